@@ -1,0 +1,29 @@
+# Two commands: `make run` serves the demo, `make test` checks everything.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: run test bench
+
+run: $(VENV)/run.stamp
+	$(BIN)/python app.py
+
+test: $(VENV)/test.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python -m tests.benchmarks
+
+$(VENV)/run.stamp: requirements.txt
+	$(PYTHON) -c 'import sys; sys.exit("Poolscope needs Python 3.11 or newer, this is " + sys.version if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -r requirements.txt
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/run.stamp tests/requirements.txt
+	$(BIN)/pip install --quiet -r tests/requirements.txt
+	touch $@

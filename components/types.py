@@ -1,0 +1,167 @@
+"""The nouns of Poolscope: frozen dataclasses over NumPy arrays.
+
+Axes: T tokens, D hidden width, L layers, K labels. One example has no batch axis.
+Dataclasses that hold arrays compare by identity (``eq=False``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+Source = Literal["bundled", "local", "hub"]
+ProblemType = Literal["single_label", "multi_label", "regression"]
+Reference = str | int
+
+
+@dataclass(frozen=True)
+class BackboneSpec:
+    """One entry of the catalogue.
+
+    ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``.
+    ``texts`` is how many texts the head was trained on (1, 2), or None where that is not known.
+    ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet.
+    """
+
+    key: str
+    title: str
+    task: str
+    note: str
+    source: Source
+    location: str
+    revision: str | None = None
+    texts: int | None = None
+    architecture: str = ""
+    labels: tuple[str, ...] = ()
+    available: bool = True
+
+
+@dataclass(frozen=True)
+class PoolingSpec:
+    """One way to make a single vector of the hidden states; ``learned`` ones need training."""
+
+    key: str
+    title: str
+    summary: str
+    learned: bool = False
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a visitor asks. ``layer`` counts from 0 (embeddings) to L, or from the end (-1 is L).
+
+    ``reference`` is "cls", "pooled" or the index of a token.
+    """
+
+    backbone: str
+    text: str
+    text_pair: str = ""
+    pooling: str = "native"
+    head: str = "own"
+    layer: int = -1
+    reference: Reference = "cls"
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of one input, as the backbone's own tokenizer made them.
+
+    ``text``: T strings from the vocabulary (with its marks: ##, Ġ, ▁).
+    ``span``: (T, 2) first character and one past the last, in the token's own text; (0, 0) if special.
+    ``segment``: (T,) 0 for the first text, 1 for the second, -1 for tokens that belong to neither.
+    ``special``: (T,) true for tokens that the tokenizer added.
+    ``cls``: index of the token that takes the place of [CLS].
+    """
+
+    text: tuple[str, ...]
+    span: Ints
+    segment: Ints
+    special: Bools
+    cls: int
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Tokens with their hidden states ``hidden``: (L + 1, T, D); hidden[L] is what the head receives."""
+
+    tokens: Tokens
+    hidden: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """Which final hidden states move the logits, as measured.
+
+    ``positions``: (T,) true exactly where a change of the final hidden state changes a logit.
+    ``share``: (T,) norm of d logits / d hidden[L][t] over the sum of these norms; sums to 1.
+    """
+
+    positions: Bools
+    share: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The answer to a Query.
+
+    ``layer``: the query's layer counted from 0. ``similarity`` and ``centred``: (L + 1, T) in [-1, 1],
+    cosines to the reference at the same layer, plain and after subtracting the mean over tokens.
+    ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
+    ``milliseconds``: wall time by stage.
+    """
+
+    query: Query
+    backbone: BackboneSpec
+    tokens: Tokens
+    layer: int
+    similarity: Floats
+    centred: Floats
+    pooled: Floats
+    logits: Floats
+    probabilities: Floats
+    labels: tuple[str, ...]
+    problem_type: ProblemType
+    reads: Reads
+    head_trained: bool
+    warnings: tuple[str, ...]
+    milliseconds: Mapping[str, float]
+
+    @property
+    def layers(self) -> int:
+        """L: how many layers stand above the embeddings."""
+        return len(self.similarity) - 1
+
+    @property
+    def predicted(self) -> tuple[str, ...]:
+        """The labels chosen: the likeliest one; all above 0.5 if multi-label; none if regression."""
+        if self.problem_type == "regression":
+            return ()
+        if self.problem_type == "multi_label":
+            return tuple(label for label, p in zip(self.labels, self.probabilities, strict=True) if p > 0.5)
+        return (self.labels[int(np.argmax(self.probabilities))],)
+
+
+class Analyst(Protocol):
+    """What the user interface asks of the engine."""
+
+    def backbones(self) -> tuple[BackboneSpec, ...]:
+        """Every backbone of the catalogue, in its order."""
+
+    def poolings(self) -> tuple[PoolingSpec, ...]:
+        """Every pooling method, the head's own ("native") first."""
+
+    def analyze(self, query: Query) -> Analysis:
+        """Answer one query; raises PoolscopeError with a message for the visitor."""
+
+    def features(
+        self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
+    ) -> dict[str, Floats]:
+        """Pooled vectors (N, D') of N texts for each pooling, from one forward pass."""
