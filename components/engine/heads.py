@@ -1,0 +1,51 @@
+"""Hidden states -> logits: the checkpoint's own head, and the same head fed with another vector (a swap)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from torch import Tensor
+
+from components.engine.checkpoints import Backbone
+from components.engine.cut import Pass, replay
+from components.engine.pooling import Pooling, States
+from components.engine.reads import Head
+from components.errors import PoolscopeError
+from components.types import Floats, ProblemType
+
+
+def own_head(backbone: Backbone, kept: Pass) -> Head:
+    """The checkpoint's own head behind one forward pass: (B, T, D) -> (B, K)."""
+    return lambda hidden: replay(backbone.model, backbone.cut, kept, hidden)
+
+
+def swapped_head(head: Head, pooling: Pooling, states: States) -> Head:
+    """The own head with the pooled vector in the place of its own: every final hidden state is set to it.
+
+    Exact for a head that reads one position or an average. PoolscopeError if the widths differ.
+    """
+    width = states.hidden.shape[2]
+    pooled = pooling(states).shape[1]
+    if pooled != width:
+        raise PoolscopeError(
+            "pooling",
+            pooling.spec.key,
+            f"it gives {pooled} numbers and the own head takes {width}: choose a pooling of width {width}",
+        )
+
+    def swapped(hidden: Tensor) -> Tensor:
+        vector = pooling(replace(states, layers=(*states.layers[:-1], hidden)))  # (B, D)
+        return head(vector[:, None].expand_as(hidden))
+
+    return swapped
+
+
+def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:
+    """What the logits (K,) mean: softmax, sigmoid for multi-label, the raw value for regression."""
+    values = logits
+    if problem_type == "single_label":
+        values = logits.softmax(dim=-1)
+    elif problem_type == "multi_label":
+        values = logits.sigmoid()
+    return np.asarray(values, dtype=np.float32)

@@ -1,0 +1,171 @@
+"""Pooling methods: hidden states of a batch -> one vector each.
+
+A method is one decorated function: its name is the key, the decorator's words are the menu's, its docstring
+is the summary.
+Names are those of sentence-transformers where it has one. Every method respects the attention mask.
+This module is light to import: menus are drawn from it before torch is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from components.errors import PoolscopeError
+from components.types import PoolingSpec
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from components.engine.reads import Reading
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """What a pooling may look at. B texts, T tokens, D hidden width.
+
+    ``layers``: l + 1 tensors (B, T, D), from the embeddings up to the layer that is pooled.
+    ``mask``: (B, T) true for attended tokens. ``special``: (B, T) true for tokens the tokenizer added.
+    ``cls``: (B,) index of the token in [CLS]'s place.
+    ``reads``: what the checkpoint's own head reads of the final hidden states, measured when asked for.
+    ``pooler``: the checkpoint's own pooler, (B, 1, D) -> (B, D), or None.
+    """
+
+    layers: tuple[Tensor, ...]
+    mask: Tensor
+    special: Tensor
+    cls: Tensor
+    reads: Reading
+    pooler: Callable[[Tensor], Tensor] | None
+
+    @property
+    def hidden(self) -> Tensor:
+        """The hidden states of the layer that is pooled: (B, T, D)."""
+        return self.layers[-1]
+
+    def upto(self, layer: int) -> States:
+        """The same input as if ``layer`` (0 to L) were the last."""
+        return replace(self, layers=self.layers[: layer + 1])
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """A pooling method: called with States it gives (B, D')."""
+
+    spec: PoolingSpec
+    function: Callable[[States], Tensor]
+
+    def __call__(self, states: States) -> Tensor:
+        """Pool one batch."""
+        return self.function(states)
+
+
+def pooling(title: str) -> Callable[[Callable[[States], Tensor]], Pooling]:
+    """Make a pooling method of a function of States."""
+
+    def make(function: Callable[[States], Tensor]) -> Pooling:
+        summary = " ".join((function.__doc__ or "").split())
+        return Pooling(PoolingSpec(function.__name__, title, summary), function)
+
+    return make
+
+
+@pooling("native · what the checkpoint's own head reads")
+def native(states: States) -> Tensor:
+    """The final hidden states weighted by what the own head reads of each, as measured."""
+    return _weighted(states.hidden, states.reads.share)
+
+
+@pooling("cls · the [CLS] token")
+def cls(states: States) -> Tensor:
+    """The hidden state of [CLS]; where the input has none, of the token that the own head reads."""
+    return _at(states.hidden, states.cls)
+
+
+@pooling("first · first token")
+def first(states: States) -> Tensor:
+    """The hidden state of the first attended token."""
+    return _at(states.hidden, states.mask.int().argmax(dim=1))
+
+
+@pooling("lasttoken · last token")
+def lasttoken(states: States) -> Tensor:
+    """The hidden state of the last attended token."""
+    length = states.mask.shape[1]
+    return _at(states.hidden, length - 1 - states.mask.int().flip(1).argmax(dim=1))
+
+
+@pooling("mean · average of all tokens")
+def mean(states: States) -> Tensor:
+    """The average over all attended tokens, special ones included."""
+    return _weighted(states.hidden, states.mask / states.mask.sum(dim=1, keepdim=True))
+
+
+@pooling("mean_content · average without special tokens")
+def mean_content(states: States) -> Tensor:
+    """The average over the tokens of the text itself, without [CLS], [SEP] and their kind."""
+    content = states.mask & ~states.special
+    count = content.sum(dim=1, keepdim=True)
+    if not count.all():
+        raise PoolscopeError(
+            "pooling", "mean_content", "it needs a text with at least one token that is not special"
+        )
+    return _weighted(states.hidden, content / count)
+
+
+@pooling("max · maximum over tokens")
+def max(states: States) -> Tensor:  # the method's name in the field
+    """The largest value of each dimension over all attended tokens."""
+    return states.hidden.masked_fill(~states.mask[:, :, None], float("-inf")).amax(dim=1)
+
+
+@pooling("mean_sqrt_len_tokens · sum over √length")
+def mean_sqrt_len_tokens(states: States) -> Tensor:
+    """The sum over attended tokens divided by the square root of their number."""
+    return _weighted(states.hidden, states.mask / states.mask.sum(dim=1, keepdim=True).sqrt())
+
+
+@pooling("weightedmean · later tokens weigh more")
+def weightedmean(states: States) -> Tensor:
+    """The average in which the n-th attended token weighs n (SGPT, Muennighoff 2022)."""
+    position = states.mask.cumsum(dim=1) * states.mask  # 1, 2, 3 ... and 0 for padding
+    return _weighted(states.hidden, position / position.sum(dim=1, keepdim=True))
+
+
+@pooling("first_last_avg · average of layer 1 and the last")
+def first_last_avg(states: States) -> Tensor:
+    """The average over attended tokens of layer 1 and the last layer together (Li et al. 2020)."""
+    lowest = states.layers[min(1, len(states.layers) - 1)]
+    return _weighted((lowest + states.hidden) / 2, states.mask / states.mask.sum(dim=1, keepdim=True))
+
+
+@pooling("concat_last4_cls · [CLS] of the last four layers")
+def concat_last4_cls(states: States) -> Tensor:
+    """[CLS] of the last four layers (or of all, if fewer) in one long vector; BERT paper, feature-based."""
+    import torch
+
+    above = states.layers[1:] or states.layers  # layer 0 holds embeddings
+    return torch.cat([_at(hidden, states.cls) for hidden in above[-4:]], dim=-1)  # (B, 4 D)
+
+
+@pooling("pooler · the checkpoint's own pooler")
+def pooler(states: States) -> Tensor:
+    """The checkpoint's own dense layer and tanh over the first token, where it has one."""
+    if states.pooler is None:
+        raise PoolscopeError("pooling", "pooler", "this checkpoint has no pooler: choose another pooling")
+    return states.pooler(first(states)[:, None])
+
+
+POOLINGS: Mapping[str, Pooling] = MappingProxyType(
+    {value.spec.key: value for value in list(vars().values()) if isinstance(value, Pooling)}
+)
+
+
+def _at(hidden: Tensor, index: Tensor) -> Tensor:
+    return hidden.take_along_dim(index[:, None, None], dim=1)[:, 0]  # (B, T, D), (B,) -> (B, D)
+
+
+def _weighted(hidden: Tensor, weight: Tensor) -> Tensor:
+    return (weight[:, None].to(hidden.dtype) @ hidden)[:, 0]  # (B, 1, T) @ (B, T, D) -> (B, D)

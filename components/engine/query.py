@@ -1,0 +1,83 @@
+"""What a visitor may ask: every field of a Query is checked here, and nowhere else."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from components.errors import PoolscopeError
+from components.types import Query, Reference
+
+REFERENCES = ("cls", "pooled")
+
+
+def checked(
+    query: Query, backbones: Sequence[str], poolings: Sequence[str], heads: Sequence[str], longest: int
+) -> Query:
+    """The query with each field of the right type and known; PoolscopeError names the first that is not.
+
+    Texts come back cleaned, a blank second text as "". ``longest`` is in characters. The ranges of ``layer``
+    and of a token index depend on the backbone and the text, and are checked where these are known.
+    """
+    text_pair = query.text_pair if query.text_pair is not None else ""
+    text, text_pair = checked_text("text", query.text, longest), checked_text("text_pair", text_pair, longest)
+    if not text.strip():
+        raise PoolscopeError("text", query.text, "type at least one word")
+    return replace(
+        query,
+        backbone=choice("backbone", query.backbone, backbones),
+        text=text,
+        text_pair=text_pair if text_pair.strip() else "",
+        pooling=choice("pooling", query.pooling, poolings),
+        head=choice("head", query.head, heads),
+        layer=whole_number("layer", query.layer),
+        reference=_reference(query.reference),
+    )
+
+
+def choice(field: str, given: object, allowed: Sequence[str]) -> str:
+    """``given`` if it is one of ``allowed``."""
+    if not isinstance(given, str) or given not in allowed:
+        raise PoolscopeError(field, given, f"allowed are {', '.join(allowed)}")
+    return given
+
+
+def checked_text(field: str, given: object, longest: int) -> str:
+    """``given`` as a text that tokenizers can read: lone surrogates become U+FFFD, the length stays."""
+    if not isinstance(given, str):
+        raise PoolscopeError(field, given, "a text is expected")
+    if len(given) > longest:
+        raise PoolscopeError(
+            field, given[:80], f"it has {len(given):,} characters, and at most {longest:,} are allowed"
+        )
+    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in given)
+
+
+def checked_texts(given: Iterable[object], longest: int) -> list[str]:
+    """Every one of ``given`` as a text that is not blank."""
+    texts = [checked_text(f"texts[{index}]", text, longest) for index, text in enumerate(given)]
+    for index, text in enumerate(texts):
+        if not text.strip():
+            raise PoolscopeError(f"texts[{index}]", text, "type at least one word")
+    if not texts:
+        raise PoolscopeError("texts", [], "at least one text is expected")
+    return texts
+
+
+def whole_number(field: str, given: object) -> int:
+    """``given`` as an int; 2.0 passes, as JSON knows one kind of number, 2.5 and True do not."""
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise PoolscopeError(field, given, "a whole number is expected")
+    return operator.index(given)
+
+
+def _reference(given: object) -> Reference:
+    if isinstance(given, str) and given in REFERENCES:
+        return given
+    try:
+        return int(given) if isinstance(given, str) else whole_number("reference", given)
+    except ValueError as error:
+        raise PoolscopeError("reference", given, "allowed are cls, pooled or the index of a token") from error

@@ -1,0 +1,89 @@
+"""What a head reads: measured by changing the final hidden states, never looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+Head = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> logits (B, K)
+
+NOISE = (30.0, -30.0)  # in standard deviations, both ways: enough to win a maximum or wake a dead ReLU
+
+
+class Reading:
+    """What ``head`` reads of ``hidden`` (B, T, D); measured when first asked for, and once."""
+
+    def __init__(self, head: Head, hidden: Tensor) -> None:
+        self._head, self._hidden = head, hidden
+
+    @property
+    def positions(self) -> Tensor:
+        """(B, T) true exactly where a change of the final hidden state changes a logit."""
+        return self._measured[0]
+
+    @property
+    def share(self) -> Tensor:
+        """(B, T) norm of the slope of the logits over the sum of these norms; rows sum to 1."""
+        return self._measured[1]
+
+    @cached_property
+    def _measured(self) -> tuple[Tensor, Tensor]:
+        return measure_reads(self._head, self._hidden)
+
+
+def measure_reads(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """Which final hidden states move the logits: (B, T, D) -> positions (B, T) bool, share (B, T).
+
+    A nonzero slope proves that a position is read. A zero slope proves nothing (a dead ReLU, a saturated
+    tanh, a maximum that lies elsewhere), so the silent positions are changed for good and the logits
+    compared bit by bit. Shares are slopes over their sum; where every slope is zero, equal shares.
+    """
+    slopes = _slopes(head, hidden)
+    positions = slopes > 0
+    if not positions.all():
+        positions = positions | _moved(head, hidden, ~positions)
+    weight = torch.where(slopes.sum(dim=1, keepdim=True) > 0, slopes, positions.double())
+    total = weight.sum(dim=1, keepdim=True)
+    share = torch.where(total > 0, weight / total, torch.full_like(weight, 1 / weight.shape[1]))
+    return positions, share.to(hidden.dtype)
+
+
+def _slopes(head: Head, hidden: Tensor) -> Tensor:
+    """Norm over labels and width of d logits / d hidden: (B, T, D) -> (B, T)."""
+    leaf = hidden.detach().clone().requires_grad_()
+    with torch.enable_grad():
+        logits = head(leaf)
+    squares = torch.zeros(hidden.shape[:2], dtype=torch.float64)  # squares of small slopes vanish in float32
+    if not logits.requires_grad:  # no way leads from the hidden states to the logits
+        return squares
+    for label in range(logits.shape[1]):
+        (slope,) = torch.autograd.grad(logits[:, label].sum(), leaf, retain_graph=True)
+        squares += slope.double().square().sum(dim=2)
+    return squares.sqrt()
+
+
+def _moved(head: Head, hidden: Tensor, silent: Tensor) -> Tensor:
+    """Which of the ``silent`` positions (B, T) move a logit when their hidden state really changes."""
+    with torch.no_grad():
+        before = head(hidden)
+        moved = torch.zeros_like(silent)
+        if not _changed(head, hidden, silent, before).any():  # all at once, as most heads read few
+            return moved
+        for position in silent.any(dim=0).nonzero()[:, 0].tolist():
+            one = torch.zeros_like(silent)
+            one[:, position] = silent[:, position]
+            moved[:, position] = _changed(head, hidden, one, before)
+    return moved
+
+
+def _changed(head: Head, hidden: Tensor, where: Tensor, before: Tensor) -> Tensor:
+    """Whether the logits of each row (B,) differ from ``before`` after noise at ``where`` (B, T)."""
+    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
+    changed = torch.zeros(len(hidden), dtype=torch.bool)
+    for scale in NOISE:
+        after = head(torch.where(where[:, :, None], hidden + scale * noise, hidden))
+        changed |= (after != before).any(dim=1)
+    return changed

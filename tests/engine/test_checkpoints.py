@@ -1,0 +1,122 @@
+"""Loading: what a checkpoint is, what it lacks, and what is refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from components.engine.analysis import analyse
+from components.engine.checkpoints import Checkpoints, load
+from components.errors import PoolscopeError
+from components.types import BackboneSpec, Query
+from tests.tiny import checkpoint
+
+QUESTION = Query("x", "the film is not good at all")
+
+
+def test_a_whole_checkpoint_is_trained(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "whole"))
+    assert backbone.architecture == "BertForSequenceClassification"
+    assert backbone.head_trained
+    assert backbone.provenance.unexpected == ()
+    assert backbone.labels == ("LABEL_0", "LABEL_1")
+    assert backbone.limit == 24
+    assert next(backbone.model.parameters()).dtype == torch.float32
+
+
+def test_half_precision_is_loaded_as_single(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "half")
+    file = tmp_path / "half" / "model.safetensors"
+    halves = {name: tensor.half() for name, tensor in load_file(file).items()}
+    save_file(halves, file, {"format": "pt"})
+    assert next(load(spec).model.parameters()).dtype == torch.float32
+
+
+def test_a_missing_head_is_named_and_drawn_alike_every_time(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "headless", headless=True)
+    first, second = load(spec), load(spec)
+    assert first.provenance.missing == ("classifier.bias", "classifier.weight")
+    assert not first.head_trained
+    one, other = analyse(first, QUESTION), analyse(second, QUESTION)
+    assert not one.head_trained
+    assert "classifier.weight" in one.warnings[0]
+    assert "random" in one.warnings[0]
+    np.testing.assert_array_equal(one.logits, other.logits)
+
+
+def test_a_head_of_another_shape_is_untrained(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "three", num_labels=3)
+    file = tmp_path / "three" / "config.json"
+    config = json.loads(file.read_text())
+    config |= {
+        "id2label": {str(k): f"label {k}" for k in range(5)},
+        "label2id": {f"label {k}": k for k in range(5)},
+    }
+    file.write_text(json.dumps(config))
+    backbone = load(spec)
+    assert backbone.provenance.mismatched == ("classifier.bias", "classifier.weight")
+    assert not backbone.head_trained
+    assert len(analyse(backbone, QUESTION).logits) == 5
+
+
+@pytest.mark.parametrize(
+    ("config", "problem_type"),
+    [
+        ({"num_labels": 3}, "single_label"),
+        ({"num_labels": 1}, "regression"),
+        ({"num_labels": 4, "problem_type": "multi_label_classification"}, "multi_label"),
+        ({"num_labels": 2, "problem_type": "regression"}, "regression"),
+    ],
+)
+def test_probabilities_follow_the_problem_type(
+    tmp_path: Path, config: dict[str, object], problem_type: str
+) -> None:
+    analysis = analyse(load(checkpoint(tmp_path / "odd", **config)), QUESTION)
+    logits = analysis.logits.astype(float)
+    expected = {
+        "single_label": np.exp(logits) / np.exp(logits).sum(),
+        "multi_label": 1 / (1 + np.exp(-logits)),
+        "regression": logits,
+    }[problem_type]
+    assert analysis.problem_type == problem_type
+    np.testing.assert_allclose(analysis.probabilities, expected, atol=1e-6)
+    chosen = {
+        "single_label": (analysis.labels[int(logits.argmax())],),
+        "multi_label": tuple(
+            label for label, logit in zip(analysis.labels, logits, strict=True) if logit > 0
+        ),
+        "regression": (),
+    }[problem_type]
+    assert analysis.predicted == chosen
+
+
+def test_only_safetensors_are_read(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "pickled")
+    (tmp_path / "pickled" / "model.safetensors").unlink()
+    torch.save({}, tmp_path / "pickled" / "pytorch_model.bin")
+    with pytest.raises(PoolscopeError, match="pickled"):
+        load(spec)
+
+
+def test_an_absent_folder_is_said_to_be_absent(tmp_path: Path) -> None:
+    spec = BackboneSpec("gone", "Gone", "t", "", "local", str(tmp_path / "gone"), available=False)
+    with pytest.raises(
+        PoolscopeError, match=r"backbone: 'gone' was given; its files are not on this machine"
+    ):
+        load(spec)
+
+
+def test_the_least_recently_used_leaves_first(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "one")
+    a, b, c = (replace(spec, key=key) for key in "abc")
+    checkpoints = Checkpoints(2)
+    first = checkpoints.get(a)
+    second = checkpoints.get(b)
+    assert checkpoints.get(a) is first  # now b is the one that was used longest ago
+    checkpoints.get(c)
+    assert checkpoints.get(a) is first
+    assert checkpoints.get(b) is not second

@@ -1,0 +1,58 @@
+"""Where the head begins: on families whose final hidden states come about in different ways."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from components.engine.analysis import analyse
+from components.engine.checkpoints import load
+from components.engine.cut import replay, run
+from components.types import Query
+from tests.tiny import checkpoint
+
+FAMILIES = (
+    ("bert", "bert", {}, "bert.encoder", [0]),
+    ("roberta", "bert", {}, "roberta", [0]),
+    ("electra", "bert", {"embedding_size": 32}, "electra", [0]),
+    ("albert", "bert", {"embedding_size": 16}, "albert.encoder", [0]),
+    ("gpt2", "gpt2", {}, "transformer", [-1]),
+    ("modernbert", "bert", {"classifier_pooling": "cls"}, "model", [0]),
+    ("modernbert", "bert", {"classifier_pooling": "mean"}, "model", None),
+)
+
+
+@pytest.mark.parametrize(("model_type", "size", "config", "cut", "read"), FAMILIES)
+def test_the_cut_leaves_the_whole_head_behind_it(
+    tmp_path: Path, model_type: str, size: str, config: dict[str, str], cut: str, read: list[int] | None
+) -> None:
+    backbone = load(checkpoint(tmp_path / "x", model_type, size, **config))
+    assert backbone.cut is backbone.model.get_submodule(cut)
+    analysis = analyse(backbone, Query("x", "the film is not good"))
+    length = len(analysis.tokens.text)
+    expected = range(length) if read is None else [position % length for position in read]
+    assert np.flatnonzero(analysis.reads.positions).tolist() == list(expected)
+
+
+def test_replaying_the_kept_hidden_states_gives_the_logits_and_leaves_no_trace(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "x"))
+    inputs = dict(backbone.tokenizer("the film is not good", return_tensors="pt"))
+    kept = run(backbone.model, backbone.cut, inputs)
+    with torch.no_grad():
+        again = replay(backbone.model, backbone.cut, kept, kept.hidden[-1])
+        other = replay(backbone.model, backbone.cut, kept, -kept.hidden[-1])
+        after = backbone.model(**inputs).logits
+    torch.testing.assert_close(again, kept.logits)
+    assert not torch.allclose(other, kept.logits)
+    assert torch.equal(after, kept.logits)
+    assert "forward" not in vars(backbone.cut)
+
+
+def test_a_failing_head_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "x"))
+    inputs = dict(backbone.tokenizer("good", return_tensors="pt"))
+    kept = run(backbone.model, backbone.cut, inputs)
+    with pytest.raises(RuntimeError):
+        replay(backbone.model, backbone.cut, kept, torch.zeros(1, 3, 7))  # too narrow
+    assert "forward" not in vars(backbone.cut)

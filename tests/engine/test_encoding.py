@@ -1,0 +1,85 @@
+"""Tokens, spans, segments and [CLS], on the bundled tokenizers and on a tiny one."""
+
+import pytest
+from tokenizers import processors
+
+from components.engine.encoding import encode, encode_batch
+from components.errors import PoolscopeError
+from tests.plain import KEYS, SPECS, load_plain
+from tests.tiny import tokenizer
+
+HOSTILE = (
+    "Ein Café, naïve — cafe\u0301",
+    "😀👩‍👩‍👧 🏳️‍🌈",
+    "مرحبا بالعالم",
+    "你好,世界",
+    "zero\u200bwidth\u200d\ufeff",
+    "nul\x00 bell\x07 tab\t",
+    "<script>alert(1)</script>",
+    "  spaces  before and after  ",
+    "\ufffd\ufffd",
+)
+
+
+def test_a_text_between_its_special_tokens() -> None:
+    tokens = encode(tokenizer(), 24, "The film  is good", "").tokens
+    assert tokens.text == ("[CLS]", "the", "film", "is", "good", "[SEP]")
+    assert tokens.span.tolist() == [[0, 0], [0, 3], [4, 8], [10, 12], [13, 17], [0, 0]]
+    assert tokens.segment.tolist() == [-1, 0, 0, 0, 0, -1]
+    assert tokens.special.tolist() == [True, False, False, False, False, True]
+    assert tokens.cls == 0
+
+
+def test_spans_of_a_pair_count_in_the_text_of_the_token() -> None:
+    tokens = encode(tokenizer(), 24, "the film", "a man").tokens
+    assert tokens.segment.tolist() == [-1, 0, 0, -1, 1, 1, -1]
+    assert tokens.span.tolist()[4:6] == [[0, 1], [2, 5]]
+
+
+def test_a_long_text_is_cut_and_the_loss_is_counted() -> None:
+    encoded = encode(tokenizer(), 24, "good " * 40, "")
+    assert len(encoded.tokens.text) == 24
+    assert encoded.warnings == ("The input has 42 tokens and the model takes 24: the last 18 were left out.",)
+
+
+def test_a_text_as_long_as_the_model_takes_is_whole() -> None:
+    assert encode(tokenizer(), 24, "good " * 22, "").warnings == ()
+
+
+def test_a_typed_special_token_is_taken_as_transformers_takes_it() -> None:
+    encoded = encode(tokenizer(), 24, "the [CLS] film [SEP]", "")
+    assert encoded.tokens.text == ("[CLS]", "the", "[CLS]", "film", "[SEP]", "[SEP]")
+    assert encoded.tokens.cls == 0
+    assert [warning.split("”")[0] for warning in encoded.warnings] == ["“[CLS]", "“[SEP]"]
+
+
+def test_unknown_words_are_counted() -> None:
+    (warning,) = encode(tokenizer(), 24, "the zebra sleeps, xylophone", "").warnings
+    assert warning.startswith("2 of 7 tokens are unknown")
+
+
+def test_a_batch_knows_where_each_row_has_its_cls() -> None:
+    padded = tokenizer()
+    padded.padding_side = "left"
+    inputs, special, cls = encode_batch(padded, 24, ["good", "the film is good"])
+    assert inputs["input_ids"].shape == special.shape == (2, 6)
+    assert cls.tolist() == [3, 0]
+
+
+def test_no_tokens_at_all() -> None:
+    bare = tokenizer()
+    bare.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
+    with pytest.raises(PoolscopeError, match="no tokens"):
+        encode(bare, 24, " ", "")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("key", KEYS[:5])
+def test_hostile_texts_are_tokenised_as_transformers_does(key: str, text: str) -> None:
+    plain = load_plain(SPECS[key].location)
+    encoded = encode(plain.tokenizer, 128, text, text)
+    expected = plain.tokenizer(text, text)
+    assert encoded.inputs["input_ids"][0].tolist() == expected["input_ids"]
+    assert list(encoded.tokens.text) == plain.tokenizer.convert_ids_to_tokens(expected["input_ids"])
+    assert encoded.tokens.span.max() <= len(text)
+    assert set(encoded.tokens.segment.tolist()) <= {-1, 0, 1}

@@ -1,0 +1,107 @@
+"""Every pooling on hidden states whose values are known by eye: that of token t is t."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from components.engine.pooling import POOLINGS, States
+from components.engine.reads import Reading
+from components.errors import PoolscopeError
+
+EXPECTED = {  # three tokens 0, 1, 2, of which the first and the last are special
+    "native": 1,  # the fake head reads token 1
+    "cls": 0,
+    "first": 0,
+    "lasttoken": 2,
+    "mean": 1,
+    "mean_content": 1,
+    "max": 2,
+    "mean_sqrt_len_tokens": 3 / np.sqrt(3),
+    "weightedmean": (0 * 1 + 1 * 2 + 2 * 3) / 6,
+    "first_last_avg": (1 + 11) / 2,  # layer 1 holds t + 10
+    "concat_last4_cls": None,
+    "pooler": 100,
+}
+
+
+def states(side: str, layers: int = 2) -> States:
+    """Two texts of three and five tokens; hidden state of token t is t + 10 (L - l), of padding 999."""
+    rows = []
+    for length in (3, 5):
+        own, padding = torch.arange(length).float(), torch.full((5 - length,), 999.0)
+        rows.append(torch.cat((own, padding) if side == "right" else (padding, own)))
+    final = torch.stack(rows)[:, :, None].expand(2, 5, 4)  # (B, T, D)
+    start = torch.tensor([2 if side == "left" else 0, 0])
+    mask = final[:, :, 0] < 999
+    special = torch.zeros_like(mask)
+    for row, length in enumerate((3, 5)):
+        special[row, start[row]] = special[row, start[row] + length - 1] = True
+
+    def head(hidden: Tensor) -> Tensor:  # reads the second token of each text
+        return hidden[torch.arange(2), start + 1]
+
+    return States(
+        layers=tuple(final + 10 * (layers - layer) for layer in range(layers + 1)),
+        mask=mask,
+        special=special | ~mask,
+        cls=start,
+        reads=Reading(head, final),
+        pooler=lambda first: first[:, 0] + 100,
+    )
+
+
+def test_every_pooling_is_expected_here() -> None:
+    assert list(EXPECTED) == list(POOLINGS)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("key", [key for key, value in EXPECTED.items() if value is not None])
+def test_value_known_by_eye(key: str, side: str) -> None:
+    pooled = POOLINGS[key](states(side))
+    assert pooled.shape == (2, 4)
+    assert pooled[0].tolist() == pytest.approx([EXPECTED[key]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"), [(1, [0]), (2, [10, 0]), (4, [30, 20, 10, 0]), (6, [30, 20, 10, 0])]
+)
+def test_concat_takes_the_last_four_layers_without_the_embeddings(layers: int, expected: list[int]) -> None:
+    pooled = POOLINGS["concat_last4_cls"](states("right", layers))
+    assert pooled[0].tolist() == [value for value in expected for _ in range(4)]
+
+
+@pytest.mark.parametrize("key", list(EXPECTED))
+def test_what_stands_in_the_padding_is_never_read(key: str) -> None:
+    plain = states("right")
+    noisy = plain.layers[-1].masked_fill(~plain.mask[:, :, None], -5555.0)
+    changed = States(
+        (*plain.layers[:-1], noisy), plain.mask, plain.special, plain.cls, plain.reads, plain.pooler
+    )
+    assert torch.equal(POOLINGS[key](plain), POOLINGS[key](changed))
+
+
+@pytest.mark.parametrize("key", list(EXPECTED))
+def test_every_pooling_works_on_the_embeddings_alone(key: str) -> None:
+    assert POOLINGS[key](states("right").upto(0)).shape == (2, 4)
+
+
+def test_mean_content_needs_content() -> None:
+    bare = states("right")
+    hollow = States(bare.layers, bare.mask, torch.ones_like(bare.mask), bare.cls, bare.reads, bare.pooler)
+    with pytest.raises(PoolscopeError, match="mean_content"):
+        POOLINGS["mean_content"](hollow)
+
+
+def test_pooler_of_a_checkpoint_without_one_says_so() -> None:
+    bare = states("right")
+    with pytest.raises(PoolscopeError, match="no pooler"):
+        POOLINGS["pooler"](States(bare.layers, bare.mask, bare.special, bare.cls, bare.reads, None))
+
+
+def test_every_pooling_explains_itself() -> None:
+    for key, pooling in POOLINGS.items():
+        assert pooling.spec.key == key
+        assert pooling.spec.title.startswith(key)
+        assert pooling.spec.summary.endswith(".")
+        assert not pooling.spec.learned

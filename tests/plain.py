@@ -1,0 +1,76 @@
+"""The independent way of knowing: transformers used directly, by hand, without Poolscope."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from components.engine.catalogue import read_catalogue
+from components.settings import Settings
+
+SPECS = {spec.key: spec for spec in read_catalogue(Settings().catalogue)}
+KEYS = tuple(SPECS)
+
+INPUTS = (
+    ("The plot is thin, but the actors are a delight.", ""),
+    ("not good, not good at all", ""),
+    ("Ein Café, 😀 naïve façade — 你好!", ""),
+    ("The firm sold its share on Monday.", "On Monday the firm sold the share it held."),
+    ("A man sleeps.", "Prices of oil rose again, and nobody knew why they did so."),
+)
+
+FIRST = ("bert", "distilbert", "roberta")  # families that read the first position, as their papers say
+LAST_LAYER = {  # the module after which nothing but the head follows, as the families' own code has it
+    "bert": "bert.encoder",
+    "distilbert": "distilbert.transformer",
+    "roberta": "roberta.encoder",
+    "xlnet": "transformer",
+    "gpt2": "transformer.ln_f",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """A checkpoint as anybody would load it."""
+
+    model: Any
+    tokenizer: Any
+
+    def __call__(self, text: str, text_pair: str = "") -> Any:
+        """What the model gives for one text or pair, with every hidden state."""
+        inputs = self.tokenizer(text, text_pair or None, return_tensors="pt")
+        with torch.no_grad():
+            return self.model(**inputs, output_hidden_states=True)
+
+
+def load_plain(folder: str) -> Plain:
+    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
+    return Plain(model, AutoTokenizer.from_pretrained(folder))
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    """Cosine of two vectors in double precision."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+@contextmanager
+def overwritten(model: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
+    """Within, a forward pass goes on with ``change`` of the last layer's hidden states (B, T, D)."""
+    module = model.get_submodule(LAST_LAYER[model.config.model_type])
+
+    def hook(_module: Any, _args: Any, output: Any) -> Any:
+        if isinstance(output, torch.Tensor):
+            return change(output)
+        first, *names = output.keys()
+        return type(output)(**{first: change(output[first])}, **{name: output[name] for name in names})
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
