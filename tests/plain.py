@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,9 @@ class Plain:
             return self.model(**inputs, output_hidden_states=True)
 
 
+@cache
 def load_plain(folder: str) -> Plain:
+    """The checkpoint in single precision, loaded once for all tests: they leave it as it is."""
     model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
     return Plain(model, AutoTokenizer.from_pretrained(folder))
 

@@ -84,8 +84,8 @@ def _states(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> Sta
     reading = Reading(own_head(backbone, kept), kept.hidden[-1])
     mask = kept.inputs.get("attention_mask", torch.ones_like(special)).bool()
     if (cls < 0).any():
-        alone = reading.positions.sum(dim=1) == 1
-        instead = torch.where(alone, reading.positions.int().argmax(dim=1), mask.int().argmax(dim=1))
+        read = reading.positions & mask
+        instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
         cls = torch.where(cls < 0, instead, cls)
     return States(kept.hidden, mask, special, cls, reading, backbone.pooler)
 

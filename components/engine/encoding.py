@@ -57,7 +57,7 @@ def encode_batch(
 def _tokens(tokenizer: PreTrainedTokenizerFast, encoding: Row) -> Tokens:
     special = np.array(encoding.special_tokens_mask, dtype=bool)
     return Tokens(
-        text=tuple(encoding.tokens),
+        text=tuple(tokenizer.convert_ids_to_tokens(encoding.ids)),
         span=np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
         segment=np.array([-1 if s is None else s for s in encoding.sequence_ids], dtype=np.int64),
         special=special,

@@ -14,41 +14,36 @@ NOISE = (30.0, -30.0)  # in standard deviations, both ways: enough to win a maxi
 
 
 class Reading:
-    """What ``head`` reads of ``hidden`` (B, T, D); measured when first asked for, and once."""
+    """What ``head`` reads of ``hidden`` (B, T, D); each part is measured when first asked for, and once."""
 
     def __init__(self, head: Head, hidden: Tensor) -> None:
         self._head, self._hidden = head, hidden
 
-    @property
+    @cached_property
     def positions(self) -> Tensor:
-        """(B, T) true exactly where a change of the final hidden state changes a logit."""
-        return self._measured[0]
+        """(B, T) true exactly where a change of the final hidden state changes a logit.
 
-    @property
-    def share(self) -> Tensor:
-        """(B, T) norm of the slope of the logits over the sum of these norms; rows sum to 1."""
-        return self._measured[1]
+        A nonzero slope proves that a position is read. A zero slope proves nothing (a dead ReLU, a saturated
+        tanh, a maximum that lies elsewhere), so the silent positions are changed for good and the logits
+        compared bit by bit.
+        """
+        read = self._slopes > 0
+        return read if read.all() else read | _moved(self._head, self._hidden, ~read)
 
     @cached_property
-    def _measured(self) -> tuple[Tensor, Tensor]:
-        return measure_reads(self._head, self._hidden)
+    def share(self) -> Tensor:
+        """(B, T) slope over the sum of slopes, in equal parts where every slope is zero; rows sum to 1."""
+        weight = self._slopes
+        flat = weight.sum(dim=1, keepdim=True) == 0
+        if flat.any():
+            weight = torch.where(flat, self.positions.double(), weight)
+        total = weight.sum(dim=1, keepdim=True)
+        share = torch.where(total > 0, weight / total, torch.full_like(weight, 1 / weight.shape[1]))
+        return share.to(self._hidden.dtype)
 
-
-def measure_reads(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """Which final hidden states move the logits: (B, T, D) -> positions (B, T) bool, share (B, T).
-
-    A nonzero slope proves that a position is read. A zero slope proves nothing (a dead ReLU, a saturated
-    tanh, a maximum that lies elsewhere), so the silent positions are changed for good and the logits
-    compared bit by bit. Shares are slopes over their sum; where every slope is zero, equal shares.
-    """
-    slopes = _slopes(head, hidden)
-    positions = slopes > 0
-    if not positions.all():
-        positions = positions | _moved(head, hidden, ~positions)
-    weight = torch.where(slopes.sum(dim=1, keepdim=True) > 0, slopes, positions.double())
-    total = weight.sum(dim=1, keepdim=True)
-    share = torch.where(total > 0, weight / total, torch.full_like(weight, 1 / weight.shape[1]))
-    return positions, share.to(hidden.dtype)
+    @cached_property
+    def _slopes(self) -> Tensor:
+        return _slopes(self._head, self._hidden)
 
 
 def _slopes(head: Head, hidden: Tensor) -> Tensor:

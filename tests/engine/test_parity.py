@@ -1,7 +1,5 @@
 """Every number equals what plain transformers and sentence-transformers give."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 import torch
@@ -18,7 +16,6 @@ TEXTS = ("good", "The plot is thin, but the actors are a delight.", "not good, n
 CLS_IN_THEIR_WORDS = {"xlnet": "lasttoken", "gpt2": "lasttoken"} | dict.fromkeys(FIRST, "cls")
 
 
-@cache
 def plain(key: str) -> Plain:
     return load_plain(SPECS[key].location)
 

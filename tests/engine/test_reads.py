@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from components.engine.engine import Engine
-from components.engine.reads import measure_reads
+from components.engine.reads import Head, Reading
 from components.types import Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain, overwritten
 
@@ -14,8 +14,13 @@ HIDDEN = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(1))
 WEIGHT = torch.randn(3, 4, generator=torch.Generator().manual_seed(2))
 
 
-def positions(head: object, hidden: Tensor = HIDDEN) -> list[int]:
-    read, share = measure_reads(head, hidden)  # type: ignore[arg-type]  # any callable will do
+def measured(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    reading = Reading(head, hidden)
+    return reading.positions, reading.share
+
+
+def positions(head: Head, hidden: Tensor = HIDDEN) -> list[int]:
+    read, share = measured(head, hidden)
     assert share.sum(dim=1).tolist() == pytest.approx([1.0] * len(hidden))
     assert not share[~read].any()
     return np.flatnonzero(read[0]).tolist()
@@ -26,14 +31,14 @@ def test_one_position() -> None:
 
 
 def test_an_average_reads_all_alike() -> None:
-    read, share = measure_reads(lambda hidden: hidden.mean(dim=1) @ WEIGHT.T, HIDDEN)
+    read, share = measured(lambda hidden: hidden.mean(dim=1) @ WEIGHT.T, HIDDEN)
     assert read.all()
     assert share[0].tolist() == pytest.approx([0.2] * 5)
 
 
 def test_a_weighted_sum_has_its_weights_as_shares() -> None:
     weights = torch.tensor([0.0, 0.1, 0.2, 0.3, 0.4])
-    read, share = measure_reads(lambda hidden: (weights[:, None] * hidden).sum(dim=1) @ WEIGHT.T, HIDDEN)
+    read, share = measured(lambda hidden: (weights[:, None] * hidden).sum(dim=1) @ WEIGHT.T, HIDDEN)
     assert read[0].tolist() == [False, True, True, True, True]
     assert share[0].tolist() == pytest.approx(weights.tolist(), abs=1e-6)
 
@@ -49,7 +54,7 @@ def test_a_saturated_tanh_is_read_although_its_slope_is_zero() -> None:
 def test_a_maximum_reads_every_position_although_few_win() -> None:
     hidden = HIDDEN.clone()
     hidden[:, 0] += 30  # wins every dimension
-    read, share = measure_reads(lambda states: states.amax(dim=1) @ WEIGHT.T, hidden)
+    read, share = measured(lambda states: states.amax(dim=1) @ WEIGHT.T, hidden)
     assert read.all()
     assert share[0].tolist() == pytest.approx([1, 0, 0, 0, 0])
 
@@ -59,7 +64,7 @@ def test_slopes_too_small_to_be_squared_in_single_precision_count() -> None:
 
 
 def test_a_head_that_reads_nothing_has_no_positions() -> None:
-    read, share = measure_reads(lambda hidden: torch.ones(len(hidden), 3), HIDDEN)
+    read, share = measured(lambda hidden: torch.ones(len(hidden), 3), HIDDEN)
     assert not read.any()
     assert share[0].sum().item() == pytest.approx(1)
 
@@ -67,7 +72,7 @@ def test_a_head_that_reads_nothing_has_no_positions() -> None:
 def test_rows_of_a_batch_are_measured_apart() -> None:
     hidden = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(3))
     index = torch.tensor([1, 4])
-    read, _ = measure_reads(lambda states: states[torch.arange(2), index] @ WEIGHT.T, hidden)
+    read, _ = measured(lambda states: states[torch.arange(2), index] @ WEIGHT.T, hidden)
     assert read.nonzero().tolist() == [[0, 1], [1, 4]]
 
 

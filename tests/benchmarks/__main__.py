@@ -1,0 +1,12 @@
+"""`make bench`: speed as ratios within one run, and sizes. Nothing here passes or fails."""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
+
+from tests.benchmarks import engine, page, size
+
+if __name__ == "__main__":
+    size.report()
+    engine.report()
+    page.report()

@@ -1,0 +1,104 @@
+"""What a visitor waits for, beside a gradio app that does next to nothing."""
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.benchmarks.timing import row, summary
+from tests.serving import ROOT, serving
+
+EMPTY = Path(__file__).with_name("empty_app.py")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+def report() -> None:
+    """Print start to first HTML, start to the first analysis drawn, and click to redrawn plots."""
+    print("\nThe page, beside a gradio app with two text boxes and a button")
+    pairs = [(_first_html(ROOT / "app.py"), _first_html(EMPTY)) for _ in range(6)][
+        1:
+    ]  # the first warms disks
+    print(row("start to first HTML", summary(pairs), "bar 1.30"), flush=True)
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print("no chromium on the PATH: the browser was not measured")
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        drawn = [
+            (_drawn(browser, ROOT / "app.py", _analysis_shown), _drawn(browser, EMPTY, _button_shown))
+            for _ in range(3)
+        ]
+        print(row("start to first analysis drawn", summary(drawn)), flush=True)
+        clicks = zip(_pooling_clicks(browser), _trivial_clicks(browser), strict=True)
+        print(row("click to redrawn plots", summary(list(clicks))), flush=True)
+        browser.close()
+
+
+def _first_html(script: Path) -> float:
+    start = time.perf_counter()
+    with serving(script):
+        return time.perf_counter() - start
+
+
+def _drawn(browser: Browser, script: Path, shown: Callable[[Page], None]) -> float:
+    start = time.perf_counter()
+    with serving(script) as url:
+        page = browser.new_page()
+        page.goto(url)
+        shown(page)
+        seconds = time.perf_counter() - start
+        page.close()
+    return seconds
+
+
+def _analysis_shown(page: Page) -> None:
+    expect(page.locator(".js-plotly-plot .bars").first).to_be_visible(timeout=60_000)
+
+
+def _button_shown(page: Page) -> None:
+    expect(page.get_by_role("button", name="go")).to_be_visible(timeout=60_000)
+
+
+def _pooling_clicks(browser: Browser) -> list[float]:
+    """Seconds from choosing another pooling to the verdict and the plots that belong to it."""
+    with serving(ROOT / "app.py") as url:
+        page = browser.new_page()
+        page.goto(url)
+        _analysis_shown(page)
+        return [_pooling_click(page, choice) for choice in ("mean", "native") * 5]
+
+
+def _pooling_click(page: Page, choice: str) -> float:
+    plot = page.locator("#similarity .js-plotly-plot")
+    page.get_by_label("Pooling").click()
+    option = page.get_by_role("option", name=f"{choice} ·")
+    expect(option).to_be_visible()
+    plot.evaluate(
+        "plot => { window.redrawn = false; plot.on('plotly_afterplot', () => { window.redrawn = true }) }"
+    )
+    start = time.perf_counter()
+    option.click()
+    page.wait_for_function("window.redrawn", polling=10)
+    return time.perf_counter() - start
+
+
+def _trivial_clicks(browser: Browser) -> list[float]:
+    """Seconds from a click to a reversed text."""
+    with serving(EMPTY) as url:
+        page = browser.new_page()
+        page.goto(url)
+        return [_trivial_click(page, f"{number:05d}") for number in range(12345, 12355)]
+
+
+def _trivial_click(page: Page, text: str) -> float:
+    page.get_by_label("in", exact=True).fill(text)
+    start = time.perf_counter()
+    page.get_by_role("button", name="go").click()
+    page.wait_for_function(
+        f"[...document.querySelectorAll('textarea, input')].some(box => box.value === '{text[::-1]}')",
+        polling=10,
+    )
+    return time.perf_counter() - start

@@ -1,0 +1,38 @@
+"""How many bytes an answer of 128 tokens and six layers takes."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import plotly.io
+
+from components.engine.engine import Engine
+from components.figures.heatmap import heatmap
+from components.figures.outputs import outputs
+from components.figures.similarity import similarity
+from components.figures.view import View
+from components.settings import Settings
+from components.types import Query
+from components.ui.api import to_json
+from components.ui.texts import load_texts
+from tests.benchmarks.engine import SIZES, random_bert, words
+
+
+def report() -> None:
+    """Print the size of the API's JSON and of each figure."""
+    with TemporaryDirectory() as folder:
+        random_bert(Path(folder) / "six", **SIZES["BERT 6 x 384"])
+        catalogue = Path(folder) / "backbones.toml"
+        catalogue.write_text('[six]\ntitle = "S"\ntask = "t"\npath = "six"', encoding="utf-8")
+        analysis = Engine(Settings(catalogue=catalogue)).analyze(Query("six", words(128)))
+    tokens, layers = len(analysis.tokens.text), analysis.layers
+    print(f"\nSize of an answer, {tokens} tokens, {layers} layers")
+    say, view = load_texts(), View(analysis, layers)
+    sizes = {
+        "the API's JSON (bar 60 kB)": json.dumps(to_json(analysis)),
+        "similarity plot (bar 40 kB)": plotly.io.to_json(similarity(view, say)),
+        "head outputs plot (bar 40 kB)": plotly.io.to_json(outputs(analysis, say)),
+        "heat map (bar 40 kB)": plotly.io.to_json(heatmap(view, say)),
+    }
+    for name, text in sizes.items():
+        print(f"{name:<44}{len(text or '') / 1000:9.1f} kB", flush=True)
