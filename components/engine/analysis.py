@@ -127,12 +127,11 @@ def _warnings(backbone: Backbone, query: Query, states: States) -> list[str]:
     warnings = []
     if not backbone.head_trained:
         new = (*backbone.provenance.missing, *backbone.provenance.mismatched)
-        warnings.append(
-            f"Untrained head: these outputs are random, as the checkpoint does not hold {', '.join(new)}."
-        )
+        lacks = f"the checkpoint does not hold {', '.join(new)}"
+        warnings.append(f"Untrained head: these outputs are random, because {lacks}.")
     pooled, native = POOLINGS[query.pooling](states), POOLINGS[NATIVE](states)
     if not torch.allclose(pooled, native, atol=1e-6):
-        warnings.append("A swap: the head was trained on another vector than the one it gets here.")
+        warnings.append(f"A swap: the head was trained on another vector than {query.pooling} gives it here.")
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
         warnings.append(

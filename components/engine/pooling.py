@@ -72,7 +72,7 @@ def pooling(title: str) -> Callable[[Callable[[States], Tensor]], Pooling]:
     return make
 
 
-@pooling("native · what the checkpoint's own head reads")
+@pooling("native · what the own head reads")
 def native(states: States) -> Tensor:
     """The final hidden states weighted by what the own head reads of each, as measured."""
     return _weighted(states.hidden, states.reads.share)
