@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from components.engine.engine import Engine
 from components.settings import Settings
-from tests.serving import ROOT, serving
+from tests.serving import served
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,7 @@ def engine() -> Engine:
 
 
 @pytest.fixture(scope="session")
-def app_url() -> Iterator[str]:
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the real app serves the bundled checkpoints."""
-    with serving(ROOT / "app.py") as url:
+    with served("app.py", log=tmp_path_factory.mktemp("app") / "server.log") as url:
         yield url

@@ -1,5 +1,6 @@
-"""A gradio app in a process of its own, for tests and benchmarks."""
+"""Pages for tests: built in this process, or served by one of their own."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -7,46 +8,60 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120  # seconds until a server that does not answer is given up
+PATIENCE = 120  # seconds that a server may take to its first page
+Made = TypeVar("Made")
+
+
+def built(make: Callable[[], Made]) -> Made:
+    """Call ``make`` while an event loop runs; outside of one, gr.Blocks makes some that nobody closes."""
+
+    async def inside() -> Made:
+        return make()
+
+    return asyncio.run(inside())
 
 
 @contextmanager
-def serving(script: Path, environment: dict[str, str] | None = None) -> Iterator[str]:
-    """The address at which ``script`` serves; the process ends with the context."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    whole = os.environ | {"GRADIO_SERVER_PORT": str(port), "PYTHONPATH": str(ROOT)} | (environment or {})
-    process = subprocess.Popen([sys.executable, str(script)], cwd=ROOT, env=whole, stdout=subprocess.DEVNULL)
+def served(*command: str, log: Path, **environment: str) -> Iterator[str]:
+    """Run ``python command`` from the project's root and give its address as soon as its first page is there.
+
+    Its output goes to ``log``; ``environment`` is added to this process's own.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    whole = {**os.environ, "PYTHONPATH": str(ROOT), "GRADIO_SERVER_PORT": str(port), **environment}
+    address = f"http://127.0.0.1:{port}"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=ROOT,
+            env=whole,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     try:
-        _wait(url, process)
-        yield url
+        _wait(address, process, log)
+        yield address
     finally:
         process.terminate()
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=20)
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Return as soon as the server gives its first HTML."""
+def _wait(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Return when the first page is there."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise RuntimeError(f"the server ended with status {process.returncode}")
+            break
         try:
-            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-                answer.read()
+            with urllib.request.urlopen(address, timeout=10):
                 return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.02)  # not listening yet
-    raise TimeoutError(f"{url} did not answer within {PATIENCE} s")
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.02)  # nobody tells when a port is open: ask again
+    raise RuntimeError(f"no page at {address}:\n{log.read_text(errors='replace')}")

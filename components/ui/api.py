@@ -1,0 +1,114 @@
+"""The public endpoints, for gradio_client, curl and MCP alike. Names and keys are a contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import gradio as gr
+from gradio.events import api
+
+from components.errors import PoolscopeError
+from components.types import Analysis, Analyst, Query
+from components.ui.question import to_reference
+
+DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
+
+
+def add_api(analyst: Analyst) -> None:
+    """Declare /backbones, /poolings and /analyze on the page that is being built."""
+
+    def backbones() -> list[dict[str, Any]]:
+        """The classifiers that can be asked."""
+        return [
+            {
+                "key": spec.key,
+                "title": spec.title,
+                "architecture": spec.architecture,
+                "task": spec.task,
+                "source": spec.source,
+                "labels": list(spec.labels),
+                "available": spec.available,
+            }
+            for spec in analyst.backbones()
+        ]
+
+    def poolings() -> list[dict[str, Any]]:
+        """The ways to make one vector of the hidden states, the head's own first."""
+        return [
+            {"key": spec.key, "title": spec.title, "summary": spec.summary, "learned": spec.learned}
+            for spec in analyst.poolings()
+        ]
+
+    def analyze(
+        backbone: str,
+        text: str,
+        text_pair: str = "",
+        pooling: str = "native",
+        head: str = "own",
+        layer: int = -1,
+        reference: str | int = "cls",
+    ) -> dict[str, Any]:
+        """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
+
+        ``layer`` counts from 0 (embeddings), or from the end (-1); ``reference`` is "cls", "pooled" or the
+        index of a token. A request that cannot be answered comes back as a message that says why.
+        """
+        query = Query(backbone, text, text_pair, pooling, head, layer, to_reference(reference))
+        try:
+            return to_json(analyst.analyze(query))
+        except PoolscopeError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    api(backbones, api_name="backbones")
+    api(poolings, api_name="poolings")
+    api(analyze, api_name="analyze", concurrency_id="model")
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """An Analysis in plain JSON types. T tokens, L layers, K labels."""
+    tokens, reads = analysis.tokens, analysis.reads
+    return {
+        "backbone": analysis.backbone.key,
+        "architecture": analysis.backbone.architecture,
+        "pooling": analysis.query.pooling,
+        "head": analysis.query.head,
+        "layer": analysis.layer,
+        "tokens": [
+            {
+                "text": text,
+                "start": int(start),
+                "end": int(end),
+                "segment": int(segment) if segment >= 0 else None,
+                "special": bool(special),
+            }
+            for text, (start, end), segment, special in zip(
+                tokens.text, tokens.span, tokens.segment, tokens.special, strict=True
+            )
+        ],
+        "cls_index": int(tokens.cls),
+        "similarity": _floats(analysis.similarity[analysis.layer]),
+        "similarity_by_layer": [_floats(row) for row in analysis.similarity],
+        "labels": list(analysis.labels),
+        "logits": _floats(analysis.logits),
+        "probabilities": _floats(analysis.probabilities),
+        "predicted": _predicted(analysis),
+        "reads": {
+            "positions": [int(index) for index in reads.positions.nonzero()[0]],
+            "share": _floats(reads.share),
+        },
+        "head_trained": analysis.head_trained,
+        "warnings": list(analysis.warnings),
+        "milliseconds": {stage: round(float(time), 3) for stage, time in analysis.milliseconds.items()},
+    }
+
+
+def _predicted(analysis: Analysis) -> str | list[str] | None:
+    """One label, all labels above one half if several may hold, None where there are no classes."""
+    if analysis.problem_type == "multi_label":
+        return list(analysis.predicted)
+    return next(iter(analysis.predicted), None)
+
+
+def _floats(values: Iterable[Any]) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]

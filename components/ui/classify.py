@@ -1,0 +1,130 @@
+"""The Classify tab: a text or a pair, what the head reads of it, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gradio as gr
+
+from components.errors import PoolscopeError
+from components.figures.view import Say, View
+from components.types import Analysis, Analyst, Query
+from components.ui.answer import Answer, Updates, build_answer, draw, refuse, show
+from components.ui.bridge import build_bridge
+from components.ui.examples import Example, load_examples, suited
+from components.ui.question import Question, build_question, to_query
+
+Inputs = Mapping[Any, Any]  # component -> its value
+NOTHING: Updates = gr.skip()  # leaves every component as it is
+
+
+def build_classify(analyst: Analyst, page: gr.Blocks, say: Say) -> None:
+    """Lay the tab out and say what happens when."""
+    examples = load_examples()
+    question = build_question(analyst, examples, say)
+    tab = Classify(analyst, question, build_answer(say), examples, say)
+    bridge = build_bridge()
+
+    model: dict[str, Any] = {
+        "inputs": tab.inputs,
+        "outputs": [*question.inputs, *tab.answer.all],
+        "concurrency_id": "model",
+        "api_visibility": "private",
+        "show_progress": "minimal",
+        "show_progress_on": [tab.answer.verdict],
+        "trigger_mode": "always_last",
+    }
+    asked = [question.text.submit, question.pair.submit, bridge.input]
+    chosen = [question.backbone.input, question.pooling.input, tab.answer.reference.input]
+    gr.on([page.load, *asked, *chosen], tab.ask, **model)
+    question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
+
+    redraw: dict[str, Any] = {
+        "inputs": {tab.answer.shown, tab.answer.layer, tab.answer.centred},
+        "outputs": [tab.answer.layer, *tab.answer.drawn],
+        "api_visibility": "private",
+        "queue": False,
+        "show_progress": "hidden",
+        "trigger_mode": "always_last",
+    }
+    gr.on([tab.answer.layer.input, tab.answer.centred.input], tab.look, **redraw)
+    bridge.select(tab.pick_layer, **redraw)
+
+
+@dataclass(frozen=True, eq=False)
+class Classify:
+    """What the tab does: every method takes the values of ``inputs`` and gives updates."""
+
+    analyst: Analyst
+    question: Question
+    answer: Answer
+    examples: tuple[Example, ...]
+    say: Say
+
+    @property
+    def inputs(self) -> set[Any]:
+        """Everything that an analysis depends on."""
+        return {*self.question.inputs, self.answer.reference, self.answer.centred, self.answer.shown}
+
+    def ask(self, given: Inputs) -> Updates:
+        """Answer the question as it stands on the page."""
+        text, pair, backbone, pooling = (given[component] for component in self.question.inputs)
+        query = to_query(text, pair, backbone, pooling, given[self.answer.reference])
+        shown: View | None = given[self.answer.shown]
+        if isinstance(query.reference, int) and not (shown and _same_tokens(query, shown.analysis.query)):
+            query = replace(query, reference="cls")  # an index means nothing among other tokens
+        if shown and shown.analysis.query == query:  # a menu reports a choice more than once
+            return NOTHING
+        return {**self.question.explain(query), **self._answer(query, given)}
+
+    def try_example(self, given: Inputs) -> Updates:
+        """Put the clicked example in the place of the question, and answer it."""
+        question = self.question
+        example = self.examples[given[question.examples]]
+        backbone = suited(example, given[question.backbone], self.analyst.backbones())
+        query = to_query(example.text, example.text_pair, backbone, example.pooling, "cls")
+        return {**question.fill(query), **self._answer(query, given)}
+
+    def look(self, given: Inputs) -> Updates:
+        """Draw the last analysis at the layer and with the centring that are chosen now."""
+        return self._look(given[self.answer.shown], given[self.answer.layer], given[self.answer.centred])
+
+    def pick_layer(self, given: Inputs, event: gr.EventData) -> Updates:
+        """Study the layer whose row was clicked in the heat map."""
+        return self._look(given[self.answer.shown], event.layer, given[self.answer.centred], move=True)
+
+    def _look(self, shown: View | None, layer: object, centred: object, move: bool = False) -> Updates:
+        if shown is None:  # there is nothing to look at: the last question had no answer
+            return NOTHING
+        view = View(shown.analysis, _clamped(layer, shown.analysis.layers), bool(centred))
+        slider = {self.answer.layer: view.layer} if move else {}
+        return {**draw(self.answer, view, self.say), **slider}
+
+    def _answer(self, query: Query, given: Inputs) -> Updates:
+        try:
+            analysis = self.analyst.analyze(query)
+        except PoolscopeError as error:
+            return refuse(self.answer, error, self.say)
+        except Exception as error:
+            raise gr.Error(self.say("verdict.bug")) from error
+        layer = _kept(given[self.answer.shown], analysis)
+        view = View(analysis, layer, bool(given[self.answer.centred]))
+        return show(self.answer, view, self.say)
+
+
+def _kept(shown: View | None, analysis: Analysis) -> int:
+    """The layer that was looked at, if ``analysis`` has it; who looked at the last one goes on doing so."""
+    if shown is None or shown.layer == shown.analysis.layers:
+        return analysis.layers
+    return min(shown.layer, analysis.layers)
+
+
+def _clamped(layer: object, last: int) -> int:
+    """A browser's layer as one that exists; the last if it is no number at all."""
+    return min(max(int(layer), 0), last) if isinstance(layer, int | float) else last
+
+
+def _same_tokens(query: Query, other: Query) -> bool:
+    return replace(query, pooling="", reference="cls") == replace(other, pooling="", reference="cls")

@@ -1,0 +1,52 @@
+"""The page: its title, its tabs, and what launching it needs."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from components.types import Analyst
+from components.ui.api import add_api
+from components.ui.classify import build_classify
+from components.ui.texts import ASSETS, load_texts
+
+
+def build(analyst: Analyst) -> gr.Blocks:
+    """The whole page and its public endpoints, answered by ``analyst``."""
+    say = load_texts()
+    page: gr.Blocks = gr.Blocks(title=say("page.title"), analytics_enabled=False, fill_width=True)
+    with page:
+        title, question = escape(say("page.title")), escape(say("page.question"))
+        gr.HTML(f"<h1>{title}</h1><p>{question}</p>", elem_id="title")
+        with gr.Tabs(), gr.Tab(say("page.classify")):
+            build_classify(analyst, page, say)
+        add_api(analyst)
+    return page
+
+
+def launch_options() -> dict[str, Any]:
+    """What ``Blocks.launch`` needs to show the page as it is meant; loads nothing from outside."""
+    return {
+        "theme": _theme(),
+        "css_paths": ASSETS / "theme.css",
+        "footer_links": ["api", "settings"],
+        "ssr_mode": False,
+    }
+
+
+def _theme() -> gr.themes.Base:
+    """Gradio's default with fonts of the visitor's system and subdued text that can still be read."""
+    fonts = ["ui-sans-serif", "system-ui", "sans-serif"]
+    mono = ["ui-monospace", "Consolas", "monospace"]
+    theme = gr.themes.Default(primary_hue="orange", neutral_hue="slate", font=fonts, font_mono=mono)
+    theme.set(
+        body_text_color_subdued="*neutral_600",
+        body_text_color_subdued_dark="*neutral_300",
+        block_info_text_color="*neutral_600",
+        block_info_text_color_dark="*neutral_300",
+        input_placeholder_color="*neutral_500",
+        input_placeholder_color_dark="*neutral_400",
+    )
+    return theme

@@ -1,0 +1,214 @@
+"""An Analyst without torch: made-up but reproducible numbers, and classifiers of every odd kind."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.errors import PoolscopeError
+from components.types import (
+    Analysis,
+    BackboneSpec,
+    Floats,
+    PoolingSpec,
+    ProblemType,
+    Query,
+    Reads,
+    Tokens,
+)
+
+# Markup that would call pwn(), in the ways that a page may take text for code; one token without a space.
+XSS = (
+    "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
+    "{{7*7}}${pwn()}\"'&amp;</style><br>"
+)
+LABELS = ("negative", "positive")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What sets one fake classifier apart from the others."""
+
+    spec: BackboneSpec
+    layers: int = 2
+    brackets: tuple[str, str] | None = ("[CLS]", "[SEP]")  # special tokens around texts, or none at all
+    problem_type: ProblemType = "single_label"
+    trained: bool = True
+
+
+def _spec(
+    key: str, title: str, architecture: str, texts: int = 1, labels: tuple[str, ...] = LABELS
+) -> BackboneSpec:
+    return BackboneSpec(
+        key,
+        title,
+        "made up",
+        "made-up numbers",
+        "local",
+        key,
+        texts=texts,
+        architecture=architecture,
+        labels=labels,
+    )
+
+
+KINDS = (
+    Kind(_spec("first", "First token · sentiment", "FirstForSequenceClassification")),
+    Kind(_spec("last", "Last token · sentiment", "LastForSequenceClassification"), brackets=None),
+    Kind(
+        _spec("pair", "First token · paraphrase", "FirstForSequenceClassification", 2, ("different", "same")),
+        layers=6,
+    ),
+    Kind(_spec("untrained", "First token · untrained", "FirstForSequenceClassification"), trained=False),
+    Kind(
+        _spec(
+            "many",
+            "First token · 40 topics",
+            "FirstForSequenceClassification",
+            1,
+            tuple(f"topic {n}" for n in range(40)),
+        ),
+        layers=3,
+    ),
+    Kind(
+        _spec(
+            "emotions",
+            "First token · several emotions",
+            "FirstForSequenceClassification",
+            1,
+            ("joy", "anger", "trust", "fear"),
+        ),
+        problem_type="multi_label",
+    ),
+    Kind(
+        _spec("score", "First token · a score", "FirstForSequenceClassification", 1, ("score",)),
+        problem_type="regression",
+    ),
+    Kind(_spec("hostile", XSS, XSS, 1, (XSS, f"{XSS} again"))),
+)
+POOLINGS = (
+    PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),
+    PoolingSpec("cls", "cls · the [CLS] token", "The token in the place of [CLS]."),
+    PoolingSpec("mean", "mean · average of all tokens", "The average over all tokens."),
+    PoolingSpec("pooler", "pooler · the checkpoint's own pooler", "None of these has one."),
+)
+
+
+@dataclass(frozen=True)
+class FakeAnalyst:
+    """Answers like an engine; ``broken`` makes it fail as a bug would."""
+
+    kinds: tuple[Kind, ...] = KINDS
+    broken: bool = False
+
+    def backbones(self) -> tuple[BackboneSpec, ...]:
+        return tuple(kind.spec for kind in self.kinds)
+
+    def poolings(self) -> tuple[PoolingSpec, ...]:
+        return POOLINGS
+
+    def analyze(self, query: Query) -> Analysis:
+        if self.broken:
+            raise RuntimeError("a bug")
+        kind = next((kind for kind in self.kinds if kind.spec.key == query.backbone), None)
+        if kind is None:
+            raise PoolscopeError("backbone", query.backbone, "one of the catalogue's is needed")
+        if not query.text.strip():
+            raise PoolscopeError("text", query.text, "a text with at least one visible character is needed")
+        if query.pooling not in [spec.key for spec in POOLINGS[:3]]:
+            raise PoolscopeError("pooling", query.pooling, "this checkpoint has no such pooling")
+        return _analysis(kind, query)
+
+    def features(
+        self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
+    ) -> dict[str, Floats]:
+        raise NotImplementedError
+
+
+def _analysis(kind: Kind, query: Query) -> Analysis:
+    tokens = _tokens(kind, query)
+    total, labels = len(tokens.text), kind.spec.labels
+    random = np.random.default_rng(_seed(kind.spec.key, query.text, query.text_pair, query.pooling))
+    similarity = random.uniform(0.05, 0.95, (kind.layers + 1, total)).astype(np.float32)
+    reference = tokens.cls if query.reference == "cls" else query.reference
+    if reference != "pooled" and not isinstance(reference, int):
+        raise PoolscopeError("reference", reference, "cls, pooled or a token index is needed")
+    if isinstance(reference, int):
+        if not 0 <= reference < total:
+            raise PoolscopeError("reference", reference, f"a token index below {total} is needed")
+        similarity[:, reference] = 1
+    centred = (similarity - similarity.mean(axis=1, keepdims=True)).astype(np.float32)
+    positions = np.zeros(total, dtype=bool)
+    positions[tokens.cls] = True
+    if query.pooling == "mean":
+        positions[:] = True
+    logits = random.normal(0, 2, len(labels)).astype(np.float32)
+    warnings = _warnings(kind, query)
+    return Analysis(
+        query=query,
+        backbone=kind.spec,
+        tokens=tokens,
+        layer=query.layer % (kind.layers + 1),
+        similarity=similarity,
+        centred=centred,
+        pooled=np.zeros(8, dtype=np.float32),
+        logits=logits,
+        probabilities=_probabilities(kind.problem_type, logits),
+        labels=labels,
+        problem_type=kind.problem_type,
+        reads=Reads(positions, (positions / positions.sum()).astype(np.float32)),
+        head_trained=kind.trained,
+        warnings=warnings,
+        milliseconds={"total": 1.5},
+    )
+
+
+def _tokens(kind: Kind, query: Query) -> Tokens:
+    text: list[str] = []
+    span: list[tuple[int, int]] = []
+    segment: list[int] = []
+    if kind.brackets:
+        text, span, segment = [kind.brackets[0]], [(0, 0)], [-1]
+    for number, given in enumerate((query.text, query.text_pair)):
+        for match in re.finditer(r"[^\s,.!?]+|[,.!?]", given):
+            text.append(match[0])
+            span.append(match.span())
+            segment.append(number)
+        if given and kind.brackets:
+            text.append(kind.brackets[1])
+            span.append((0, 0))
+            segment.append(-1)
+    special = np.array(segment) < 0
+    cls = 0 if kind.brackets else len(text) - 1
+    return Tokens(tuple(text), np.array(span), np.array(segment), special, cls)
+
+
+def _probabilities(problem_type: ProblemType, logits: Floats) -> Floats:
+    if problem_type == "regression":
+        return logits
+    if problem_type == "multi_label":
+        return (1 / (1 + np.exp(-logits))).astype(np.float32)
+    shifted = np.exp(logits - logits.max())
+    return (shifted / shifted.sum()).astype(np.float32)
+
+
+def _warnings(kind: Kind, query: Query) -> tuple[str, ...]:
+    given = 2 if query.text_pair else 1
+    warnings = []
+    if given != kind.spec.texts:
+        warnings.append(
+            f"text_pair: this head was trained on {kind.spec.texts} text(s), and {given} were given."
+        )
+    if "<" in query.text:
+        warnings.append(f"text: {query.text} holds markup.")
+    if not kind.trained:
+        warnings.append("untrained head: these outputs are random")
+    return tuple(warnings)
+
+
+def _seed(*parts: str) -> int:
+    return int.from_bytes(hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()[:8], "big")

@@ -1,0 +1,121 @@
+"""The public endpoints over HTTP, on the fake analyst."""
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from components.types import Query
+from components.ui.api import to_json
+from tests.serving import served
+from tests.ui.fake import FakeAnalyst
+
+KEYS = [
+    "backbone", "architecture", "pooling", "head", "layer", "tokens", "cls_index", "similarity",
+    "similarity_by_layer", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
+    "warnings", "milliseconds",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("api") / "server.log"
+
+
+@pytest.fixture(scope="module")
+def address(log: Path) -> Iterator[str]:
+    with served("-m", "tests.ui.fake_app", log=log) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Client:
+    return Client(address, verbose=False)
+
+
+def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None:
+    assert set(client.view_api(return_format="dict")["named_endpoints"]) == {
+        "/backbones",
+        "/poolings",
+        "/analyze",
+    }
+
+
+def test_backbones(client: Client) -> None:
+    first = client.predict(api_name="/backbones")[0]
+    assert list(first) == ["key", "title", "architecture", "task", "source", "labels", "available"]
+    assert (first["key"], first["source"], first["available"]) == ("first", "local", True)
+
+
+def test_poolings(client: Client) -> None:
+    first = client.predict(api_name="/poolings")[0]
+    assert list(first) == ["key", "title", "summary", "learned"]
+    assert (first["key"], first["learned"]) == ("native", False)
+
+
+def test_analyze_with_defaults_by_name(client: Client) -> None:
+    answer = client.predict(backbone="first", text="not good", api_name="/analyze")
+    assert list(answer) == KEYS
+    assert answer == to_json(FakeAnalyst().analyze(Query("first", "not good")))
+
+
+def test_analyze_by_position(client: Client) -> None:
+    answer = client.predict("pair", "a", "b", "mean", "own", 3, "1", api_name="/analyze")
+    assert answer["layer"] == 3
+    assert answer["similarity"][1] == 1
+    assert [token["segment"] for token in answer["tokens"]] == [None, 0, None, 1, None]
+
+
+@pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])
+def test_every_kind_of_reference(client: Client, reference: str | int) -> None:
+    answer = client.predict("first", "not good", reference=reference, api_name="/analyze")
+    assert len(answer["similarity"]) == 4
+
+
+def test_a_mistake_comes_back_as_its_message(client: Client, log: Path) -> None:
+    with pytest.raises(AppError, match="backbone: 'none' was given; one of the catalogue's is needed"):
+        client.predict("none", "not good", api_name="/analyze")
+    assert "Traceback" not in log.read_text()
+
+
+def test_curl_sees_answer_and_mistake(address: str) -> None:
+    assert _curl(address, ["first", "not good"])["backbone"] == "first"
+    assert "text: '' was given" in _curl(address, ["first", ""])["error"]
+
+
+@pytest.mark.parametrize(
+    ("backbone", "kind"), [("first", str), ("emotions", list), ("score", type(None)), ("untrained", str)]
+)
+def test_predicted_follows_the_kind_of_problem(backbone: str, kind: type) -> None:
+    answer = to_json(FakeAnalyst().analyze(Query(backbone, "not good")))
+    assert isinstance(answer["predicted"], kind)
+    assert answer["head_trained"] == (backbone != "untrained")
+
+
+def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() -> None:
+    analysis = FakeAnalyst().analyze(Query("pair", "unquestionably " * 62, "extraordinarily " * 63))
+    answer = to_json(analysis)
+    assert (len(answer["tokens"]), len(answer["similarity_by_layer"])) == (128, 7)
+    assert len(json.dumps(answer)) <= 60_000
+    np.testing.assert_allclose(answer["similarity_by_layer"], analysis.similarity, rtol=0, atol=1e-6)
+
+
+def _curl(address: str, data: list[str]) -> dict[str, object]:
+    """What two calls of curl would print: one posts the question, one reads the answer."""
+    arguments = [*data, "", "native", "own", -1, "cls"]
+    request = urllib.request.Request(
+        f"{address}/gradio_api/call/analyze",
+        json.dumps({"data": arguments}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request) as response:
+        event = json.load(response)["event_id"]
+    with urllib.request.urlopen(f"{address}/gradio_api/call/analyze/{event}") as response:
+        lines = response.read().decode().splitlines()
+    (answer,) = (json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: "))
+    return answer[0] if isinstance(answer, list) else answer

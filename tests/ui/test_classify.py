@@ -1,0 +1,170 @@
+"""The tab's handlers, without a browser and without torch."""
+
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from components.types import Analysis, Query
+from components.ui.answer import Updates, build_answer
+from components.ui.classify import NOTHING, Classify
+from components.ui.examples import load_examples
+from components.ui.question import build_question
+from components.ui.texts import load_texts
+from tests.serving import built
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+
+
+class Counting(FakeAnalyst):
+    """Remembers what it was asked."""
+
+    def __init__(self, broken: bool = False) -> None:
+        super().__init__(broken=broken)
+        object.__setattr__(self, "asked", [])
+
+    asked: list[Query]
+
+    def analyze(self, query: Query) -> Analysis:
+        self.asked.append(query)
+        return super().analyze(query)
+
+
+class Page:
+    """A visitor's page: keeps the values that handlers update."""
+
+    def __init__(self, analyst: FakeAnalyst) -> None:
+        self.tab = built(lambda: _tab(analyst))
+        self.values: dict[Any, Any] = {component: component.value for component in self.tab.inputs}
+        self.values[self.tab.answer.layer] = 1
+
+    def set(self, **values: Any) -> Updates:
+        """Change controls of the question or the answer by name, and ask."""
+        parts = {**vars(self.tab.question), **vars(self.tab.answer)}
+        self.values.update({parts[name]: value for name, value in values.items()})
+        return self.take(self.tab.ask(self.values))
+
+    def take(self, updates: Updates) -> Updates:
+        if updates is not NOTHING:
+            self.values.update(
+                {
+                    key: value
+                    for key, value in updates.items()
+                    if key in self.values and not isinstance(value, dict)
+                }
+            )
+        return updates
+
+
+def _tab(analyst: FakeAnalyst) -> Classify:
+    with gr.Blocks(analytics_enabled=False):
+        question = build_question(analyst, load_examples(), SAY)
+        return Classify(analyst, question, build_answer(SAY), load_examples(), SAY)
+
+
+@pytest.fixture
+def analyst() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def page(analyst: Counting) -> Page:
+    return Page(analyst)
+
+
+def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) -> None:
+    updates = page.set()
+    assert analyst.asked[0].text == load_examples()[0].text
+    assert "reads" in updates[page.tab.answer.verdict]
+    assert updates[page.tab.answer.area]["visible"]
+
+
+def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> None:
+    page.set()
+    assert page.set() is NOTHING
+    assert len(analyst.asked) == 1
+
+
+def test_layer_and_centring_redraw_without_the_engine(page: Page, analyst: Counting) -> None:
+    page.set()
+    page.values[page.tab.answer.layer] = 0
+    first = page.take(page.tab.look(page.values))
+    page.values[page.tab.answer.centred] = True
+    second = page.take(page.tab.look(page.values))
+    answer = page.tab.answer
+    assert first[answer.similarity].layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")
+    assert second[answer.similarity].layout.xaxis.title.text.startswith("centred")
+    assert len(analyst.asked) == 1
+
+
+def test_a_click_on_the_heat_map_moves_the_slider(page: Page) -> None:
+    page.set()
+    updates = page.tab.pick_layer(page.values, gr.EventData(None, {"layer": 1}))
+    assert updates[page.tab.answer.layer] == 1
+    assert updates[page.tab.answer.shown].layer == 1
+
+
+@pytest.mark.parametrize(("given", "layer"), [(99, 2), (-5, 0), ("x", 2), (None, 2), (1.0, 1)])
+def test_any_layer_from_a_browser_becomes_one_that_exists(page: Page, given: object, layer: int) -> None:
+    page.set()
+    updates = page.tab.pick_layer(page.values, gr.EventData(None, {"layer": given}))
+    assert updates[page.tab.answer.layer] == layer
+
+
+def test_who_looks_at_the_last_layer_goes_on_doing_so(page: Page) -> None:
+    page.set()
+    assert page.set(backbone="pair")[page.tab.answer.shown].layer == 6
+    page.values[page.tab.answer.layer] = 1
+    page.take(page.tab.look(page.values))
+    assert page.set(backbone="first")[page.tab.answer.shown].layer == 1
+
+
+def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: Counting) -> None:
+    page.set()
+    page.set(reference="2")
+    page.set(pooling="mean")
+    page.set(text="another text")
+    assert [query.reference for query in analyst.asked] == ["cls", 2, 2, "cls"]
+
+
+def test_another_backbone_keeps_what_was_typed(page: Page) -> None:
+    updates = page.set(text="mine", pair="and mine", backbone="pair")
+    assert page.tab.question.text not in updates
+    assert page.tab.question.pair not in updates
+
+
+def test_an_example_fills_the_question_and_is_answered(page: Page, analyst: Counting) -> None:
+    index = next(index for index, example in enumerate(load_examples()) if example.text_pair)
+    updates = page.tab.try_example({**page.values, page.tab.question.examples: index})
+    assert updates[page.tab.question.text] == load_examples()[index].text
+    assert updates[page.tab.question.pair] == load_examples()[index].text_pair
+    assert updates[page.tab.question.backbone]["value"] == "pair"
+    assert analyst.asked[-1].text_pair == load_examples()[index].text_pair
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"text": " "}, {"backbone": "unknown"}, {"pooling": "pooler"}, {"text": None}, {"reference": "x"}],
+)
+def test_a_mistake_takes_the_place_of_the_verdict(page: Page, values: dict[str, Any]) -> None:
+    page.set()
+    updates = page.set(**values)
+    assert 'class="mistake"' in updates[page.tab.answer.verdict]
+    assert not updates[page.tab.answer.area]["visible"]
+
+
+def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:
+    text = page.values[page.tab.question.text]
+    page.set()
+    page.set(text="")
+    assert page.tab.look(page.values) is NOTHING
+    assert page.set(text=text)[page.tab.answer.area]["visible"]
+
+
+def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
+    with pytest.raises(gr.Error) as caught:
+        Page(Counting(broken=True)).set()
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert caught.value.print_exception
+    assert "a bug" not in caught.value.message

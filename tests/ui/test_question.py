@@ -1,0 +1,27 @@
+import pytest
+
+from components.types import Query
+from components.ui.question import to_query, to_reference
+
+
+@pytest.mark.parametrize(
+    ("given", "reference"),
+    [
+        ("cls", "cls"),
+        ("pooled", "pooled"),
+        (3, 3),
+        ("3", 3),
+        (" 3 ", 3),
+        ("-1", -1),
+        (None, ""),
+        (True, "True"),
+        ("²", "²"),
+    ],
+)
+def test_a_reference_is_a_name_or_an_index(given: object, reference: object) -> None:
+    assert to_reference(given) == reference
+
+
+def test_whatever_a_browser_sends_becomes_a_query() -> None:
+    query = to_query("a", None, ["x"], 5, {})
+    assert query == Query("['x']", "a", "", "5", reference="{}")
