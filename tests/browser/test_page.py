@@ -1,0 +1,175 @@
+"""The app as it is shipped, with its bundled checkpoints."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+
+FIRST = "the film is not good, but its ending is a delight"
+
+
+def test_arrival_is_analysed(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    expect(visitor.page).to_have_title("Poolscope")
+    expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
+    expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of")
+    expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
+
+
+@pytest.mark.parametrize(
+    ("backbone", "architecture", "place"),
+    [
+        ("DistilBERT mini · sentiment", "DistilBertForSequenceClassification", "the first"),
+        ("RoBERTa mini · sentiment", "RobertaForSequenceClassification", "the first"),
+        ("XLNet mini · sentiment", "XLNetForSequenceClassification", "the last"),
+        ("GPT-2 mini · sentiment", "GPT2ForSequenceClassification", "the last"),
+    ],
+)
+def test_another_backbone_changes_the_verdict_and_keeps_the_text(
+    real: Open, backbone: str, architecture: str, place: str
+) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.choose("backbone", backbone)
+    expect(visitor.verdict).to_contain_text(re.compile(f"{architecture} reads 1 of .*{place}"))
+    expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
+
+
+def test_another_pooling_changes_the_verdict_and_marks_every_token(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.choose("pooling", "mean · average of all tokens")
+    expect(visitor.verdict).to_contain_text(re.compile(r"reads all \d+ tokens"))
+    expect(visitor.verdict).to_contain_text("The head was trained with its own pooling")
+    expect(visitor.ticks("similarity", "y").filter(has_text="●")).to_have_count(
+        visitor.ticks("similarity", "y").count()
+    )
+
+
+@pytest.mark.parametrize("key", [None, "Enter", "Control+Enter"], ids=["a pause", "Enter", "Ctrl+Enter"])
+def test_another_text_is_analysed(real: Open, key: str | None) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.type("a wonderful film")
+    if key:
+        visitor.page.keyboard.press(key)
+    expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)
+    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(0)
+
+
+def test_layer_and_centring_change_the_plots(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    title = visitor.plot("similarity").locator(".xtitle")
+    expect(title).to_contain_text("layer 2 of 2")
+    visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
+    expect(title).to_contain_text("layer 1 of 2")
+    visitor.page.get_by_label("Centred").check()
+    expect(title).to_contain_text("centred cosine similarity")
+
+
+def test_a_click_on_a_row_of_the_heat_map_chooses_its_layer(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    cells = visitor.plot("heatmap").locator(".nsewdrag")
+    cells.scroll_into_view_if_needed()
+    box = cells.bounding_box()
+    assert box is not None
+    cells.click(position={"x": box["width"] / 2, "y": box["height"] - 8})
+    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("embeddings, layer 0 of 2")
+    expect(visitor.page.locator("#layer input[type=number]")).to_have_value("0")
+
+
+def test_any_token_can_be_the_reference(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.choose("reference", "2 · film")
+    expect(visitor.page.locator("#similarity-heading")).to_have_text(
+        "How similar is each token to token 2 (film)?"
+    )
+
+
+def test_repeated_tokens_stay_apart(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.example("Same word three times")
+    expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)
+    expect(visitor.ticks("heatmap", "x").filter(has_text=re.compile("^very$"))).to_have_count(3)
+
+
+def test_a_pair_shows_two_segments(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.example("Paraphrase?")
+    for name in ("similarity", "heatmap"):
+        expect(visitor.plot(name).locator(".annotation-text")).to_have_text(["first text", "second text"])
+    expect(visitor.page.locator("#backbone input")).to_have_value("BERT mini · paraphrase")
+
+
+def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.type("  ")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("text: ")
+    expect(visitor.page.locator("#similarity-plot")).to_be_hidden()
+    visitor.type("a wonderful film")
+    visitor.sees_an_answer()
+
+
+def test_the_table_can_be_saved_as_csv(real: Open, tmp_path: Path) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.page.get_by_role("button", name="The same numbers as a table").click()
+    expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("link", name="Download as CSV").click()
+    download.value.save_as(tmp_path / "table.csv")
+    assert "index,token,in the vocabulary" in (tmp_path / "table.csv").read_text("utf-8-sig")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1920, 3840])
+def test_the_page_never_scrolls_sideways(real: Open, width: int) -> None:
+    visitor = real(width=width)
+    visitor.sees_an_answer()
+    visitor.example("A long review")
+    expect(visitor.verdict).to_contain_text(re.compile(r"reads 1 of 1\d\d tokens"))
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(real: Open, theme: str) -> None:
+    visitor = real(theme=theme)
+    visitor.sees_an_answer()
+    visitor.page.get_by_role("button", name="The same numbers as a table").click()
+    expect(visitor.page.locator("#numbers table")).to_be_visible()
+    assert visitor.serious_violations() == []
+
+
+@pytest.mark.parametrize(("theme", "bright"), [("light", False), ("dark", True)])
+def test_plots_follow_the_theme(real: Open, theme: str, bright: bool) -> None:
+    visitor = real(theme=theme)
+    visitor.sees_an_answer()
+    for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
+        colour = visitor.page.locator(text).first.evaluate("text => getComputedStyle(text).fill")
+        assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128) == bright
+
+
+def test_what_visitors_type_is_never_run(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    for text in (
+        "<img src=x onerror=pwn()> wonderful",
+        "<script>pwn()</script> wonderful",
+        "{{constructor.constructor('pwn()')()}} ${pwn()} wonderful",
+        "\"><svg onload=pwn()> </style> </textarea> [CLS] <a href='javascript:pwn()'>wonderful</a>",
+        "zero\u200bwidth \u202eright to left\u202c nul\0 \u0301 😀 שלום wonderful",
+    ):
+        visitor.type("a short film")
+        expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(0)
+        visitor.type(text)
+        visitor.page.keyboard.press("Enter")
+        expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)

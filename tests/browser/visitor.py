@@ -1,0 +1,81 @@
+"""A visitor in a real browser: what they do, and what they see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
+
+PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
+
+
+@dataclass
+class Visitor:
+    """One page in one browser context; ``faults`` collects what must never happen."""
+
+    page: Page
+    origin: str
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Locator:
+        return self.page.locator("#verdict")
+
+    def plot(self, name: str) -> Locator:
+        """The plot "similarity", "outputs" or "heatmap"."""
+        return self.page.locator(f"#{name}-plot .js-plotly-plot")
+
+    def ticks(self, name: str, axis: str) -> Locator:
+        return self.plot(name).locator(f".{axis}tick text")
+
+    def choose(self, menu: str, option: str) -> None:
+        """Choose an option of the menu with the id ``menu`` by its whole name."""
+        self.page.locator(f"#{menu} input").click()
+        self.page.get_by_role("option", name=option, exact=True).click()
+
+    def type(self, text: str, box: str = "text") -> None:
+        self.page.locator(f"#{box} textarea").fill(text)
+
+    def example(self, label: str) -> None:
+        self.page.get_by_role("button", name=label, exact=True).click()
+
+    def sees_an_answer(self) -> None:
+        """Wait until verdict and plots are there."""
+        expect(self.verdict).to_contain_text("reads", timeout=PATIENCE)
+        for name in ("similarity", "outputs", "heatmap"):
+            expect(self.plot(name).locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+
+    def serious_violations(self) -> list[str]:
+        """What axe finds serious or critical, with the elements."""
+        violations = Axe().run(self.page).response["violations"]
+        return [
+            f"{violation['id']}: {node['html'][:200]}"
+            for violation in violations
+            if violation["impact"] in ("serious", "critical")
+            for node in violation["nodes"]
+        ]
+
+
+def visit(browser: BrowserContext, address: str, theme: str, width: int, height: int) -> Visitor:
+    """Open the page at ``address`` and wait for nothing."""
+    page = browser.new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    visitor = Visitor(page, urlsplit(address).netloc)
+
+    def console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            visitor.faults.append(f"console: {message.text}")
+
+    def request(request: Request) -> None:
+        url = urlsplit(request.url)
+        if url.scheme not in ("data", "blob") and url.netloc != visitor.origin:
+            visitor.faults.append(f"outside: {request.url}")
+
+    page.on("console", console)
+    page.on("pageerror", lambda error: visitor.faults.append(f"error: {error}"))
+    page.on("request", request)
+    page.expose_function("pwn", lambda *_: visitor.faults.append("foreign code was run"))
+    page.goto(f"{address}/?__theme={theme}")
+    return visitor
