@@ -8,13 +8,13 @@ from pathlib import Path
 
 from gradio_client import Client
 
-from tests.serving import ROOT, serving
+from tests.serving import ROOT, served
 
 
 def test_the_server_needs_no_network_and_does_not_try(tmp_path: Path) -> None:
     attempts = tmp_path / "attempts"
     attempts.touch()
-    with serving(ROOT / "tests" / "guarded_app.py", {"ATTEMPTS": str(attempts)}) as url:
+    with served("tests/guarded_app.py", log=tmp_path / "log", ATTEMPTS=str(attempts)) as url:
         with urllib.request.urlopen(url) as answer:
             assert b"Poolscope" in answer.read()
         client = Client(url, verbose=False)

@@ -1,5 +1,6 @@
 """What a visitor waits for, beside a gradio app that does next to nothing."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -8,18 +9,17 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.benchmarks.timing import row, summary
-from tests.serving import ROOT, serving
+from tests.serving import served
 
-EMPTY = Path(__file__).with_name("empty_app.py")
+EMPTY = "tests/benchmarks/empty_app.py"
+QUIET = Path(os.devnull)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 def report() -> None:
     """Print start to first HTML, start to the first analysis drawn, and click to redrawn plots."""
     print("\nThe page, beside a gradio app with two text boxes and a button")
-    pairs = [(_first_html(ROOT / "app.py"), _first_html(EMPTY)) for _ in range(6)][
-        1:
-    ]  # the first warms disks
+    pairs = [(_first_html("app.py"), _first_html(EMPTY)) for _ in range(6)][1:]  # the first warms disks
     print(row("start to first HTML", summary(pairs), "bar 1.30"), flush=True)
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -28,7 +28,7 @@ def report() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         drawn = [
-            (_drawn(browser, ROOT / "app.py", _analysis_shown), _drawn(browser, EMPTY, _button_shown))
+            (_drawn(browser, "app.py", _analysis_shown), _drawn(browser, EMPTY, _button_shown))
             for _ in range(3)
         ]
         print(row("start to first analysis drawn", summary(drawn)), flush=True)
@@ -37,15 +37,15 @@ def report() -> None:
         browser.close()
 
 
-def _first_html(script: Path) -> float:
+def _first_html(script: str) -> float:
     start = time.perf_counter()
-    with serving(script):
+    with served(script, log=QUIET):
         return time.perf_counter() - start
 
 
-def _drawn(browser: Browser, script: Path, shown: Callable[[Page], None]) -> float:
+def _drawn(browser: Browser, script: str, shown: Callable[[Page], None]) -> float:
     start = time.perf_counter()
-    with serving(script) as url:
+    with served(script, log=QUIET) as url:
         page = browser.new_page()
         page.goto(url)
         shown(page)
@@ -64,7 +64,7 @@ def _button_shown(page: Page) -> None:
 
 def _pooling_clicks(browser: Browser) -> list[float]:
     """Seconds from choosing another pooling to the verdict and the plots that belong to it."""
-    with serving(ROOT / "app.py") as url:
+    with served("app.py", log=QUIET) as url:
         page = browser.new_page()
         page.goto(url)
         _analysis_shown(page)
@@ -87,7 +87,7 @@ def _pooling_click(page: Page, choice: str) -> float:
 
 def _trivial_clicks(browser: Browser) -> list[float]:
     """Seconds from a click to a reversed text."""
-    with serving(EMPTY) as url:
+    with served(EMPTY, log=QUIET) as url:
         page = browser.new_page()
         page.goto(url)
         return [_trivial_click(page, f"{number:05d}") for number in range(12345, 12355)]
