@@ -35,7 +35,6 @@ class Answer:
 
     shown: gr.State
     verdict: gr.HTML
-    controls: gr.Row
     area: gr.Column
     layer: gr.Slider
     reference: gr.Dropdown
@@ -65,7 +64,7 @@ class Answer:
     @property
     def all(self) -> list[Any]:
         """Everything that a new analysis may change."""
-        fixed = [self.verdict, self.controls, self.area, self.layer, self.reference]
+        fixed = [self.verdict, self.area, self.layer, self.reference]
         return [*fixed, *self.drawn, self.legend, self.outputs_heading, self.outputs, self.outputs_rest]
 
 
@@ -75,14 +74,13 @@ def build_answer(say: Say) -> Answer:
     return Answer(
         shown=gr.State(None),
         verdict=gr.HTML(waiting, elem_id="verdict"),
-        **_controls(say),
         **_area(say),
     )
 
 
 def _controls(say: Say) -> dict[str, Any]:
-    """How to look at the answer; these stay when a question cannot be answered."""
-    with gr.Row(visible=False, elem_id="view") as controls:
+    """How to look at the answer."""
+    with gr.Column(elem_id="view", elem_classes="card"):
         layer = gr.Slider(0, 1, 1, step=1, label=say("view.layer"), buttons=[], elem_id="layer")
         reference = gr.Dropdown(
             ["cls"], value="cls", label=say("view.reference"), filterable=False, elem_id="reference"
@@ -90,7 +88,7 @@ def _controls(say: Say) -> dict[str, Any]:
         centred = gr.Checkbox(
             False, label=say("view.centred"), info=say("view.centred_info"), elem_id="centred"
         )
-    return {"controls": controls, "layer": layer, "reference": reference, "centred": centred}
+    return {"layer": layer, "reference": reference, "centred": centred}
 
 
 def _area(say: Say) -> dict[str, Any]:
@@ -100,14 +98,17 @@ def _area(say: Say) -> dict[str, Any]:
             with gr.Column(scale=3, min_width=300, elem_classes="card"):
                 similarity_heading, similarity_plot = gr.HTML(), _plot("similarity-plot")
                 legend = gr.HTML()
-            with gr.Column(scale=2, min_width=300, elem_id="outputs", elem_classes="card"):
-                outputs_heading, outputs_plot = gr.HTML(), _plot("outputs-plot")
-                outputs_rest = gr.HTML()
+            with gr.Column(scale=2, min_width=300, elem_id="side"):
+                with gr.Column(elem_id="outputs", elem_classes="card"):
+                    outputs_heading, outputs_plot = gr.HTML(), _plot("outputs-plot")
+                    outputs_rest = gr.HTML()
+                controls = _controls(say)
         with gr.Column(elem_classes="card"):
             heatmap_heading, heatmap_plot = gr.HTML(), _plot("heatmap-plot")
         with gr.Accordion(say("table.heading"), open=False, elem_id="numbers"):
             numbers = gr.HTML()
     return {
+        **controls,
         "area": area,
         "similarity_heading": similarity_heading,
         "similarity": similarity_plot,
@@ -132,7 +133,6 @@ def show(answer: Answer, view: View, say: Say) -> Updates:
     analysis = view.analysis
     return {
         answer.verdict: verdict(view, say),
-        answer.controls: gr.update(visible=True),
         answer.area: gr.update(visible=True),
         answer.layer: _layers(analysis, view.layer, say),
         answer.reference: gr.update(choices=_references(view, say), value=str(analysis.query.reference)),

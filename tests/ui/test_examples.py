@@ -10,7 +10,7 @@ def test_the_examples_cover_what_a_visitor_may_wonder_about() -> None:
     texts = [example.text for example in load_examples()]
     assert any(re.search(r"\bnot\b", text) for text in texts)
     assert any(re.search(r"\b(\w+),? \1\b", text) for text in texts)
-    assert any(len(text.split()) >= 100 for text in texts)
+    assert any(len(text.split()) >= 80 for text in texts)
     assert any(not text.isascii() for text in texts)
     assert sum(bool(example.text_pair) for example in load_examples()) >= 2
     assert not any("\n" in text or text != text.strip() for text in texts)
