@@ -15,7 +15,7 @@ from components.engine.encoding import encode, encode_batch
 from components.engine.heads import own_head, probabilities, swapped_head
 from components.engine.pooling import POOLINGS, Pooling, States
 from components.engine.reads import Reading
-from components.engine.similarity import cosine_by_layer
+from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.stopwatch import Stopwatch
 from components.errors import PoolscopeError
 from components.types import Analysis, Floats, Query, Reads, Tokens
@@ -38,7 +38,7 @@ def analyse(backbone: Backbone, query: Query) -> Analysis:
     logits, reading = _outputs(backbone, kept, states, pooling)
     reads = Reads(reading.positions[0].numpy(), reading.share[0].numpy())
     watch.lap("head")
-    hidden = torch.cat(kept.hidden).numpy()  # (L + 1, T, D)
+    hidden = torch.cat(kept.hidden).double().numpy()  # (L + 1, T, D)
     reference = _reference(query, tokens, hidden, states)
     similarity = cosine_by_layer(hidden, reference)
     centred = cosine_by_layer(hidden, reference, centre=True)
@@ -106,7 +106,7 @@ def _index(field: str, given: int, count: int) -> int:
     return given % count
 
 
-def _reference(query: Query, tokens: Tokens, hidden: Floats, states: States) -> Floats:
+def _reference(query: Query, tokens: Tokens, hidden: Numbers, states: States) -> Numbers:
     """The vector that tokens are compared with, at every layer: (L + 1, D)."""
     if query.reference == "cls":
         return hidden[:, tokens.cls]
@@ -130,7 +130,7 @@ def _warnings(backbone: Backbone, query: Query, states: States) -> list[str]:
         lacks = f"the checkpoint does not hold {', '.join(new)}"
         warnings.append(f"Untrained head: these outputs are random, because {lacks}.")
     pooled, native = POOLINGS[query.pooling](states), POOLINGS[NATIVE](states)
-    if not torch.allclose(pooled, native, atol=1e-6):
+    if pooled.shape != native.shape or not torch.allclose(pooled, native, atol=1e-6):
         warnings.append(f"A swap: the head was trained on another vector than {query.pooling} gives it here.")
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:

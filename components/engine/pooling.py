@@ -75,7 +75,7 @@ def pooling(title: str) -> Callable[[Callable[[States], Tensor]], Pooling]:
 @pooling("native · what the own head reads")
 def native(states: States) -> Tensor:
     """The final hidden states weighted by what the own head reads of each, as measured."""
-    return _weighted(states.hidden, states.reads.share)
+    return _total(states.hidden, states.reads.share)
 
 
 @pooling("cls · the [CLS] token")
@@ -100,7 +100,7 @@ def lasttoken(states: States) -> Tensor:
 @pooling("mean · average of all tokens")
 def mean(states: States) -> Tensor:
     """The average over all attended tokens, special ones included."""
-    return _weighted(states.hidden, states.mask / states.mask.sum(dim=1, keepdim=True))
+    return _total(states.hidden, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
 @pooling("mean_content · average without special tokens")
@@ -112,7 +112,7 @@ def mean_content(states: States) -> Tensor:
         raise PoolscopeError(
             "pooling", "mean_content", "it needs a text with at least one token that is not special"
         )
-    return _weighted(states.hidden, content / count)
+    return _total(states.hidden, content) / count
 
 
 @pooling("max · maximum over tokens")
@@ -124,21 +124,21 @@ def max(states: States) -> Tensor:  # the method's name in the field
 @pooling("mean_sqrt_len_tokens · sum over √length")
 def mean_sqrt_len_tokens(states: States) -> Tensor:
     """The sum over attended tokens divided by the square root of their number."""
-    return _weighted(states.hidden, states.mask / states.mask.sum(dim=1, keepdim=True).sqrt())
+    return _total(states.hidden, states.mask) / states.mask.sum(dim=1, keepdim=True).sqrt()
 
 
 @pooling("weightedmean · later tokens weigh more")
 def weightedmean(states: States) -> Tensor:
     """The average in which the n-th attended token weighs n (SGPT, Muennighoff 2022)."""
     position = states.mask.cumsum(dim=1) * states.mask  # 1, 2, 3 ... and 0 for padding
-    return _weighted(states.hidden, position / position.sum(dim=1, keepdim=True))
+    return _total(states.hidden, position) / position.sum(dim=1, keepdim=True)
 
 
 @pooling("first_last_avg · average of layer 1 and the last")
 def first_last_avg(states: States) -> Tensor:
     """The average over attended tokens of layer 1 and the last layer together (Li et al. 2020)."""
     lowest = states.layers[min(1, len(states.layers) - 1)]
-    return _weighted((lowest + states.hidden) / 2, states.mask / states.mask.sum(dim=1, keepdim=True))
+    return _total((lowest + states.hidden) / 2, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
 @pooling("concat_last4_cls · [CLS] of the last four layers")
@@ -167,5 +167,5 @@ def _at(hidden: Tensor, index: Tensor) -> Tensor:
     return hidden.take_along_dim(index[:, None, None], dim=1)[:, 0]  # (B, T, D), (B,) -> (B, D)
 
 
-def _weighted(hidden: Tensor, weight: Tensor) -> Tensor:
-    return (weight[:, None].to(hidden.dtype) @ hidden)[:, 0]  # (B, 1, T) @ (B, T, D) -> (B, D)
+def _total(hidden: Tensor, weight: Tensor) -> Tensor:
+    return (hidden * weight[:, :, None]).sum(dim=1)  # (B, T, D), (B, T) -> (B, D)

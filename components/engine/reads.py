@@ -10,7 +10,7 @@ from torch import Tensor
 
 Head = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> logits (B, K)
 
-NOISE = (30.0, -30.0)  # in standard deviations, both ways: enough to win a maximum or wake a dead ReLU
+NOISE = 30.0  # standard deviations: enough to win a maximum or wake a dead ReLU, but for a chance of 2^-D
 
 
 class Reading:
@@ -28,7 +28,9 @@ class Reading:
         compared bit by bit.
         """
         read = self._slopes > 0
-        return read if read.all() else read | _moved(self._head, self._hidden, ~read)
+        if read.all() or not _changed(self._head, self._hidden, ~read, self._logits).any():
+            return read  # one run settles it for most heads, which read few positions
+        return read | _moved(self._head, self._hidden, ~read)
 
     @cached_property
     def share(self) -> Tensor:
@@ -41,44 +43,47 @@ class Reading:
         share = torch.where(total > 0, weight / total, torch.full_like(weight, 1 / weight.shape[1]))
         return share.to(self._hidden.dtype)
 
-    @cached_property
+    @property
     def _slopes(self) -> Tensor:
+        return self._measured[0]
+
+    @property
+    def _logits(self) -> Tensor:
+        return self._measured[1]
+
+    @cached_property
+    def _measured(self) -> tuple[Tensor, Tensor]:
         return _slopes(self._head, self._hidden)
 
 
-def _slopes(head: Head, hidden: Tensor) -> Tensor:
-    """Norm over labels and width of d logits / d hidden: (B, T, D) -> (B, T)."""
+def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """Norm over labels and width of d logits / d hidden: (B, T, D) -> (B, T); and the logits (B, K)."""
     leaf = hidden.detach().clone().requires_grad_()
     with torch.enable_grad():
         logits = head(leaf)
     squares = torch.zeros(hidden.shape[:2], dtype=torch.float64)  # squares of small slopes vanish in float32
-    if not logits.requires_grad:  # no way leads from the hidden states to the logits
-        return squares
-    for label in range(logits.shape[1]):
-        (slope,) = torch.autograd.grad(logits[:, label].sum(), leaf, retain_graph=True)
-        squares += slope.double().square().sum(dim=2)
-    return squares.sqrt()
+    if logits.requires_grad:  # else no way leads from the hidden states to the logits
+        for label in range(logits.shape[1]):
+            (slope,) = torch.autograd.grad(logits[:, label].sum(), leaf, retain_graph=True)
+            squares += torch.linalg.vector_norm(slope, dim=2, dtype=torch.float64).square()
+    return squares.sqrt(), logits.detach()
 
 
 def _moved(head: Head, hidden: Tensor, silent: Tensor) -> Tensor:
-    """Which of the ``silent`` positions (B, T) move a logit when their hidden state really changes."""
+    """Which of the ``silent`` positions (B, T) move a logit when they alone really change."""
     with torch.no_grad():
         before = head(hidden)
-        moved = torch.zeros_like(silent)
-        if not _changed(head, hidden, silent, before).any():  # all at once, as most heads read few
-            return moved
-        for position in silent.any(dim=0).nonzero()[:, 0].tolist():
-            one = torch.zeros_like(silent)
-            one[:, position] = silent[:, position]
-            moved[:, position] = _changed(head, hidden, one, before)
+    moved = torch.zeros_like(silent)
+    for position in silent.any(dim=0).nonzero()[:, 0].tolist():
+        one = torch.zeros_like(silent)
+        one[:, position] = silent[:, position]
+        moved[:, position] = _changed(head, hidden, one, before)
     return moved
 
 
 def _changed(head: Head, hidden: Tensor, where: Tensor, before: Tensor) -> Tensor:
     """Whether the logits of each row (B,) differ from ``before`` after noise at ``where`` (B, T)."""
-    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std()
-    changed = torch.zeros(len(hidden), dtype=torch.bool)
-    for scale in NOISE:
-        after = head(torch.where(where[:, :, None], hidden + scale * noise, hidden))
-        changed |= (after != before).any(dim=1)
-    return changed
+    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std() * NOISE
+    with torch.no_grad():
+        after = head(torch.where(where[:, :, None], hidden + noise, hidden))
+    return (after != before).any(dim=1)

@@ -10,8 +10,8 @@ from components.engine.reads import Head, Reading
 from components.types import Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain, overwritten
 
-HIDDEN = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(1))
-WEIGHT = torch.randn(3, 4, generator=torch.Generator().manual_seed(2))
+HIDDEN = torch.randn(1, 5, 16, generator=torch.Generator().manual_seed(1))
+WEIGHT = torch.randn(3, 16, generator=torch.Generator().manual_seed(2))
 
 
 def measured(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
@@ -70,7 +70,7 @@ def test_a_head_that_reads_nothing_has_no_positions() -> None:
 
 
 def test_rows_of_a_batch_are_measured_apart() -> None:
-    hidden = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(3))
+    hidden = torch.randn(2, 5, 16, generator=torch.Generator().manual_seed(3))
     index = torch.tensor([1, 4])
     read, _ = measured(lambda states: states[torch.arange(2), index] @ WEIGHT.T, hidden)
     assert read.nonzero().tolist() == [[0, 1], [1, 4]]
