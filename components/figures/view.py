@@ -61,8 +61,10 @@ def reference_name(view: View, say: Say) -> str:
     if view.reference is None:
         return say("similarity.pooled")
     token = word(view.labels[view.reference])
-    is_cls = view.analysis.query.reference == "cls"
-    return token if is_cls else say("similarity.token", index=view.reference, token=token)
+    if view.analysis.query.reference != "cls":
+        return say("similarity.token", index=view.reference, token=token)
+    special = view.analysis.tokens.special[view.reference]
+    return token if special else say("similarity.stand_in", token=token)
 
 
 def layer_name(view: View, say: Say) -> str:

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 
-FIRST = "the film is not good, but its ending is a delight"
+FIRST = "The plot is not bad, but the acting is not good at all."
 
 
 def test_arrival_is_analysed(real: Open) -> None:
@@ -43,8 +43,8 @@ def test_another_pooling_changes_the_verdict_and_marks_every_token(real: Open) -
     visitor = real()
     visitor.sees_an_answer()
     visitor.choose("pooling", "mean · average of all tokens")
-    expect(visitor.verdict).to_contain_text(re.compile(r"reads all \d+ tokens"))
-    expect(visitor.verdict).to_contain_text("The head was trained with its own pooling")
+    expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
+    expect(visitor.verdict).to_contain_text("A swap: the head was trained on another vector")
     expect(visitor.ticks("similarity", "y").filter(has_text="●")).to_have_count(
         visitor.ticks("similarity", "y").count()
     )
@@ -58,7 +58,7 @@ def test_another_text_is_analysed(real: Open, key: str | None) -> None:
     if key:
         visitor.page.keyboard.press(key)
     expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)
-    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(0)
+    expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(0)
 
 
 def test_layer_and_centring_change_the_plots(real: Open) -> None:
@@ -87,9 +87,9 @@ def test_a_click_on_a_row_of_the_heat_map_chooses_its_layer(real: Open) -> None:
 def test_any_token_can_be_the_reference(real: Open) -> None:
     visitor = real()
     visitor.sees_an_answer()
-    visitor.choose("reference", "2 · film")
+    visitor.choose("reference", "2 · plot")
     expect(visitor.page.locator("#similarity-heading")).to_have_text(
-        "How similar is each token to token 2 (film)?"
+        "How similar is each token to token 2 (plot)?"
     )
 
 
