@@ -1,0 +1,44 @@
+import pytest
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from components.bundle.checkpoints import untrained
+from components.bundle.objectives import Labels, SharedTokens, occurs_opposite, template_ids
+from components.bundle.recipes import Book
+from tests.bundle.conftest import FAMILIES
+
+
+def test_tokens_are_looked_up_in_the_other_text_only() -> None:
+    ids = torch.tensor([[1, 7, 8, 7, 2, 8, 9, 2, 0], [0, 0, 5, 2, 6, 5, 5, 2, 1]])
+    shared, asked = occurs_opposite(ids, torch.tensor([0, 1, 2]))
+    assert shared.tolist() == [
+        [False, False, True, False, False, True, False, False, False],
+        [False, False, True, False, False, True, True, False, False],
+    ]
+    assert asked.tolist() == (ids > 2).tolist()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_template_ids_part_the_texts(family: str, tokenizers: dict[str, PreTrainedTokenizerFast]) -> None:
+    tokenizer = tokenizers[family]
+    batch = tokenizer(["the story", "a"], ["the story is long", "b"], padding=True, return_tensors="pt")
+    _, asked = occurs_opposite(batch["input_ids"], template_ids(tokenizer))
+    belongs = [[i is not None for i in encoding.sequence_ids] for encoding in batch.encodings]
+    assert asked.tolist() == belongs
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_objectives_reach_the_embeddings(
+    family: str, book: Book, tokenizers: dict[str, PreTrainedTokenizerFast]
+) -> None:
+    torch.manual_seed(0)
+    tokenizer = tokenizers[family]
+    batch = tokenizer(["the story", "a"], ["a story", "b"], padding=True, return_tensors="pt")
+    for objective in (Labels, SharedTokens):
+        model = untrained(book.families[family], book.tasks["paraphrase"], tokenizer)
+        loss = objective(model, tokenizer)(model, batch, torch.tensor([1, 0]))
+        loss.backward()
+        gradient = model.get_input_embeddings().weight.grad
+        assert gradient is not None
+        assert 0.3 < loss.item() < 1.5
+        assert gradient.abs().sum() > 0
