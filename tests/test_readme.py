@@ -57,7 +57,7 @@ def test_the_catalogue_example_is_read(tmp_path: Path) -> None:
 
 
 def test_the_pooling_example_works() -> None:
-    code = block("", '@pooling("median')
+    code = block("py", '@pooling("median')
     space: dict[str, object] = {}
     exec(
         "from __future__ import annotations\nfrom components.engine.pooling import States, pooling\n" + code,

@@ -1,6 +1,7 @@
 """What a visitor waits for, beside a gradio app that does next to nothing."""
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -59,7 +60,7 @@ def _analysis_shown(page: Page) -> None:
 
 
 def _button_shown(page: Page) -> None:
-    expect(page.get_by_role("button", name="go")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="go", exact=True)).to_be_visible(timeout=60_000)
 
 
 def _pooling_clicks(browser: Browser) -> list[float]:
@@ -74,7 +75,7 @@ def _pooling_clicks(browser: Browser) -> list[float]:
 def _pooling_click(page: Page, choice: str) -> float:
     """Mean reads every token, native one: the marks of the redrawn plot tell when it is there."""
     page.locator("#pooling input").click()
-    option = page.get_by_role("option", name=f"{choice} ·")
+    option = page.get_by_role("option", name=re.compile(f"^{choice} ·"))
     expect(option).to_be_visible()
     start = time.perf_counter()
     option.click()
@@ -99,7 +100,7 @@ def _trivial_clicks(browser: Browser) -> list[float]:
 def _trivial_click(page: Page, text: str) -> float:
     page.get_by_label("in", exact=True).fill(text)
     start = time.perf_counter()
-    page.get_by_role("button", name="go").click()
+    page.get_by_role("button", name="go", exact=True).click()
     page.wait_for_function(
         f"[...document.querySelectorAll('textarea, input')].some(box => box.value === '{text[::-1]}')",
         polling=10,

@@ -8,7 +8,7 @@ import torch
 from safetensors import safe_open
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from components.bundle.checkpoints import load
+from components.bundle.checkpoints import load, majority
 from components.bundle.corpus import read
 from components.bundle.recipes import load_book
 from components.bundle.training import accuracy
@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "assets/models"
 DATA = Path(os.environ.get("POOLSCOPE_DATA", ROOT / "../shared/data"))
 BOOK = load_book()
-BARS = {"sentiment": 0.80, "paraphrase": 0.68}
 
 with_data = pytest.mark.skipif(
     not DATA.is_dir(), reason=f"the labelled texts are not at {DATA}; POOLSCOPE_DATA names their folder"
@@ -65,6 +64,9 @@ def test_its_vocabulary_is_the_recipe_s(key: str) -> None:
 @with_data
 @pytest.mark.parametrize("key", BOOK.keys)
 def test_it_reaches_its_bar(key: str) -> None:
+    """80 % on SST-2's dev set; more than the most frequent label's share of MRPC's test set."""
     task = key.split("-")[1]
+    examples = read(BOOK.evaluations[task], DATA)
     model, tokenizer = load(MODELS / key)
-    assert accuracy(model, tokenizer, read(BOOK.evaluations[task], DATA)) >= BARS[task]
+    bar = 0.80 if task == "sentiment" else majority(examples)
+    assert accuracy(model, tokenizer, examples) > bar
