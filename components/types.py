@@ -89,14 +89,6 @@ class Tokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Encoding:
-    """Tokens with their hidden states ``hidden``: (L + 1, T, D); hidden[L] is what the head receives."""
-
-    tokens: Tokens
-    hidden: Floats
-
-
-@dataclass(frozen=True, eq=False)
 class Reads:
     """Which final hidden states move the logits, as measured.
 

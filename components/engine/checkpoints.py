@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -144,11 +143,8 @@ class Checkpoints:
 
     def get(self, spec: BackboneSpec) -> Backbone:
         """The checkpoint of ``spec``, loaded now if it is not yet."""
-        with contextlib.suppress(KeyError):
-            self._loaded.move_to_end(spec.key)
-            return self._loaded[spec.key]
-        backbone = load(spec)
-        self._loaded[spec.key] = backbone
+        backbone = self._loaded.pop(spec.key, None) or load(spec)
+        self._loaded[spec.key] = backbone  # now the most recently used
         while len(self._loaded) > self._capacity:
             self._loaded.popitem(last=False)
         return backbone
