@@ -28,6 +28,7 @@ class BackboneSpec:
 
     ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``.
     ``texts`` is how many texts the head was trained on (1, 2), or None where that is not known.
+    ``probes`` is the file of its probes, or None; ``probed`` are the keys of the tasks that it holds.
     ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet.
     """
 
@@ -39,6 +40,8 @@ class BackboneSpec:
     location: str
     revision: str | None = None
     texts: int | None = None
+    probes: str | None = None
+    probed: tuple[str, ...] = ()
     architecture: str = ""
     labels: tuple[str, ...] = ()
     available: bool = True
@@ -55,10 +58,21 @@ class PoolingSpec:
 
 
 @dataclass(frozen=True)
+class TaskSpec:
+    """What a probe can be trained for: labels by id, and how many ``texts`` an input has (1 or 2)."""
+
+    key: str
+    title: str
+    labels: tuple[str, ...]
+    texts: int
+
+
+@dataclass(frozen=True)
 class Query:
     """What a visitor asks. ``layer`` counts from 0 (embeddings) to L, or from the end (-1 is L).
 
-    ``reference`` is "cls", "pooled" or the index of a token.
+    ``reference`` is "cls", "pooled" or the index of a token. ``task`` is the probe's, for ``head="probe"``;
+    empty, it is the backbone's own where that fits the number of texts, else the first that does.
     """
 
     backbone: str
@@ -68,6 +82,7 @@ class Query:
     head: str = "own"
     layer: int = -1
     reference: Reference = "cls"
+    task: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +164,9 @@ class Analyst(Protocol):
 
     def poolings(self) -> tuple[PoolingSpec, ...]:
         """Every pooling method, the head's own ("native") first."""
+
+    def tasks(self) -> tuple[TaskSpec, ...]:
+        """Every task that probes are trained for."""
 
     def analyze(self, query: Query) -> Analysis:
         """Answer one query; raises PoolscopeError with a message for the visitor."""
