@@ -1,4 +1,4 @@
-"""The catalogue: a TOML file of backbones -> BackboneSpec. Reads files only, never a network."""
+"""The catalogue: TOML files of backbones and tasks -> their specs. Reads files only, never a network."""
 
 import json
 import tomllib
@@ -8,14 +8,16 @@ from typing import Any
 
 from huggingface_hub import try_to_load_from_cache
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from safetensors import SafetensorError
 
+from components.engine.probes import probed
 from components.errors import PoolscopeError
 from components.settings import ASSETS
-from components.types import BackboneSpec
+from components.types import BackboneSpec, TaskSpec
 
 
 class Entry(BaseModel):
-    """One entry as an owner writes it: either ``path``, or ``hub`` with ``revision``."""
+    """One entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -26,6 +28,7 @@ class Entry(BaseModel):
     path: str | None = None
     hub: str | None = None
     revision: str | None = None
+    probes: str | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> "Entry":
@@ -49,6 +52,15 @@ def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
     return tuple(_spec(key, entry, file) for key, entry in entries.items())
 
 
+def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
+    """The tasks that ``file`` lists, in its order."""
+    entries = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tuple(
+        TaskSpec(key, entry["title"], tuple(entry["labels"]), entry["texts"])
+        for key, entry in entries.items()
+    )
+
+
 def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
     try:
         known = Entry.model_validate(entry)
@@ -68,10 +80,24 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
         place = {"source": "bundled" if folder.is_relative_to(ASSETS) else "local", "location": str(folder)}
     return spec(
         **place,
+        **_probes(key, known.probes, file),
         architecture=next(iter(config.get("architectures") or ()), ""),
         labels=_labels(config),
         available=bool(config),
     )
+
+
+def _probes(key: str, given: str | None, catalogue: Path) -> dict[str, Any]:
+    """The fields of an entry about its probes, given as a path relative to the catalogue."""
+    if given is None:
+        return {}
+    file = (catalogue.parent / given).resolve()
+    try:
+        return {"probes": str(file), "probed": probed(file)}
+    except (OSError, SafetensorError) as error:
+        raise PoolscopeError(
+            f"catalogue entry [{key}]", given, f"probes must be a readable safetensors file ({error})"
+        ) from error
 
 
 def _config(file: Path) -> dict[str, Any]:

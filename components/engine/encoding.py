@@ -41,11 +41,11 @@ def encode(tokenizer: PreTrainedTokenizerFast, limit: int, text: str, text_pair:
 
 
 def encode_batch(
-    tokenizer: PreTrainedTokenizerFast, limit: int, texts: Sequence[str]
+    tokenizer: PreTrainedTokenizerFast, limit: int, texts: Sequence[str], pairs: Sequence[str] | None = None
 ) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-    """Tokenise B texts with padding: model inputs (B, T), special (B, T), index of [CLS] (B,) or -1."""
+    """Tokenise B texts or pairs with padding: inputs (B, T), special (B, T), index of [CLS] (B,) or -1."""
     batch = tokenizer(
-        texts, return_tensors="pt", padding=True, truncation=True, max_length=limit, verbose=False
+        texts, pairs, return_tensors="pt", padding=True, truncation=True, max_length=limit, verbose=False
     )
     special = torch.tensor([encoding.special_tokens_mask for encoding in batch.encodings], dtype=torch.bool)
     cls = torch.tensor(

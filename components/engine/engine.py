@@ -12,16 +12,16 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from components.engine.catalogue import read_catalogue
+from components.engine.catalogue import read_catalogue, read_tasks
 from components.engine.pooling import POOLINGS
-from components.engine.query import checked, checked_texts, choice, whole_number
-from components.settings import Settings
-from components.types import Analysis, BackboneSpec, Floats, PoolingSpec, Query
+from components.engine.query import checked, checked_texts, choice, whole_number, with_task
+from components.settings import ASSETS, Settings
+from components.types import Analysis, BackboneSpec, Floats, PoolingSpec, Query, TaskSpec
 
 if TYPE_CHECKING:
     from components.engine.checkpoints import Checkpoints
 
-HEADS = ("own",)
+HEADS = ("own", "probe")  # the checkpoint's own, or one linear classifier alike for all backbones
 
 
 class Engine:
@@ -30,6 +30,7 @@ class Engine:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._specs = MappingProxyType({spec.key: spec for spec in read_catalogue(settings.catalogue)})
+        self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
         self._turn = threading.Lock()  # a head is run again by changing a shared model for a moment
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
@@ -40,13 +41,20 @@ class Engine:
         """Every pooling method, the head's own ("native") first."""
         return tuple(pooling.spec for pooling in POOLINGS.values())
 
+    def tasks(self) -> tuple[TaskSpec, ...]:
+        """Every task that probes are trained for, in the order of the menu."""
+        return tuple(self._tasks.values())
+
     def analyze(self, query: Query) -> Analysis:
         """Answer one query; raises PoolscopeError with a message for the visitor."""
         query = checked(query, tuple(self._specs), tuple(POOLINGS), HEADS, self._settings.characters)
+        spec = self._specs[query.backbone]
+        query = with_task(query, spec, self.tasks())
+        task = self._tasks[query.task] if query.head == "probe" else None
         with self._turn:
             from components.engine.analysis import analyse
 
-            return analyse(self._checkpoints.get(self._specs[query.backbone]), query)
+            return analyse(self._checkpoints.get(spec), query, task)
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1

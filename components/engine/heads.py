@@ -1,15 +1,15 @@
-"""Hidden states -> logits: the checkpoint's own head, and the same head fed with another vector (a swap)."""
+"""Hidden states -> logits: the own head, the same fed with another vector (a swap), a probe."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+import torch
 from torch import Tensor
 
 from components.engine.checkpoints import Backbone
 from components.engine.cut import Pass, replay
 from components.engine.pooling import Pooling, States
+from components.engine.probes import Probe
 from components.engine.reads import Head
 from components.errors import PoolscopeError
 from components.types import Floats, ProblemType
@@ -35,10 +35,16 @@ def swapped_head(head: Head, pooling: Pooling, states: States) -> Head:
         )
 
     def swapped(hidden: Tensor) -> Tensor:
-        vector = pooling(replace(states, layers=(*states.layers[:-1], hidden)))  # (B, D)
+        vector = pooling(states.ending(hidden))  # (B, D)
         return head(vector[:, None].expand_as(hidden))
 
     return swapped
+
+
+def probe_head(probe: Probe, pooling: Pooling, states: States) -> Head:
+    """A linear classifier on the pooled vector: (B, T, D) -> (B, K). Lower layers stay as they are."""
+    weight, bias = torch.from_numpy(probe.weight), torch.from_numpy(probe.bias)
+    return lambda hidden: pooling(states.ending(hidden)) @ weight.T + bias
 
 
 def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:

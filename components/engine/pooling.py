@@ -1,7 +1,7 @@
 """Pooling methods: hidden states of a batch -> one vector each.
 
 A method is one decorated function: its name is the key, the decorator's words are the menu's, its docstring
-is the summary.
+is the summary. A learned method has parts that come with a probe; the others need none.
 Names are those of sentence-transformers where it has one. Every method respects the attention mask.
 This module is light to import: menus are drawn from it before torch is loaded.
 """
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from components.engine.reads import Reading
 
+FLATTENED = 64  # tokens that ``flatten`` puts one after the other
+
 
 @dataclass(frozen=True, eq=False)
 class States:
@@ -31,6 +33,7 @@ class States:
     ``cls``: (B,) index of the token in [CLS]'s place.
     ``reads``: what the checkpoint's own head reads of the final hidden states, measured when asked for.
     ``pooler``: the checkpoint's own pooler, (B, 1, D) -> (B, D), or None.
+    ``query``: (D,) what ``attention`` compares tokens with, or None where no probe came with one.
     """
 
     layers: tuple[Tensor, ...]
@@ -39,6 +42,7 @@ class States:
     cls: Tensor
     reads: Reading
     pooler: Callable[[Tensor], Tensor] | None
+    query: Tensor | None = None
 
     @property
     def hidden(self) -> Tensor:
@@ -48,6 +52,10 @@ class States:
     def upto(self, layer: int) -> States:
         """The same input as if ``layer`` (0 to L) were the last."""
         return replace(self, layers=self.layers[: layer + 1])
+
+    def ending(self, hidden: Tensor) -> States:
+        """The same input with other hidden states (B, T, D) in the layer that is pooled."""
+        return replace(self, layers=(*self.layers[:-1], hidden))
 
 
 @dataclass(frozen=True)
@@ -62,12 +70,12 @@ class Pooling:
         return self.function(states)
 
 
-def pooling(title: str) -> Callable[[Callable[[States], Tensor]], Pooling]:
+def pooling(title: str, learned: bool = False) -> Callable[[Callable[[States], Tensor]], Pooling]:
     """Make a pooling method of a function of States."""
 
     def make(function: Callable[[States], Tensor]) -> Pooling:
         summary = " ".join((function.__doc__ or "").split())
-        return Pooling(PoolingSpec(function.__name__, title, summary), function)
+        return Pooling(PoolingSpec(function.__name__, title, summary, learned), function)
 
     return make
 
@@ -156,6 +164,26 @@ def pooler(states: States) -> Tensor:
     if states.pooler is None:
         raise PoolscopeError("pooling", "pooler", "this checkpoint has no pooler: choose another pooling")
     return states.pooler(first(states)[:, None])
+
+
+@pooling("attention · learned weights", learned=True)
+def attention(states: States) -> Tensor:
+    """The average over attended tokens weighted by the softmax of their dot products with a learned query."""
+    if states.query is None:
+        raise PoolscopeError("pooling", "attention", "it is learned with a probe: choose head probe")
+    scores = (states.hidden @ states.query).masked_fill(~states.mask, float("-inf"))  # (B, T)
+    return _total(states.hidden, scores.softmax(dim=1))
+
+
+@pooling("flatten · every token side by side", learned=True)
+def flatten(states: States) -> Tensor:
+    """The hidden states of the first 64 attended tokens one after the other; a shorter text ends in zeros."""
+    from torch.nn.functional import pad
+
+    order = (~states.mask).int().argsort(dim=1, stable=True)[:, :FLATTENED]  # attended first, in their order
+    padding = ~states.mask.take_along_dim(order, dim=1)
+    rows = states.hidden.take_along_dim(order[:, :, None], dim=1).masked_fill(padding[:, :, None], 0)
+    return pad(rows, (0, 0, 0, FLATTENED - rows.shape[1])).flatten(1)  # (B, 64 D)
 
 
 POOLINGS: Mapping[str, Pooling] = MappingProxyType(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from components.errors import PoolscopeError
-from components.types import Query, Reference
+from components.types import BackboneSpec, Query, Reference, TaskSpec
 
 REFERENCES = ("cls", "pooled")
 
@@ -18,7 +18,8 @@ def checked(
     """The query with each field of the right type and known; PoolscopeError names the first that is not.
 
     Texts come back cleaned, a blank second text as "". ``longest`` is in characters. The ranges of ``layer``
-    and of a token index depend on the backbone and the text, and are checked where these are known.
+    and of a token index depend on the backbone and the text, and are checked where these are known, as is
+    the task of a probe, in `with_task`.
     """
     text_pair = query.text_pair if query.text_pair is not None else ""
     text, text_pair = checked_text("text", query.text, longest), checked_text("text_pair", text_pair, longest)
@@ -33,7 +34,36 @@ def checked(
         head=choice("head", query.head, heads),
         layer=whole_number("layer", query.layer),
         reference=_reference(query.reference),
+        task=checked_text("task", query.task if query.task is not None else "", longest),
     )
+
+
+def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Query:
+    """The query with the task of its probe, found where none was asked for; other heads keep what they have.
+
+    An empty task becomes the backbone's own, if it holds a probe that fits the number of texts, else the
+    first of ``tasks`` that does. PoolscopeError names what is wrong with a task that cannot be had.
+    """
+    if query.head != "probe":
+        return query
+    if not spec.probed:
+        raise PoolscopeError("head", query.head, "this backbone has no probes: choose own")
+    held = {task.key: task for task in tasks if task.key in spec.probed}
+    texts = 2 if query.text_pair else 1
+    fitting = [key for key, task in held.items() if task.texts == texts]
+    if not query.task and fitting:
+        return replace(query, task=spec.task if spec.task in fitting else fitting[0])
+    if not query.task:
+        allowed = f"this backbone has no probe for {_counted(texts)}: it has {', '.join(held)}"
+        raise PoolscopeError("task", query.task, allowed)
+    choice("task", query.task, [task.key for task in tasks])
+    if query.task not in held:
+        raise PoolscopeError("task", query.task, f"this backbone has probes for {', '.join(held)}")
+    if query.task not in fitting:
+        given = "one was" if texts == 1 else "two were"
+        allowed = f"it takes {_counted(held[query.task].texts)}, and {given} given"
+        raise PoolscopeError("task", query.task, allowed)
+    return query
 
 
 def choice(field: str, given: object, allowed: Sequence[str]) -> str:
@@ -81,3 +111,7 @@ def _reference(given: object) -> Reference:
         return int(given) if isinstance(given, str) else whole_number("reference", given)
     except ValueError as error:
         raise PoolscopeError("reference", given, "allowed are cls, pooled or the index of a token") from error
+
+
+def _counted(texts: int) -> str:
+    return "one text" if texts == 1 else "two texts"

@@ -59,12 +59,12 @@ class Reading:
 def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
     """Norm over labels and width of d logits / d hidden: (B, T, D) -> (B, T); and the logits (B, K)."""
     leaf = hidden.detach().clone().requires_grad_()
-    with torch.enable_grad():
-        logits = head(leaf)
     squares = torch.zeros(hidden.shape[:2], dtype=torch.float64)  # squares of small slopes vanish in float32
-    if logits.requires_grad:  # else no way leads from the hidden states to the logits
-        for label in range(logits.shape[1]):
-            (slope,) = torch.autograd.grad(logits[:, label].sum(), leaf, retain_graph=True)
+    with torch.enable_grad():  # whoever asks first may stand in a no_grad block
+        logits = head(leaf)
+        sums = logits.sum(dim=0) if logits.requires_grad else ()  # else no way leads from states to logits
+        for total in sums:
+            (slope,) = torch.autograd.grad(total, leaf, retain_graph=True)
             squares += torch.linalg.vector_norm(slope, dim=2, dtype=torch.float64).square()
     return squares.sqrt(), logits.detach()
 

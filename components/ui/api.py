@@ -29,6 +29,7 @@ def add_api(analyst: Analyst) -> None:
                 "source": spec.source,
                 "labels": list(spec.labels),
                 "available": spec.available,
+                "probes": list(spec.probed),
             }
             for spec in analyst.backbones()
         ]
@@ -48,13 +49,16 @@ def add_api(analyst: Analyst) -> None:
         head: str = "own",
         layer: int = -1,
         reference: str | int = "cls",
+        task: str = "",
     ) -> dict[str, Any]:
         """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
 
         ``layer`` counts from 0 (embeddings), or from the end (-1); ``reference`` is "cls", "pooled" or the
-        index of a token. A request that cannot be answered comes back as a message that says why.
+        index of a token. ``head`` is "own" or "probe"; ``task`` is what the probe was trained for, chosen to
+        suit the backbone and the texts where it is empty. A request that cannot be answered comes back as a
+        message that says why.
         """
-        query = Query(backbone, text, text_pair, pooling, head, layer, to_reference(reference))
+        query = Query(backbone, text, text_pair, pooling, head, layer, to_reference(reference), task)
         try:
             return to_json(analyst.analyze(query))
         except PoolscopeError as error:
@@ -73,6 +77,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "architecture": analysis.backbone.architecture,
         "pooling": analysis.query.pooling,
         "head": analysis.query.head,
+        "task": analysis.query.task if analysis.query.head == "probe" else "",
         "layer": analysis.layer,
         "tokens": [
             {

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from components.engine.catalogue import read_catalogue
+from components.engine.catalogue import read_catalogue, read_tasks
+from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 
@@ -64,12 +66,37 @@ def test_a_folder_that_is_not_there_is_listed_as_absent(tmp_path: Path) -> None:
         ('[a]\ntask = "t"\npath = "x"', "title"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\ncolour = "red"', "colour"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\ntexts = 3', "texts is 1 or 2"),
+        (
+            '[a]\ntitle = "A"\ntask = "t"\npath = "x"\nprobes = "none.safetensors"',
+            r"\[a\].*readable safetensors",
+        ),
+        (
+            '[a]\ntitle = "A"\ntask = "t"\npath = "x"\nprobes = "backbones.toml"',
+            r"\[a\].*readable safetensors",
+        ),
         ("a = 1", r"\[a\]"),
     ],
 )
 def test_a_mistake_names_the_entry_and_the_field(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(PoolscopeError, match=message):
         read_catalogue(written(tmp_path, text))
+
+
+def test_probes_stand_beside_the_catalogue(tmp_path: Path) -> None:
+    numbers = np.zeros((2, 4), dtype=np.float32)
+    write_probes({("topic", "cls"): Probe(numbers, numbers[:, 0])}, tmp_path / "probes" / "a.safetensors")
+    entry = '[a]\ntitle = "A"\npath = "x"\ntask = "t"\nprobes = "probes/a.safetensors"\n'
+    with_probes, without = read_catalogue(
+        written(tmp_path, entry + '[b]\ntitle = "B"\npath = "x"\ntask = "t"')
+    )
+    assert with_probes.probes == str(tmp_path / "probes" / "a.safetensors")
+    assert (with_probes.probed, without.probes, without.probed) == (("topic",), None, ())
+
+
+def test_the_tasks_of_probes_are_whole() -> None:
+    tasks = read_tasks(ASSETS / "tasks.toml")
+    assert [task.key for task in tasks] == ["sentiment", "subjectivity", "topic", "paraphrase"]
+    assert all(task.title and len(task.labels) >= 2 and task.texts in (1, 2) for task in tasks)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

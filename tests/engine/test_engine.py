@@ -26,6 +26,8 @@ POOLINGS = (
     "first_last_avg",
     "concat_last4_cls",
     "pooler",
+    "attention",
+    "flatten",
 )
 TEXT = "The plot is thin, but the actors are a delight."
 
@@ -50,7 +52,7 @@ def test_the_engine_is_an_analyst(engine: Engine) -> None:
 def test_importing_it_loads_neither_torch_nor_transformers() -> None:
     code = (
         "import sys; from components.engine.engine import Engine; from components.settings import Settings; "
-        "engine = Engine(Settings()); engine.backbones(); engine.poolings(); "
+        "engine = Engine(Settings()); engine.backbones(); engine.poolings(); engine.tasks(); "
         "sys.exit(bool({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -108,7 +110,12 @@ def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
         ),
         (Query("bert-sentiment", "x" * 1_000_000), "it has 1,000,000 characters, and at most 20,000"),
         (Query("nobody", TEXT), "backbone: 'nobody' was given; allowed are bert-sentiment, "),
-        (Query("bert-sentiment", TEXT, head="probe"), "head: 'probe' was given; allowed are own"),
+        (Query("bert-sentiment", TEXT, head="linear"), "head: 'linear' was given; allowed are own, probe"),
+        (Query("bert-sentiment", TEXT, pooling="attention"), "it is learned with a probe: choose head probe"),
+        (
+            Query("bert-sentiment", TEXT, pooling="flatten"),
+            "pooling: 'flatten' was given; it gives 8192 numbers and the own head takes 128",
+        ),
     ],
 )
 def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:

@@ -1,11 +1,13 @@
 """Every pooling on hidden states whose values are known by eye: that of token t is t."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from components.engine.pooling import POOLINGS, States
+from components.engine.pooling import FLATTENED, POOLINGS, States
 from components.engine.reads import Reading
 from components.errors import PoolscopeError
 
@@ -22,7 +24,10 @@ EXPECTED = {  # three tokens 0, 1, 2, of which the first and the last are specia
     "first_last_avg": (1 + 11) / 2,  # layer 1 holds t + 10
     "concat_last4_cls": None,
     "pooler": 100,
+    "attention": 2 - 1e-6,  # the query below all but takes the maximum
+    "flatten": None,
 }
+QUERY = torch.full((4,), 5.0)
 
 
 def states(side: str, layers: int = 2) -> States:
@@ -48,6 +53,25 @@ def states(side: str, layers: int = 2) -> States:
         cls=start,
         reads=Reading(head, final),
         pooler=lambda first: first[:, 0] + 100,
+        query=QUERY,
+    )
+
+
+def random_states(side: str, lengths: tuple[int, ...] = (3, 70, 64, 1), width: int = 5) -> States:
+    """One layer of random hidden states for texts of these ``lengths``, with 999 where padding stands."""
+    total = max(lengths)
+    count = torch.tensor(lengths)[:, None]
+    position = torch.arange(total)[None]
+    mask = position < count if side == "right" else position >= total - count
+    hidden = torch.randn(len(lengths), total, width, generator=torch.Generator().manual_seed(0))
+    return States(
+        layers=(hidden.masked_fill(~mask[:, :, None], 999.0),),
+        mask=mask,
+        special=~mask,
+        cls=mask.int().argmax(dim=1),
+        reads=Reading(lambda states: states[:, 0], hidden),
+        pooler=None,
+        query=torch.linspace(-1, 2, width),
     )
 
 
@@ -75,15 +99,41 @@ def test_concat_takes_the_last_four_layers_without_the_embeddings(layers: int, e
 def test_what_stands_in_the_padding_is_never_read(key: str) -> None:
     plain = states("right")
     noisy = plain.layers[-1].masked_fill(~plain.mask[:, :, None], -5555.0)
-    changed = States(
-        (*plain.layers[:-1], noisy), plain.mask, plain.special, plain.cls, plain.reads, plain.pooler
-    )
-    assert torch.equal(POOLINGS[key](plain), POOLINGS[key](changed))
+    assert torch.equal(POOLINGS[key](plain), POOLINGS[key](plain.ending(noisy)))
 
 
 @pytest.mark.parametrize("key", list(EXPECTED))
 def test_every_pooling_works_on_the_embeddings_alone(key: str) -> None:
-    assert POOLINGS[key](states("right").upto(0)).shape == (2, 4)
+    width = 4 * FLATTENED if key == "flatten" else 4
+    assert POOLINGS[key](states("right").upto(0)).shape == (2, width)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_attention_by_brute_force(side: str) -> None:
+    given = random_states(side)
+    for pooled, hidden, mask in zip(
+        POOLINGS["attention"](given).numpy(), given.hidden.numpy(), given.mask.numpy(), strict=True
+    ):
+        scores = [float(np.exp(token @ np.linspace(-1, 2, 5))) for token in hidden[mask]]
+        expected = sum(s / sum(scores) * token for s, token in zip(scores, hidden[mask], strict=True))
+        np.testing.assert_allclose(pooled, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_flatten_by_brute_force(side: str) -> None:
+    given = random_states(side)
+    for pooled, hidden, mask in zip(
+        POOLINGS["flatten"](given).numpy(), given.hidden.numpy(), given.mask.numpy(), strict=True
+    ):
+        expected = np.zeros((64, 5), dtype=np.float32)
+        for place, token in enumerate(hidden[mask][:64]):
+            expected[place] = token
+        np.testing.assert_array_equal(pooled, expected.ravel())
+
+
+def test_attention_without_a_query_says_where_it_comes_from() -> None:
+    with pytest.raises(PoolscopeError, match="pooling: 'attention' was given; it is learned with a probe"):
+        POOLINGS["attention"](replace(states("right"), query=None))
 
 
 def test_mean_content_needs_content() -> None:
@@ -104,4 +154,4 @@ def test_every_pooling_explains_itself() -> None:
         assert pooling.spec.key == key
         assert pooling.spec.title.startswith(key)
         assert pooling.spec.summary.endswith(".")
-        assert not pooling.spec.learned
+        assert pooling.spec.learned == (key in ("attention", "flatten"))

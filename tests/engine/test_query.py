@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.engine.query import checked, checked_texts, whole_number
+from components.engine.query import checked, checked_texts, whole_number, with_task
 from components.errors import PoolscopeError
-from components.types import Query
+from components.types import BackboneSpec, Query, TaskSpec
 
 BACKBONES, POOLINGS, HEADS, LONGEST = ("a", "b"), ("native", "mean"), ("own",), 1000
 
@@ -52,6 +52,54 @@ def test_what_is_right_passes() -> None:
     query = check(text_pair="  ", layer=2.0, reference="7", pooling="mean")
     assert (query.text_pair, query.layer, query.reference, query.pooling) == ("", 2, 7, "mean")
     assert check(text_pair=None).text_pair == ""
+
+
+TASKS = tuple(
+    TaskSpec(key, key, ("no", "yes"), 2 if key == "same" else 1) for key in ("mood", "topic", "same")
+)
+
+
+def asked(probed: tuple[str, ...], text_pair: str, task: str, head: str = "probe", own: str = "topic") -> str:
+    spec = BackboneSpec("a", "A", own, "", "local", "", probes="a.safetensors", probed=probed)
+    return with_task(Query("a", "fine", text_pair, head=head, task=task), spec, TASKS).task
+
+
+@pytest.mark.parametrize(
+    ("probed", "text_pair", "task", "found"),
+    [
+        (("mood", "topic", "same"), "", "", "topic"),  # the backbone's own
+        (("same", "mood"), "", "", "mood"),  # its own is not held: the first in the order of the menu
+        (("mood", "topic", "same"), "b", "", "same"),  # its own does not fit two texts
+        (("mood", "topic", "same"), "", "mood", "mood"),
+    ],
+)
+def test_the_task_of_a_probe(probed: tuple[str, ...], text_pair: str, task: str, found: str) -> None:
+    assert asked(probed, text_pair, task) == found
+
+
+@pytest.mark.parametrize(
+    ("probed", "text_pair", "task", "message"),
+    [
+        ((), "", "", "head: 'probe' was given; this backbone has no probes: choose own."),
+        (("same",), "", "", "task: '' was given; this backbone has no probe for one text: it has same."),
+        (("mood",), "b", "", "task: '' was given; this backbone has no probe for two texts: it has mood."),
+        (("mood",), "", "weather", "task: 'weather' was given; allowed are mood, topic, same."),
+        (("mood",), "", "topic", "task: 'topic' was given; this backbone has probes for mood."),
+        (("mood",), "b", "mood", "task: 'mood' was given; it takes one text, and two were given."),
+        (("same",), "", "same", "task: 'same' was given; it takes two texts, and one was given."),
+    ],
+)
+def test_a_task_that_cannot_be_had(probed: tuple[str, ...], text_pair: str, task: str, message: str) -> None:
+    with pytest.raises(PoolscopeError) as caught:
+        asked(probed, text_pair, task)
+    assert str(caught.value) == message
+
+
+def test_the_own_head_keeps_any_task() -> None:
+    assert asked((), "", "weather", head="own") == "weather"
+    assert check(task=None).task == ""
+    with pytest.raises(PoolscopeError, match="task: 3 was given; a text is expected"):
+        check(task=3)
 
 
 def test_a_long_value_is_shortened_in_the_message() -> None:

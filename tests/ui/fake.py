@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from components.types import (
     ProblemType,
     Query,
     Reads,
+    TaskSpec,
     Tokens,
 )
 
@@ -41,7 +42,12 @@ class Kind:
 
 
 def _spec(
-    key: str, title: str, architecture: str, texts: int = 1, labels: tuple[str, ...] = LABELS
+    key: str,
+    title: str,
+    architecture: str,
+    texts: int = 1,
+    labels: tuple[str, ...] = LABELS,
+    probed: tuple[str, ...] = (),
 ) -> BackboneSpec:
     return BackboneSpec(
         key,
@@ -51,16 +57,34 @@ def _spec(
         "local",
         key,
         texts=texts,
+        probed=probed,
         architecture=architecture,
         labels=labels,
     )
 
 
 KINDS = (
-    Kind(_spec("first", "First token · sentiment", "FirstForSequenceClassification")),
-    Kind(_spec("last", "Last token · sentiment", "LastForSequenceClassification"), brackets=None),
     Kind(
-        _spec("pair", "First token · paraphrase", "FirstForSequenceClassification", 2, ("different", "same")),
+        _spec(
+            "first",
+            "First token · sentiment",
+            "FirstForSequenceClassification",
+            probed=("sentiment", "topic", "paraphrase"),
+        )
+    ),
+    Kind(
+        _spec("last", "Last token · sentiment", "LastForSequenceClassification", probed=("topic",)),
+        brackets=None,
+    ),
+    Kind(
+        _spec(
+            "pair",
+            "First token · paraphrase",
+            "FirstForSequenceClassification",
+            2,
+            ("different", "same"),
+            ("paraphrase", "sentiment"),
+        ),
         layers=6,
     ),
     Kind(_spec("untrained", "First token · untrained", "FirstForSequenceClassification"), trained=False),
@@ -95,6 +119,12 @@ POOLINGS = (
     PoolingSpec("cls", "cls · the [CLS] token", "The token in the place of [CLS]."),
     PoolingSpec("mean", "mean · average of all tokens", "The average over all tokens."),
     PoolingSpec("pooler", "pooler · the checkpoint's own pooler", "None of these has one."),
+    PoolingSpec("attention", "attention · learned weights", "An average with learned weights.", learned=True),
+)
+TASKS = (
+    TaskSpec("sentiment", "sentiment", ("negative", "positive"), 1),
+    TaskSpec("topic", "topic of news", ("world", "sports", "business"), 1),
+    TaskSpec("paraphrase", "paraphrase", ("not a paraphrase", "paraphrase"), 2),
 )
 
 
@@ -111,6 +141,9 @@ class FakeAnalyst:
     def poolings(self) -> tuple[PoolingSpec, ...]:
         return POOLINGS
 
+    def tasks(self) -> tuple[TaskSpec, ...]:
+        return TASKS
+
     def analyze(self, query: Query) -> Analysis:
         if self.broken:
             raise RuntimeError("a bug")
@@ -119,9 +152,14 @@ class FakeAnalyst:
             raise PoolscopeError("backbone", query.backbone, "one of the catalogue's is needed")
         if not query.text.strip():
             raise PoolscopeError("text", query.text, "a text with at least one visible character is needed")
-        if query.pooling not in [spec.key for spec in POOLINGS[:3]]:
+        probe = query.head == "probe"
+        if query.pooling not in [spec.key for spec in POOLINGS if spec.key != "pooler"]:
             raise PoolscopeError("pooling", query.pooling, "this checkpoint has no such pooling")
-        return _analysis(kind, query)
+        if query.pooling == "attention" and not probe:
+            raise PoolscopeError("pooling", query.pooling, "a learned pooling needs head='probe'")
+        if query.head not in ("own", "probe"):
+            raise PoolscopeError("head", query.head, "own or probe is needed")
+        return _probed(kind, query) if probe else _analysis(kind, query)
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
@@ -129,10 +167,25 @@ class FakeAnalyst:
         raise NotImplementedError
 
 
+def _probed(kind: Kind, query: Query) -> Analysis:
+    """The analysis with a probe for its head, of the asked task or of the first that fits."""
+    given = 2 if query.text_pair else 1
+    fitting = [task for task in TASKS if task.key in kind.spec.probed and task.texts == given]
+    task = next((task for task in fitting if query.task in ("", task.key)), None)
+    if task is None:
+        raise PoolscopeError("task", query.task, "a task that was probed is needed")
+    probe = replace(
+        kind, spec=replace(kind.spec, labels=task.labels), problem_type="single_label", trained=True
+    )
+    return replace(_analysis(probe, replace(query, task=task.key)), backbone=kind.spec)
+
+
 def _analysis(kind: Kind, query: Query) -> Analysis:
     tokens = _tokens(kind, query)
     total, labels = len(tokens.text), kind.spec.labels
-    random = np.random.default_rng(_seed(kind.spec.key, query.text, query.text_pair, query.pooling))
+    random = np.random.default_rng(
+        _seed(kind.spec.key, query.text, query.text_pair, query.pooling, query.task)
+    )
     similarity = random.uniform(0.05, 0.95, (kind.layers + 1, total)).astype(np.float32)
     reference = tokens.cls if query.reference == "cls" else query.reference
     if reference != "pooled" and not isinstance(reference, int):
@@ -144,7 +197,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
     centred = (similarity - similarity.mean(axis=1, keepdims=True)).astype(np.float32)
     positions = np.zeros(total, dtype=bool)
     positions[tokens.cls] = True
-    if query.pooling == "mean":
+    if query.pooling in ("mean", "attention"):
         positions[:] = True
     logits = random.normal(0, 2, len(labels)).astype(np.float32)
     warnings = _warnings(kind, query)
@@ -199,7 +252,7 @@ def _probabilities(problem_type: ProblemType, logits: Floats) -> Floats:
 def _warnings(kind: Kind, query: Query) -> tuple[str, ...]:
     given = 2 if query.text_pair else 1
     warnings = []
-    if given != kind.spec.texts:
+    if query.head == "own" and given != kind.spec.texts:
         warnings.append(
             f"text_pair: this head was trained on {kind.spec.texts} text(s), and {given} were given."
         )

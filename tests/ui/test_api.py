@@ -16,7 +16,7 @@ from tests.serving import served
 from tests.ui.fake import FakeAnalyst
 
 KEYS = [
-    "backbone", "architecture", "pooling", "head", "layer", "tokens", "cls_index", "similarity",
+    "backbone", "architecture", "pooling", "head", "task", "layer", "tokens", "cls_index", "similarity",
     "similarity_by_layer", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
     "warnings", "milliseconds",
 ]  # fmt: skip
@@ -48,8 +48,9 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
 
 def test_backbones(client: Client) -> None:
     first = client.predict(api_name="/backbones")[0]
-    assert list(first) == ["key", "title", "architecture", "task", "source", "labels", "available"]
+    assert list(first) == ["key", "title", "architecture", "task", "source", "labels", "available", "probes"]
     assert (first["key"], first["source"], first["available"]) == ("first", "local", True)
+    assert first["probes"] == list(FakeAnalyst().backbones()[0].probed)
 
 
 def test_poolings(client: Client) -> None:
@@ -69,6 +70,13 @@ def test_analyze_by_position(client: Client) -> None:
     assert answer["layer"] == 3
     assert answer["similarity"][1] == 1
     assert [token["segment"] for token in answer["tokens"]] == [None, 0, None, 1, None]
+
+
+def test_the_task_is_the_probes_and_of_nobody_else(client: Client) -> None:
+    asked = {"backbone": "first", "text": "not good", "task": "topic", "api_name": "/analyze"}
+    probe, own = client.predict(head="probe", **asked), client.predict(head="own", **asked)
+    assert (probe["task"], own["task"]) == ("topic", "")
+    assert probe["labels"] == ["world", "sports", "business"]
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])
@@ -107,7 +115,7 @@ def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() ->
 
 def _curl(address: str, data: list[str]) -> dict[str, object]:
     """What two calls of curl would print: one posts the question, one reads the answer."""
-    arguments = [*data, "", "native", "own", -1, "cls"]
+    arguments = [*data, "", "native", "own", -1, "cls", ""]
     request = urllib.request.Request(
         f"{address}/gradio_api/call/analyze",
         json.dumps({"data": arguments}).encode(),

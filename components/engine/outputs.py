@@ -1,0 +1,77 @@
+"""What a head says: its logits, what moves them, what they are called, and how far to trust them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from components.engine.checkpoints import Backbone
+from components.engine.cut import Pass
+from components.engine.heads import own_head, probe_head, swapped_head
+from components.engine.pooling import POOLINGS, States
+from components.engine.probes import Probe
+from components.engine.reads import Head, Reading
+from components.types import ProblemType, Query
+
+NATIVE = "native"
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """The answer of a head to one input. ``logits``: (1, K). ``warnings`` say how to read them rightly."""
+
+    logits: Tensor
+    reading: Reading
+    labels: tuple[str, ...]
+    problem_type: ProblemType
+    trained: bool
+    warnings: tuple[str, ...]
+
+
+def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) -> Outputs:
+    """The checkpoint's own head behind the query's pooling."""
+    logits, reading = kept.logits, states.reads
+    if query.pooling != NATIVE:
+        swapped = swapped_head(own_head(backbone, kept), POOLINGS[query.pooling], states)
+        logits, reading = _measured(swapped, states)
+    return Outputs(
+        logits=logits,
+        reading=reading,
+        labels=backbone.labels,
+        problem_type=backbone.problem_type,
+        trained=backbone.head_trained,
+        warnings=tuple(_warnings(backbone, query, states)),
+    )
+
+
+def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: Query) -> Outputs:
+    """A probe behind the query's pooling. It was trained on this very vector: there is nothing to warn of."""
+    logits, reading = _measured(probe_head(probe, POOLINGS[query.pooling], states), states)
+    return Outputs(logits, reading, labels, problem_type="single_label", trained=True, warnings=())
+
+
+def _measured(head: Head, states: States) -> tuple[Tensor, Reading]:
+    with torch.no_grad():
+        return head(states.hidden), Reading(head, states.hidden)
+
+
+def _warnings(backbone: Backbone, query: Query, states: States) -> list[str]:
+    """What a visitor must know to read the own head's outputs rightly."""
+    warnings = []
+    if not backbone.head_trained:
+        new = (*backbone.provenance.missing, *backbone.provenance.mismatched)
+        lacks = f"the checkpoint does not hold {', '.join(new)}"
+        warnings.append(f"Untrained head: these outputs are random, because {lacks}.")
+    pooled, native = POOLINGS[query.pooling](states), POOLINGS[NATIVE](states)
+    if pooled.shape != native.shape or not torch.allclose(pooled, native, atol=1e-6):
+        warnings.append(f"A swap: the head was trained on another vector than {query.pooling} gives it here.")
+    texts = backbone.spec.texts
+    if texts == 1 and query.text_pair:
+        warnings.append(
+            "This head was trained on one text at a time: what it says about a pair means little."
+        )
+    if texts == 2 and not query.text_pair:
+        warnings.append("This head was trained on pairs of texts: what it says about one alone means little.")
+    return warnings

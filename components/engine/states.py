@@ -1,0 +1,35 @@
+"""What poolings may look at, of one forward pass or of a batch of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from components.engine.checkpoints import Backbone
+from components.engine.cut import Pass, run
+from components.engine.encoding import encode_batch
+from components.engine.heads import own_head
+from components.engine.pooling import States
+from components.engine.reads import Reading
+
+
+def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> States:
+    """The states behind a forward pass. ``special``: (B, T). ``cls``: (B,) index of [CLS], or -1 without one.
+
+    Rows without [CLS] take the one position that the own head reads, if it is one, else the first attended.
+    """
+    reading = Reading(own_head(backbone, kept), kept.hidden[-1])
+    mask = kept.inputs.get("attention_mask", torch.ones_like(special)).bool()
+    if (cls < 0).any():
+        read = reading.positions & mask
+        instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
+        cls = torch.where(cls < 0, instead, cls)
+    return States(kept.hidden, mask, special, cls, reading, backbone.pooler)
+
+
+def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> States:
+    """The states of B texts, or B pairs, from one forward pass; more than one take a tokenizer that pads."""
+    inputs, special, cls = encode_batch(backbone.tokenizer, backbone.limit, texts, pairs)
+    return states_of(backbone, run(backbone.model, backbone.cut, inputs), special, cls)
