@@ -23,6 +23,7 @@ from components.ui.captions import (
     similarity_heading,
     similarity_legend,
 )
+from components.ui.plot import plot_box
 from components.ui.table import table
 from components.ui.verdict import mistake, verdict
 
@@ -96,16 +97,16 @@ def _area(say: Say) -> dict[str, Any]:
     with gr.Column(visible=False, elem_id="answer") as area:
         with gr.Row(elem_id="plots"):
             with gr.Column(scale=3, min_width=300, elem_classes="card"):
-                similarity_heading, similarity_plot = gr.HTML(), _plot("similarity-plot")
+                similarity_heading, similarity_plot = gr.HTML(), plot_box("similarity-plot")
                 legend = gr.HTML()
             with gr.Column(scale=2, min_width=300, elem_id="side"):
                 with gr.Column(elem_id="outputs", elem_classes="card"):
-                    outputs_heading, outputs_plot = gr.HTML(), _plot("outputs-plot")
+                    outputs_heading, outputs_plot = gr.HTML(), plot_box("outputs-plot")
                     outputs_rest = gr.HTML()
                 controls = _controls(say)
         with gr.Column(elem_classes="card"):
-            heatmap_heading, heatmap_plot = gr.HTML(), _plot("heatmap-plot")
-        with gr.Accordion(say("table.heading"), open=False, elem_id="numbers"):
+            heatmap_heading, heatmap_plot = gr.HTML(), plot_box("heatmap-plot")
+        with gr.Accordion(say("table.heading"), open=False, elem_id="numbers", elem_classes="numbers"):
             numbers = gr.HTML()
     return {
         **controls,
@@ -120,12 +121,6 @@ def _area(say: Say) -> dict[str, Any]:
         "heatmap": heatmap_plot,
         "table": numbers,
     }
-
-
-def _plot(name: str) -> gr.Plot:
-    """An empty plot in a box of its own, which scrolls where the plot is larger."""
-    with gr.Column(elem_id=name, elem_classes="plot"):
-        return gr.Plot(show_label=False, container=False)
 
 
 def show(answer: Answer, view: View, say: Say) -> Updates:

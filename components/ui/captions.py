@@ -17,7 +17,7 @@ from components.types import Analysis
 def similarity_heading(view: View, say: Say) -> str:
     """The question that the bars answer, and what they show in words."""
     heading = say("similarity.heading", reference=shorten(reference_name(view, say), 40))
-    return _heading("similarity", heading, _similarity_description(view, say))
+    return titled("similarity", heading, _similarity_description(view, say))
 
 
 def similarity_legend(view: View, say: Say) -> str:
@@ -38,11 +38,13 @@ def similarity_legend(view: View, say: Say) -> str:
 def outputs_heading(analysis: Analysis, say: Say) -> str:
     """What the head says: as a heading, and in words."""
     heading = say("outputs.heading" if analysis.head_trained else "outputs.heading_untrained")
+    if analysis.query.head == "probe":
+        heading = say("outputs.heading_probe", task=analysis.query.task)
     parts = (
         say("outputs.output", label=visible(analysis.labels[index]), value=output_text(analysis, index))
         for index in ranked(analysis)[:SHOWN]
     )
-    return _heading("outputs", heading, say("outputs.description", outputs=", ".join(parts)))
+    return titled("outputs", heading, say("outputs.description", outputs=", ".join(parts)))
 
 
 def outputs_rest(analysis: Analysis, say: Say) -> str:
@@ -69,7 +71,7 @@ def heatmap_heading(view: View, say: Say) -> str:
     )
     hint = f'<p class="hint">{escape(say("heatmap.hint"))}</p>{_scale(view, say)}'
     room = f"<style>#heatmap-plot .js-plotly-plot {{ min-width: {least_width(view)}px }}</style>"
-    return _heading("heatmap", heading, description) + hint + room
+    return titled("heatmap", heading, description) + hint + room
 
 
 def _similarity_description(view: View, say: Say) -> str:
@@ -88,7 +90,8 @@ def _similarity_description(view: View, say: Say) -> str:
     )
 
 
-def _heading(name: str, heading: str, description: str) -> str:
+def titled(name: str, heading: str, description: str) -> str:
+    """The heading of the plot ``name``, and for who cannot see it what it shows in words."""
     return (
         f'<h2 id="{name}-heading">{escape(heading)}</h2>'
         f'<p id="{name}-description" class="unseen">{escape(description)}</p>'

@@ -37,7 +37,8 @@ def build_classify(analyst: Analyst, page: gr.Blocks, say: Say) -> None:
         "trigger_mode": "always_last",
     }
     asked = [question.text.submit, question.pair.submit, bridge.input]
-    chosen = [question.backbone.input, question.pooling.input, tab.answer.reference.input]
+    menus = [question.backbone, question.pooling, question.head, question.task, tab.answer.reference]
+    chosen = [menu.input for menu in menus]
     gr.on([page.load, *asked, *chosen], tab.ask, **model)
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
@@ -70,22 +71,26 @@ class Classify:
 
     def ask(self, given: Inputs) -> Updates:
         """Answer the question as it stands on the page."""
-        text, pair, backbone, pooling = (given[component] for component in self.question.inputs)
-        query = to_query(text, pair, backbone, pooling, given[self.answer.reference])
+        text, pair, backbone, pooling, head, task = (given[part] for part in self.question.inputs)
+        asked = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference])
+        query = self.question.choices.fitted(asked)
         shown: View | None = given[self.answer.shown]
         if isinstance(query.reference, int) and not (shown and _same_tokens(query, shown.analysis.query)):
             query = replace(query, reference="cls")  # an index means nothing among other tokens
-        if shown and shown.analysis.query == query:  # a menu reports a choice more than once
+        if shown and asked == query == shown.analysis.query:  # a menu reports a choice more than once
             return NOTHING
-        return {**self.question.explain(query), **self._answer(query, given)}
+        answer, answered = self._answer(query, given)
+        return {**self.question.explain(asked, answered), **answer}
 
     def try_example(self, given: Inputs) -> Updates:
         """Put the clicked example in the place of the question, and answer it."""
         question = self.question
         example = self.examples[given[question.examples]]
         backbone = suited(example, given[question.backbone], self.analyst.backbones())
-        query = to_query(example.text, example.text_pair, backbone, example.pooling, "cls")
-        return {**question.fill(query), **self._answer(query, given)}
+        head, task = given[question.head], given[question.task]
+        query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
+        answer, answered = self._answer(question.choices.fitted(query), given)
+        return {**question.fill(answered), **answer}
 
     def look(self, given: Inputs) -> Updates:
         """Draw the last analysis at the layer and with the centring that are chosen now."""
@@ -102,16 +107,17 @@ class Classify:
         slider = {self.answer.layer: view.layer} if move else {}
         return {**draw(self.answer, view, self.say), **slider}
 
-    def _answer(self, query: Query, given: Inputs) -> Updates:
+    def _answer(self, query: Query, given: Inputs) -> tuple[Updates, Query]:
+        """The answer, and the query that it answers: the engine fills in what was left to it."""
         try:
             analysis = self.analyst.analyze(query)
         except PoolscopeError as error:
-            return refuse(self.answer, error, self.say)
+            return refuse(self.answer, error, self.say), query
         except Exception as error:
             raise gr.Error(self.say("verdict.bug")) from error
         layer = _kept(given[self.answer.shown], analysis)
         view = View(analysis, layer, bool(given[self.answer.centred]))
-        return show(self.answer, view, self.say)
+        return show(self.answer, view, self.say), replace(query, task=analysis.query.task)
 
 
 def _kept(shown: View | None, analysis: Analysis) -> int:
@@ -127,4 +133,4 @@ def _clamped(layer: object, last: int) -> int:
 
 
 def _same_tokens(query: Query, other: Query) -> bool:
-    return replace(query, pooling="", reference="cls") == replace(other, pooling="", reference="cls")
+    return (query.backbone, query.text, query.text_pair) == (other.backbone, other.text, other.text_pair)

@@ -1,4 +1,4 @@
-"""What a visitor asks: texts, backbone, pooling and examples."""
+"""What a visitor asks: texts, backbone, pooling, head and examples."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import gradio as gr
 from components.figures.labels import visible
 from components.figures.view import Say
 from components.types import Analyst, BackboneSpec, Query, Reference
+from components.ui.choices import Choices
 from components.ui.examples import Example, suited
 
 
@@ -23,61 +24,119 @@ class Question:
     pair: gr.Textbox
     backbone: gr.Dropdown
     pooling: gr.Dropdown
+    head: gr.Dropdown
+    task: gr.Dropdown
     examples: gr.Dataset
+    choices: Choices
     notes: Mapping[str, str]
     summaries: Mapping[str, str]
+    say: Say
 
     @property
     def inputs(self) -> list[gr.components.Component]:
-        """Text, second text, backbone, pooling."""
-        return [self.text, self.pair, self.backbone, self.pooling]
+        """Text, second text, backbone, pooling, head, task."""
+        return [self.text, self.pair, self.backbone, self.pooling, self.head, self.task]
 
-    def explain(self, query: Query) -> dict[Any, Any]:
-        """Updates that put one line about the backbone and the pooling of ``query`` under their menus."""
+    def explain(self, asked: Query, query: Query) -> dict[Any, Any]:
+        """Updates that make the menus, as they were ``asked``, offer what fits ``query`` and say what it is.
+
+        A menu keeps its value where that fits: the visitor may have chosen anew in the meantime.
+        """
+        was = self._menus(asked)
         return {
-            self.backbone: gr.update(info=self.notes.get(query.backbone, "")),
-            self.pooling: gr.update(info=self.summaries.get(query.pooling, "")),
+            menu: gr.update(
+                **{name: new for name, new in now.items() if (name, new) != ("value", was[menu]["value"])}
+            )
+            for menu, now in self._menus(query).items()
         }
 
     def fill(self, query: Query) -> dict[Any, Any]:
         """Updates that make the question ask ``query``."""
+        menus = {menu: gr.update(**properties) for menu, properties in self._menus(query).items()}
+        return {self.text: query.text, self.pair: query.text_pair, **menus}
+
+    def _menus(self, query: Query) -> dict[Any, dict[str, Any]]:
+        """What each menu offers beside ``query``, with one line that explains its choice."""
         return {
-            self.text: query.text,
-            self.pair: query.text_pair,
-            self.backbone: gr.update(value=query.backbone, info=self.notes.get(query.backbone, "")),
-            self.pooling: gr.update(value=query.pooling, info=self.summaries.get(query.pooling, "")),
+            self.backbone: {"value": query.backbone, "info": self.notes.get(query.backbone, "")},
+            self.pooling: {
+                "value": query.pooling,
+                "choices": self.choices.poolings(query),
+                "info": self.summaries.get(query.pooling, ""),
+            },
+            self.head: _head(query, self.choices, self.say),
+            self.task: _task(query, self.choices),
         }
 
 
 def build_question(analyst: Analyst, examples: Sequence[Example], say: Say) -> Question:
     """Lay the question out; it asks the first example of the first backbone that suits it."""
-    backbones, poolings = analyst.backbones(), analyst.poolings()
+    backbones, choices = analyst.backbones(), Choices.of(analyst)
     notes = {spec.key: escape(visible(spec.note)) for spec in backbones}
-    summaries = {spec.key: escape(visible(spec.summary)) for spec in poolings}
+    summaries = {spec.key: escape(visible(spec.summary)) for spec in analyst.poolings()}
     first = examples[0]
-    backbone_key = suited(first, backbones[0].key, backbones)
+    key = suited(first, backbones[0].key, backbones)
+    query = Query(key, first.text, first.text_pair, first.pooling)
     with gr.Row(elem_id="question"):
         with gr.Column(scale=3, min_width=300):
             text = _box("text", first.text, say("question.text"), say("question.text_hint"))
             pair = _box("pair", first.text_pair, say("question.pair"), say("question.pair_hint"))
-        with gr.Column(scale=2, min_width=350):
+        with gr.Column(scale=3, min_width=300):
             backbone = gr.Dropdown(
                 [(_title(spec, say), spec.key) for spec in backbones],
-                value=backbone_key,
+                value=key,
                 label=say("question.backbone"),
-                info=notes[backbone_key],
+                info=notes[key],
                 filterable=len(backbones) > 15,
                 elem_id="backbone",
             )
-            pooling = gr.Dropdown(
-                [(spec.title, spec.key) for spec in poolings],
-                value=first.pooling,
-                label=say("question.pooling"),
-                info=summaries[first.pooling],
-                filterable=False,
-                elem_id="pooling",
+            pooling = _menu(
+                "pooling",
+                say("question.pooling"),
+                choices.poolings(query),
+                first.pooling,
+                summaries[first.pooling],
             )
-    return Question(text, pair, backbone, pooling, _chips(examples, say), notes, summaries)
+        with gr.Column(scale=2, min_width=260):
+            head = _menu("head", say("question.head"), **_head(query, choices, say))
+            task = _menu("task", say("question.task"), **_task(query, choices))
+    chips = _chips(examples, say)
+    return Question(text, pair, backbone, pooling, head, task, chips, choices, notes, summaries, say)
+
+
+def _menu(
+    name: str, label: str, choices: list[tuple[str, str]], value: str | None, info: str, visible: bool = True
+) -> gr.Dropdown:
+    """A menu with a line under it."""
+    return gr.Dropdown(
+        choices,
+        value=value,
+        label=label,
+        info=info,
+        visible=visible,
+        filterable=False,
+        elem_id=name,
+    )
+
+
+def _head(query: Query, choices: Choices, say: Say) -> dict[str, Any]:
+    """The menu of heads."""
+    titles = {"own": say("question.head_own"), "probe": say("question.head_probe")}
+    infos = {"own": say("question.head_own_info"), "probe": say("question.head_probe_info")}
+    offered = [(titles[head], head) for head in choices.heads(query)]
+    return {"choices": offered, "value": query.head, "info": infos.get(query.head, "")}
+
+
+def _task(query: Query, choices: Choices) -> dict[str, Any]:
+    """The menu of tasks, which only a probe needs; the line under it names the labels."""
+    tasks = choices.tasks(query)
+    labels = next((task.labels for task in tasks if task.key == query.task), ())
+    return {
+        "choices": [(visible(task.title), task.key) for task in tasks],
+        "value": query.task or None,
+        "info": escape(visible(" · ".join(labels))),
+        "visible": query.head == "probe",
+    }
 
 
 def _box(name: str, text: str, label: str, hint: str) -> gr.Textbox:
@@ -99,14 +158,24 @@ def _chips(examples: Sequence[Example], say: Say) -> gr.Dataset:
     )
 
 
-def to_query(text: object, pair: object, backbone: object, pooling: object, reference: object) -> Query:
+def to_query(
+    text: object,
+    pair: object,
+    backbone: object,
+    pooling: object,
+    head: object,
+    task: object,
+    reference: object,
+) -> Query:
     """A Query of what a browser sent; whatever is not a string is taken as its text."""
     return Query(
         backbone=_string(backbone),
         text=_string(text),
         text_pair=_string(pair),
         pooling=_string(pooling),
+        head=_string(head),
         reference=to_reference(reference),
+        task=_string(task),
     )
 
 

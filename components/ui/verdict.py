@@ -34,23 +34,31 @@ def _reads(view: View, say: Say) -> str:
     reads = [int(index) for index in view.analysis.reads.positions.nonzero()[0]]
     unread = [int(index) for index in (~view.analysis.reads.positions).nonzero()[0]]
     total = len(view.labels)
-    architecture, pooling = _breakable(view.analysis.backbone.architecture), view.analysis.query.pooling
-    if pooling != "native":
-        architecture = say("verdict.fed", architecture=architecture, pooling=_strong(pooling))
+    reader = _reader(view.analysis, say)
     count = _strong(say("verdict.count", read=len(reads), total=total))
     if not unread:
         every = _strong(say("verdict.count_all", total=total))
-        return say("verdict.reads_all", architecture=architecture, count=every)
+        return say("verdict.reads_all", reader=reader, count=every)
     if not reads:
         none = _strong(say("verdict.count_none", total=total))
-        return say("verdict.reads_all", architecture=architecture, count=none)
+        return say("verdict.reads_all", reader=reader, count=none)
     if len(reads) <= NAMED:
         tokens = ", ".join(_token(view, index, say) for index in reads)
-        return say("verdict.reads_some", architecture=architecture, count=count, tokens=tokens)
+        return say("verdict.reads_some", reader=reader, count=count, tokens=tokens)
     if len(unread) <= NAMED:
         tokens = ", ".join(_token(view, index, say) for index in unread)
-        return say("verdict.reads_but", architecture=architecture, count=count, tokens=tokens)
-    return say("verdict.reads_many", architecture=architecture, count=count)
+        return say("verdict.reads_but", reader=reader, count=count, tokens=tokens)
+    return say("verdict.reads_many", reader=reader, count=count)
+
+
+def _reader(analysis: Analysis, say: Say) -> str:
+    """Who reads: the checkpoint's class, with the vector it is given if that is not its own, or the probe."""
+    query, architecture = analysis.query, _breakable(analysis.backbone.architecture)
+    if query.head == "probe":
+        return say("verdict.probe", pooling=_strong(query.pooling), task=_strong(query.task))
+    if query.pooling != "native":
+        return say("verdict.fed", architecture=architecture, pooling=_strong(query.pooling))
+    return architecture
 
 
 def _says(analysis: Analysis, say: Say) -> str:

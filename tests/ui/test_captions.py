@@ -41,6 +41,8 @@ def test_the_legend_explains_what_occurs() -> None:
 def test_outputs_are_described_and_the_rest_is_summed_up() -> None:
     assert "negative" in outputs_heading(view().analysis, SAY)
     assert "random" in outputs_heading(view("untrained").analysis, SAY)
+    probed = FakeAnalyst().analyze(Query("first", "good", head="probe", task="topic"))
+    assert ">What does the probe for topic say?</h2>" in outputs_heading(probed, SAY)
     assert outputs_rest(view().analysis, SAY) == ""
     assert "and 30 labels more, together" in outputs_rest(view("many").analysis, SAY)
 

@@ -47,13 +47,10 @@ class Page:
 
     def take(self, updates: Updates) -> Updates:
         if updates is not NOTHING:
-            self.values.update(
-                {
-                    key: value
-                    for key, value in updates.items()
-                    if key in self.values and not isinstance(value, dict)
-                }
-            )
+            for part, update in updates.items():
+                value = update.get("value", self.values.get(part)) if isinstance(update, dict) else update
+                if part in self.values:
+                    self.values[part] = value
         return updates
 
 
@@ -145,13 +142,65 @@ def test_an_example_fills_the_question_and_is_answered(page: Page, analyst: Coun
 
 @pytest.mark.parametrize(
     "values",
-    [{"text": " "}, {"backbone": "unknown"}, {"pooling": "pooler"}, {"text": None}, {"reference": "x"}],
+    [
+        {"text": " "},
+        {"backbone": "unknown"},
+        {"pooling": "pooler"},
+        {"text": None},
+        {"reference": "x"},
+        {"head": "x"},
+    ],
 )
 def test_a_mistake_takes_the_place_of_the_verdict(page: Page, values: dict[str, Any]) -> None:
     page.set()
     updates = page.set(**values)
     assert 'class="mistake"' in updates[page.tab.answer.verdict]
     assert not updates[page.tab.answer.area]["visible"]
+
+
+def test_the_engine_chooses_the_task_and_the_menu_shows_it(page: Page, analyst: Counting) -> None:
+    page.set()
+    updates = page.set(head="probe")
+    task = page.tab.question.task
+    assert analyst.asked[-1].task == ""
+    assert (updates[task]["value"], updates[task]["visible"]) == ("sentiment", True)
+    assert updates[task]["choices"] == [("sentiment", "sentiment"), ("topic of news", "topic")]
+    assert page.set() is NOTHING
+
+
+def test_a_task_that_no_longer_fits_gives_way_to_one_that_does(page: Page) -> None:
+    page.set(text="good", head="probe", task="topic")
+    assert "trained on the <strong>native</strong> vector for <strong>topic" in str(
+        page.set(text="bad")[page.tab.answer.verdict]
+    )
+    page.set(pair="and bad")
+    assert page.values[page.tab.question.task] == "paraphrase"
+    page.set(pair="")
+    assert page.values[page.tab.question.task] == "sentiment"
+    page.set(backbone="untrained")
+    assert (page.values[page.tab.question.head], page.values[page.tab.question.task]) == ("own", None)
+    assert page.values[page.tab.answer.shown] is not None
+
+
+def test_a_learned_pooling_goes_with_the_probe(page: Page, analyst: Counting) -> None:
+    page.set(head="probe", pooling="attention")
+    assert analyst.asked[-1].pooling == "attention"
+    updates = page.set(head="own")
+    assert updates[page.tab.question.pooling]["value"] == "native"
+    assert "attention" not in dict(map(reversed, updates[page.tab.question.pooling]["choices"]))
+
+
+def test_a_menu_that_fits_keeps_its_value(page: Page) -> None:
+    updates = page.set(pooling="mean")
+    parts = page.tab.question
+    assert all("value" not in updates[menu] for menu in (parts.backbone, parts.pooling, parts.head))
+
+
+def test_an_example_keeps_the_probe_where_one_fits(page: Page, analyst: Counting) -> None:
+    page.set(head="probe", task="topic")
+    index = next(index for index, example in enumerate(load_examples()) if example.text_pair)
+    page.take(page.tab.try_example({**page.values, page.tab.question.examples: index}))
+    assert (analyst.asked[-1].head, page.values[page.tab.question.task]) == ("probe", "paraphrase")
 
 
 def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:

@@ -23,5 +23,5 @@ def test_a_reference_is_a_name_or_an_index(given: object, reference: object) -> 
 
 
 def test_whatever_a_browser_sends_becomes_a_query() -> None:
-    query = to_query("a", None, ["x"], 5, {})
-    assert query == Query("['x']", "a", "", "5", reference="{}")
+    query = to_query("a", None, ["x"], 5, 7, True, {})
+    assert query == Query("['x']", "a", "", "5", "7", reference="{}", task="True")

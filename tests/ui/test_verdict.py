@@ -57,6 +57,14 @@ def test_another_pooling_is_not_passed_off_as_the_heads_own() -> None:
     assert swapped.startswith("FirstForSequenceClassification, given the mean vector, reads all 4 tokens.")
 
 
+def test_a_probe_reads_in_the_checkpoints_place() -> None:
+    probed = plain(analysis(pooling="mean", head="probe"))
+    assert probed.startswith(
+        "A linear classifier trained on the mean vector for sentiment reads all 4 tokens."
+    )
+    assert "FirstForSequenceClassification" not in probed
+
+
 def test_what_the_head_says() -> None:
     certain = replace(analysis(), probabilities=np.array([0.07, 0.93], dtype=np.float32))
     assert "It says positive (93 %)." in plain(certain)

@@ -1,0 +1,46 @@
+"""The head and task menus of the Classify tab, on the fake analyst."""
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+
+PROBE = "probe · the same for all"
+OWN = "own · the checkpoint's own head"
+
+
+def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake: Open) -> None:
+    visitor = fake()
+    visitor.sees_an_answer()
+    task = visitor.page.locator("#task input")
+    expect(task).to_be_hidden()
+    visitor.choose("head", PROBE)
+    expect(visitor.verdict).to_contain_text("A linear classifier trained on the native vector for sentiment")
+    expect(task).to_have_value("sentiment")
+    visitor.choose("task", "topic of news")
+    expect(visitor.page.locator("#outputs-heading")).to_have_text("What does the probe for topic say?")
+    visitor.type("a second text", "pair")
+    expect(visitor.verdict).to_contain_text("vector for paraphrase")
+    expect(task).to_have_value("paraphrase")
+    visitor.type("", "pair")
+    expect(visitor.verdict).to_contain_text("vector for sentiment")
+    visitor.choose("backbone", "First token · untrained")
+    expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
+    expect(task).to_be_hidden()
+    expect(visitor.page.locator("#head input")).to_have_value(OWN)
+
+
+def test_a_learned_pooling_is_offered_with_the_probe_only(fake: Open) -> None:
+    visitor = fake()
+    visitor.sees_an_answer()
+    visitor.page.locator("#pooling input").click()
+    expect(visitor.page.get_by_role("option")).to_have_count(4)
+    visitor.page.keyboard.press("Escape")
+    visitor.choose("head", PROBE)
+    expect(visitor.verdict).to_contain_text("A linear classifier")
+    visitor.choose("pooling", "attention · learned weights")
+    expect(visitor.verdict).to_contain_text("trained on the attention vector")
+    visitor.choose("head", OWN)
+    expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
+    expect(visitor.page.locator("#pooling input")).to_have_value(
+        "native · what the checkpoint's own head reads"
+    )
