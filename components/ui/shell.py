@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -10,18 +11,22 @@ import gradio as gr
 from components.types import Analyst
 from components.ui.api import add_api
 from components.ui.classify import build_classify
+from components.ui.evidence import build_evidence
 from components.ui.texts import ASSETS, load_texts
 
 
-def build(analyst: Analyst) -> gr.Blocks:
-    """The whole page and its public endpoints, answered by ``analyst``."""
+def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Blocks:
+    """The whole page and its public endpoints, answered by ``analyst``; ``results`` is what was measured."""
     say = load_texts()
     page: gr.Blocks = gr.Blocks(title=say("page.title"), analytics_enabled=False, fill_width=True)
     with page:
         title, question = escape(say("page.title")), escape(say("page.question"))
         gr.HTML(f"<h1>{title}</h1><p>{question}</p>", elem_id="title")
-        with gr.Tabs(), gr.Tab(say("page.classify")):
-            build_classify(analyst, page, say)
+        with gr.Tabs():
+            with gr.Tab(say("page.classify")):
+                build_classify(analyst, page, say)
+            with gr.Tab(say("page.evidence"), elem_id="evidence"):
+                build_evidence(analyst, results, say)
         add_api(analyst)
     return page
 

@@ -1,9 +1,18 @@
-"""Serves the page on the fake analyst: ``python -m tests.ui.fake_app [broken]``."""
+"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app [broken] [bare]``."""
 
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from components.results import write_results
 from components.ui.shell import build, launch_options
 from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_results import fake_results
 
 if __name__ == "__main__":
-    build(FakeAnalyst(broken="broken" in sys.argv)).launch(**launch_options())
+    with TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        if "bare" not in sys.argv:
+            write_results(fake_results(), results)
+        page = build(FakeAnalyst(broken="broken" in sys.argv), results)
+    page.launch(**launch_options())

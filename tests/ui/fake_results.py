@@ -1,0 +1,70 @@
+"""Made-up but reproducible results of fifteen backbones, four tasks and fourteen poolings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from components.results import CheckpointResult, CosineResult, ProbeResult, Results
+
+FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
+TRAININGS = ("pretrained", "sentiment", "paraphrase")
+BACKBONES = tuple(f"{family}-{training}" for training in TRAININGS for family in FAMILIES)
+TASKS = {"sentiment": 872, "subjectivity": 2000, "topic": 1900, "paraphrase": 1725}
+POOLED = (
+    "native",
+    "cls",
+    "first",
+    "lasttoken",
+    "mean",
+    "mean_content",
+    "max",
+    "mean_sqrt_len_tokens",
+    "weightedmean",
+    "first_last_avg",
+    "concat_last4_cls",
+    "pooler",
+)
+LEARNED = ("attention", "flatten")
+
+
+def fake_results() -> Results:
+    """The same numbers at every call; roberta and gpt2 have no pooler, learned poolings no cosine."""
+    random = np.random.default_rng(7)
+    checkpoints = tuple(
+        CheckpointResult(key, task, TASKS[task], *_around(random.uniform(0.72, 0.87), 0.02), 0.51)
+        for key in BACKBONES
+        if (task := key.split("-")[1]) in TASKS
+    )
+    return Results(
+        checkpoints,
+        tuple(
+            _probe(key, task, pooling, random)
+            for key in BACKBONES
+            for task in TASKS
+            for pooling in _poolings(key)
+        ),
+        tuple(
+            CosineResult(key, pooling, 1500, *_around(random.uniform(0.08, 0.66), 0.04))
+            for key in BACKBONES
+            for pooling in _poolings(key)
+            if pooling not in LEARNED
+        ),
+    )
+
+
+def _probe(key: str, task: str, pooling: str, random: np.random.Generator) -> ProbeResult:
+    better, worse = (0, 0) if pooling == "cls" else (int(count) for count in random.integers(5, 60, 2))
+    p = 1.0 if pooling == "cls" else float(random.uniform(0, 1) ** 4)
+    accuracy = random.uniform(0.76, 0.82)
+    measured = TASKS[task]
+    numbers = (*_around(accuracy, 0.025), better, worse, p)
+    return ProbeResult(key, task, pooling, 128, 1.0, 8000, measured, *numbers)
+
+
+def _around(value: float, half: float) -> tuple[float, float, float]:
+    return value, value - half, value + half
+
+
+def _poolings(key: str) -> tuple[str, ...]:
+    without = ("pooler",) if key.startswith(("roberta", "gpt2")) else ()
+    return tuple(pooling for pooling in (*POOLED, *LEARNED) if pooling not in without)
