@@ -1,0 +1,131 @@
+"""The evidence on one backbone: its probes on texts they were not trained on, and raw cosines without any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from components.bundle.corpus import Example
+from components.bundle.probes import Fitted, fit_probes
+from components.bundle.statistics import Numbers, accuracy, compared, spearman
+from components.bundle.vectors import available, embed, vectors
+from components.engine.checkpoints import Backbone, load
+from components.engine.pooling import POOLINGS
+from components.engine.probes import Probe, read_probe, write_probes
+from components.results import CosineResult, ProbeResult
+from components.types import BackboneSpec, Bools, Floats, Ints
+
+BASELINE = "cls"  # what the other poolings are compared with
+
+Scored = tuple[str, str, float]  # two sentences, and how alike people find them
+
+
+def probe_backbone(
+    spec: BackboneSpec,
+    training: Mapping[str, Sequence[Example]],
+    evaluation: Mapping[str, Sequence[Example]],
+    scored: Sequence[Scored],
+    folder: Path,
+    seed: int,
+) -> tuple[list[ProbeResult], list[CosineResult]]:
+    """Fits the probes of one backbone for each task of ``training``, writes ``folder/<key>.safetensors``.
+
+    Gives what they do on the same task of ``evaluation``, read back from the file, and the raw cosines of the
+    ``scored`` pairs. One seed gives the same bytes: it all runs on one thread.
+    """
+    with threadpool_limits(1):
+        backbone = load(spec)
+        fitted = {task: fit_probes(backbone, examples, seed) for task, examples in training.items()}
+        file = folder / f"{spec.key}.safetensors"
+        write_probes({(t, p): fit.probe for t, fits in fitted.items() for p, fit in fits.items()}, file)
+        probes = [
+            row
+            for task, fits in fitted.items()
+            for row in probe_results(backbone, task, fits, len(training[task]), evaluation[task], file, seed)
+        ]
+        return probes, cosine_results(backbone, scored, seed)
+
+
+def probe_results(
+    backbone: Backbone,
+    task: str,
+    fitted: Mapping[str, Fitted],
+    trained: int,
+    examples: Sequence[Example],
+    file: Path,
+    seed: int,
+) -> list[ProbeResult]:
+    """The rows of one task: the probes of ``file`` on held-out ``examples``, compared with `BASELINE`."""
+    labels = np.array([example.label for example in examples])
+    batches = embed(backbone, [example.texts for example in examples])
+    stored = {pooling: read_probe(file, task, pooling) for pooling in fitted}
+    right = {
+        pooling: _predicted(probe, vectors(batches, pooling, probe.query)) == labels
+        for pooling, probe in stored.items()
+    }
+    return [
+        _row(backbone.spec.key, task, pooling, stored[pooling], fit.strength, trained, right, seed)
+        for pooling, fit in fitted.items()
+    ]
+
+
+def cosine_results(backbone: Backbone, scored: Sequence[Scored], seed: int) -> list[CosineResult]:
+    """Spearman's rho of people's scores and raw cosines, for each pooling that needs no training.
+
+    Every sentence is encoded alone. ``flatten`` counts among these: nothing of its vector is learned.
+    """
+    sentences = list(dict.fromkeys(sentence for one, other, _score in scored for sentence in (one, other)))
+    place = {sentence: index for index, sentence in enumerate(sentences)}
+    left, right = [place[one] for one, _other, _score in scored], [place[other] for _, other, _ in scored]
+    scores = np.array([score for _one, _other, score in scored])
+    batches = embed(backbone, [(sentence,) for sentence in sentences])
+    rows = []
+    for pooling in available(backbone, (key for key in POOLINGS if key != "attention")):
+        pooled = vectors(batches, pooling)
+        rho = spearman(scores, _cosines(pooled[left], pooled[right]), seed)
+        rows.append(CosineResult(backbone.spec.key, pooling, len(scored), rho.value, rho.low, rho.high))
+    return rows
+
+
+def _row(
+    backbone: str,
+    task: str,
+    pooling: str,
+    probe: Probe,
+    strength: float,
+    trained: int,
+    right: Mapping[str, Bools],
+    seed: int,
+) -> ProbeResult:
+    share, other = accuracy(right[pooling], seed), compared(right[pooling], right[BASELINE])
+    return ProbeResult(
+        backbone=backbone,
+        task=task,
+        pooling=pooling,
+        width=probe.weight.shape[1],
+        strength=strength,
+        trained=trained,
+        measured=len(right[pooling]),
+        accuracy=share.value,
+        low=share.low,
+        high=share.high,
+        better=other.better,
+        worse=other.worse,
+        p=other.p,
+    )
+
+
+def _predicted(probe: Probe, pooled: Floats) -> Ints:
+    """The likeliest label of each of N vectors."""
+    labels: Ints = (pooled @ probe.weight.T + probe.bias).argmax(axis=1)
+    return labels
+
+
+def _cosines(one: Floats, other: Floats) -> Numbers:
+    """Row by row, in double precision: (N, D'), (N, D') -> (N,)."""
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    cosines: Numbers = (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    return cosines
