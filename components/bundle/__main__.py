@@ -1,4 +1,4 @@
-"""Trains the bundled checkpoints: ``python -m components.bundle --data ../shared/data``."""
+"""Makes the bundled checkpoints: ``python -m components.bundle --data ../shared/data``."""
 
 from __future__ import annotations
 
@@ -6,57 +6,62 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
-from components.bundle.checkpoints import Made, make
 from components.bundle.corpus import load_corpus
-from components.bundle.recipes import load_book, smoke
+from components.bundle.publish import publish
+from components.bundle.recipes import Book, load_book, smoke
+from components.bundle.steps import Workshop, run_steps, steps
+from components.results import Results
 
-ROW = "{:<22} {:>10} {:>9} {:>9} {:>9} {:>8}"
+ROW = "{:<22} {:>9} {:>16} {:>9} {:>7}"
 
 
-def arguments(keys: Sequence[str]) -> argparse.ArgumentParser:
-    """The command line; ``keys`` are the checkpoints that can be made."""
+def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
+    """The command line; ``names`` are the steps of the recipe."""
     parser = argparse.ArgumentParser(prog="python -m components.bundle", description=__doc__)
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/data"), help="folder of the labelled texts"
     )
-    parser.add_argument("--out", type=Path, default=Path("assets/models"), help="folder for the checkpoints")
     parser.add_argument(
-        "--only", nargs="+", choices=keys, default=keys, metavar="KEY", help="make these alone"
+        "--work", type=Path, default=Path(".bundle"), help="folder of what is made already, to go on from"
     )
+    parser.add_argument("--out", type=Path, default=Path("assets"), help="folder for what is shipped")
+    parser.add_argument(
+        "--only", nargs="+", choices=names, metavar="STEP", help="make these and what they need; ship nothing"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
     parser.add_argument("--device", default="cpu", help="torch device to train on")
     parser.add_argument("--smoke", action="store_true", help="go through every stage with a few rows")
     return parser
 
 
-def row(made: Made) -> str:
-    """One line of the closing table."""
-    return ROW.format(
-        made.key,
-        f"{made.parameters:,}",
-        f"{made.size / 1e6:.2f} MB",
-        f"{made.accuracy:.1%}",
-        f"{made.majority:.1%}",
-        f"{made.seconds:.0f} s",
-    )
+def table(book: Book, results: Results) -> str:
+    """The fine-tuned checkpoints against their bars."""
+    lines = [ROW.format("checkpoint", "accuracy", "95 % interval", "majority", "bar")]
+    for row in results.checkpoints:
+        interval = f"{row.low:.1%} to {row.high:.1%}"
+        bar = f"{book.tasks[row.task].bar:.1%}"
+        lines.append(
+            ROW.format(row.backbone, f"{row.accuracy:.1%}", interval, f"{row.majority:.1%}", bar)
+            + ("" if row.accuracy >= book.tasks[row.task].bar else "  missed")
+        )
+    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Makes the checkpoints that were asked for and prints what came out."""
+    """Makes what was asked for and, of the whole recipe, ships it and prints what came out."""
     book = load_book()
-    options = arguments(book.keys).parse_args(argv)
+    options = arguments(tuple(steps(book))).parse_args(argv)
     book = smoke(book) if options.smoke else book
-    torch.set_num_threads(1)  # models so small gain little from more, and the sums stay the same
+    workshop = Workshop(book, options.data, options.work, options.device)
+    if options.only:
+        run_steps(workshop, options.only, options.jobs)
+        return
     corpus = load_corpus(book, options.data)
     for name, dropped in corpus.dropped.items():
         kept = len(corpus.training[name])
-        print(f"{book.sources[name].file}: {kept} rows; {dropped} more are evaluation texts, and dropped")
-    table = []
-    for key in options.only:
-        table.append(row(make(key, book, corpus, options.out, options.device)))
-        print(table[-1], flush=True)
-    print(ROW.format("checkpoint", "parameters", "on disk", "accuracy", "majority", "time"), *table, sep="\n")
+        print(f"{name}: {kept:,} examples; {dropped:,} more hold an evaluation's text, and are dropped")
+    run_steps(workshop, tuple(steps(book)), options.jobs)
+    print(table(book, publish(workshop, corpus, options.out)))
 
 
 if __name__ == "__main__":

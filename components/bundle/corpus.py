@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import csv
+import random
+import re
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from components.bundle.formats import FORMATS
 from components.bundle.recipes import Book, Source
+
+UNLABELLED = -1.0
+_NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
+_SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenised text: a mark between spaces
 
 
 @dataclass(frozen=True)
 class Example:
-    """One labelled input: one text, or the two of a pair."""
+    """One input: one text, the two of a pair, or consecutive texts of a document.
+
+    ``label``: a class by id; of two classes also the probability of the second, as a teacher sees it; -1
+    where there is none.
+    """
 
     texts: tuple[str, ...]
-    label: int
+    label: float
 
 
 @dataclass(frozen=True)
@@ -29,10 +40,40 @@ class Corpus:
     evaluation: Mapping[str, tuple[Example, ...]]
     dropped: Mapping[str, int]
 
-    @property
-    def texts(self) -> list[str]:
-        """Every text that is trained on, once, in the order of first appearance."""
-        return list(dict.fromkeys(t for rows in self.training.values() for e in rows for t in e.texts))
+    def texts(self, sources: Iterable[str]) -> list[str]:
+        """Every text of the sources, once, in the order of first appearance."""
+        return list(dict.fromkeys(t for name in sources for e in self.training[name] for t in e.texts))
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of tokenised text, of at least four words each: shorter ones join the one before."""
+    found: list[str] = []
+    for sentence in _SENTENCE_END.split(text):
+        if found and len(sentence.split()) < 4:
+            found[-1] += f" {sentence}"
+        else:
+            found.append(sentence)
+    return tuple(found)
+
+
+def label(source: Source, row: Mapping[str, str]) -> float | None:
+    """A row's label by the source's rule; None where the row is left out."""
+    if not source.score:
+        return UNLABELLED
+    score = float(row[source.score])
+    if source.first is not None:
+        return score - source.first
+    if source.negative < score < source.positive:
+        return None
+    return float(score >= source.positive)
+
+
+def in_fold(source: Source, texts: Iterable[str]) -> bool:
+    """Whether a row belongs to the source's part of its file; spellings of one text fall together."""
+    if not source.fold:
+        return True
+    fifth = zlib.crc32(" ".join(map(fingerprint, texts)).encode()) % 5 == 0
+    return fifth == (source.fold == "fifth")
 
 
 def read(source: Source, folder: Path) -> tuple[Example, ...]:
@@ -40,15 +81,29 @@ def read(source: Source, folder: Path) -> tuple[Example, ...]:
 
     Raises FileNotFoundError where the file is missing, KeyError where a column is.
     """
-    with (folder / source.file).open(encoding="utf-8-sig", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     examples = []
-    for row in rows:
-        score = float(row[source.score])
-        if score >= source.positive or score <= source.negative:
-            texts = tuple(" ".join(row[column].split()) for column in source.texts)
-            examples.append(Example(texts, int(score >= source.positive)))
-    return tuple(examples)
+    for row in FORMATS[source.format](folder / source.file, source.columns):
+        texts = tuple(" ".join(row[column].split()) for column in source.texts)
+        value = label(source, row)
+        if value is not None and in_fold(source, texts):
+            examples.extend(_split(source, Example(texts, value)))
+    return tuple(e for e in examples if source.shortest <= len(e.texts[0].split()) <= source.longest)
+
+
+def _split(source: Source, example: Example) -> list[Example]:
+    if not source.split:
+        return [example]
+    parts = tuple(part for text in example.texts for part in sentences(text))
+    if source.split == "documents":
+        return [Example(parts, example.label)]
+    return [Example((part,), example.label) for part in parts]
+
+
+def read_scored(source: Source, folder: Path) -> tuple[tuple[str, str, float], ...]:
+    """Both texts of every row with its score as it stands, for what is measured by correlation."""
+    one, two = source.texts
+    rows = FORMATS[source.format](folder / source.file, source.columns)[: source.rows]
+    return tuple((" ".join(r[one].split()), " ".join(r[two].split()), float(r[source.score])) for r in rows)
 
 
 def fingerprint(text: str) -> str:
@@ -57,7 +112,7 @@ def fingerprint(text: str) -> str:
     Wider than folding white space, so that a text is also found under another tokenisation ("it 's", "it's").
     A text without letters and digits is its own fingerprint.
     """
-    return "".join(filter(str.isalnum, text.lower())) or " ".join(text.split())
+    return _NEITHER_LETTER_NOR_DIGIT.sub("", text.lower()) or " ".join(text.split())
 
 
 def without_leaks(examples: Iterable[Example], evaluation: Iterable[Example]) -> tuple[Example, ...]:
@@ -69,6 +124,7 @@ def without_leaks(examples: Iterable[Example], evaluation: Iterable[Example]) ->
 def load_corpus(book: Book, folder: Path) -> Corpus:
     """All that the recipes read, without the training rows that stand in any evaluation, of whatever task.
 
+    A source of more than its ``rows`` is thinned at random, the same way in every run.
     Raises FileNotFoundError where a file is missing, KeyError where a column is.
     """
     evaluation = {task: read(source, folder) for task, source in book.evaluations.items()}
@@ -76,7 +132,15 @@ def load_corpus(book: Book, folder: Path) -> Corpus:
     found = {name: read(source, folder) for name, source in book.sources.items()}
     kept = {name: without_leaks(rows, held) for name, rows in found.items()}
     return Corpus(
-        training={name: rows[: book.rows] for name, rows in kept.items()},
-        evaluation={task: rows[: book.rows] for task, rows in evaluation.items()},
+        training={name: thinned(rows, book.sources[name].rows) for name, rows in kept.items()},
+        evaluation={task: thinned(rows, book.evaluations[task].rows) for task, rows in evaluation.items()},
         dropped={name: len(found[name]) - len(kept[name]) for name in found},
     )
+
+
+def thinned(examples: tuple[Example, ...], rows: int) -> tuple[Example, ...]:
+    """At most ``rows`` of the examples, chosen at random with a fixed seed, in their order."""
+    if len(examples) <= rows:
+        return examples
+    chosen = random.Random(len(examples)).sample(range(len(examples)), rows)
+    return tuple(examples[index] for index in sorted(chosen))

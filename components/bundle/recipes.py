@@ -4,61 +4,107 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass
 
 RECIPES = Path(__file__).with_name("recipes.toml")
+PRETRAINED = "pretrained"
+STRICT = ConfigDict(extra="forbid")  # a misspelt key is an error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Source:
-    """A tab-separated file under the data folder, with a line of column names.
+    """A file under the data folder, in one of the ``FORMATS``, whose ``columns`` are named here or in it.
 
-    ``texts``: its text columns, one or, for pairs, two. ``score``: its number column; a row of at least
-    ``positive`` has label 1, of at most ``negative`` label 0, and is left out between. ``repeat``: how often
-    an epoch takes a row.
+    ``texts``: its text columns, one or, for pairs, two. ``score``: its number column; empty, the rows have no
+    label. With ``first``, labels are whole numbers from there on; else a row of at least ``positive`` has
+    label 1, of at most ``negative`` label 0, and is left out between. ``fold``: take every row (""), a
+    "fifth" or the "rest". ``split``: every text into "sentences", or a row into the consecutive sentences of
+    one of the "documents". ``shortest``, ``longest``: words of the first text. ``rows``: how many are used at
+    most. ``licence``: as stated where the file was found.
     """
 
     file: str
     texts: tuple[str, ...]
-    score: str
+    format: str = "tab-separated"
+    columns: tuple[str, ...] = ()
+    score: str = ""
+    first: int | None = None
     positive: float = 1.0
     negative: float = 0.0
-    repeat: int = 1
+    fold: Literal["", "fifth", "rest"] = ""
+    split: Literal["", "sentences", "documents"] = ""
+    shortest: int = 0
+    longest: int = 10**9
+    rows: int = 10**9
+    licence: str = "none stated"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Stage:
     """A training run over sources.
 
     ``variation`` names how their examples change from epoch to epoch, ``objective`` what is minimised.
-    ``learning_rate`` is the highest. ``dropped_tokens``: share of the ordinary tokens that a step does not
-    attend to.
+    ``learning_rate`` is the highest. ``dropout``: whether the model's own is on. ``dropped_tokens``: share of
+    the ordinary tokens that a step does not attend to. ``trust``: how far the teacher's opinion replaces the
+    label of an example that it was asked about, in [0, 1]; without a label an example has its opinion alone.
+    ``families``: those that go through this stage; empty, all do.
     """
 
     sources: tuple[str, ...]
     variation: str
     objective: str
-    epochs: int
+    steps: int
     batch: int
     learning_rate: float
+    dropout: bool = True
     dropped_tokens: float = 0.0
+    trust: float = 0.0
+    families: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Task:
-    """What a head is trained for: its labels by id, and the stages that lead there.
+    """What a head is fine-tuned for: its labels by id, and the stages that lead there.
 
-    ``initializer_range``: standard deviation of the random weights that the first stage starts from.
+    ``bar``: the accuracy that every family must reach, in [0, 1].
     """
 
     labels: tuple[str, ...]
-    initializer_range: float
+    bar: float
     stages: tuple[Stage, ...]
 
+    def path(self, family: str) -> tuple[Stage, ...]:
+        """The stages that a family goes through."""
+        return tuple(stage for stage in self.stages if family in (stage.families or (family,)))
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, config=STRICT)
+class Teacher:
+    """A stronger encoder, of a Python package whose folder ``model`` is its checkpoint; needed to train only.
+
+    Its opinion on the sources ``texts`` is that of a head for ``task``, after ``steps`` steps of fine-tuning
+    on ``sources``; on the sources ``pairs`` the probability that logistic regression on one of them,
+    ``calibration``, finds in the cosine of the two sentence vectors. ``longest``: tokens of an input.
+    """
+
+    package: str
+    task: str
+    sources: tuple[str, ...]
+    steps: int
+    batch: int
+    learning_rate: float
+    longest: int
+    calibration: str
+    texts: tuple[str, ...]
+    pairs: tuple[str, ...]
+
+
+@dataclass(frozen=True, config=STRICT)
 class TokenizerRecipe:
     """A transformers tokenizer class, its special tokens by id, and what its constructor is given.
 
@@ -71,90 +117,112 @@ class TokenizerRecipe:
     pair: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
+class Student:
+    """A family that starts from another's pre-trained weights.
+
+    ``of``: the other family. ``copies``: pairs of a regular expression of its own weights' names and the
+    name of the other's weight.
+    """
+
+    of: str
+    copies: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, config=STRICT)
 class Family:
-    """A transformers model type, the sizes in its config, its tokenizer."""
+    """A transformers model type, the sizes in its config, its tokenizer, and how it is pre-trained."""
 
     model_type: str
     config: Mapping[str, Any]
     tokenizer: TokenizerRecipe
+    pretraining: Stage
+    student: Student | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
+class Probing:
+    """Sources of each task's probes, at most ``rows`` examples each, and the pairs with scores by people."""
+
+    rows: int
+    sources: Mapping[str, str]
+    scored: Source
+
+
+@dataclass(frozen=True, config=STRICT)
 class Vocabulary:
     """How many tokens a vocabulary has, and how many characters it knows if it is not one of bytes."""
 
     size: int
     characters: int
+    sources: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Training:
-    """What all training runs share; shares are in [0, 1]."""
+    """What all training runs share; shares are in [0, 1].
 
+    ``initializer_range``: standard deviation of random weights.
+    """
+
+    initializer_range: float
     weight_decay: float
     warm_up: float
     averaging: float
     largest_gradient: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Book:
-    """All recipes. A checkpoint's key is the family's and the task's, joined by a hyphen.
-
-    ``rows``: how many rows of a file are used at most.
-    """
+    """All recipes. A checkpoint's key is the family's and the task's or ``PRETRAINED``, with a hyphen."""
 
     seed: int
     longest: int
     vocabulary: Vocabulary
     training: Training
+    teacher: Teacher
     sources: Mapping[str, Source]
     evaluations: Mapping[str, Source]
     tasks: Mapping[str, Task]
     families: Mapping[str, Family]
-    rows: int = 10**9
+    probing: Probing
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The checkpoints' keys, task by task."""
-        return tuple(f"{family}-{task}" for task in self.tasks for family in self.families)
+        """The checkpoints' keys, the pre-trained ones first."""
+        return tuple(f"{family}-{task}" for task in (PRETRAINED, *self.tasks) for family in self.families)
 
 
-def _source(table: dict[str, Any]) -> Source:
-    return Source(**{**table, "texts": tuple(table["texts"])})
-
-
-def _task(table: dict[str, Any]) -> Task:
-    stages = tuple(Stage(**{**stage, "sources": tuple(stage["sources"])}) for stage in table["stages"])
-    return Task(tuple(table["labels"]), table["initializer_range"], stages)
-
-
-def _family(table: dict[str, Any]) -> Family:
-    tokenizer = {**table["tokenizer"], "special": tuple(table["tokenizer"]["special"])}
-    return Family(**{**table, "tokenizer": TokenizerRecipe(**tokenizer)})
+def parts(key: str) -> tuple[str, str]:
+    """A checkpoint's family, and its task or ``PRETRAINED``."""
+    family, _, task = key.rpartition("-")
+    return family, task
 
 
 def load_book(path: Path = RECIPES) -> Book:
-    """The recipes of a TOML file; TypeError names a key that is missing or unknown."""
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Book(
-        **{
-            **tables,
-            "vocabulary": Vocabulary(**tables["vocabulary"]),
-            "training": Training(**tables["training"]),
-            "sources": {name: _source(t) for name, t in tables["sources"].items()},
-            "evaluations": {name: _source(t) for name, t in tables["evaluations"].items()},
-            "tasks": {name: _task(t) for name, t in tables["tasks"].items()},
-            "families": {name: _family(t) for name, t in tables["families"].items()},
-        }
-    )
+    """The recipes of a TOML file; pydantic.ValidationError names a key that is missing or unknown."""
+    return TypeAdapter(Book).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
 def smoke(book: Book) -> Book:
-    """The same recipes through every stage in seconds: few rows, one epoch, a small vocabulary."""
-    tasks = {
-        name: replace(task, stages=tuple(replace(stage, epochs=1) for stage in task.stages))
-        for name, task in book.tasks.items()
-    }
-    return replace(book, tasks=tasks, vocabulary=replace(book.vocabulary, size=400), rows=64)
+    """The same recipes through every stage in a minute or two: few rows, few steps, a small vocabulary."""
+    few = 48
+
+    def short(stage: Stage) -> Stage:
+        return replace(stage, steps=2, batch=8)
+
+    return replace(
+        book,
+        vocabulary=replace(book.vocabulary, size=400),
+        teacher=replace(book.teacher, steps=2, batch=8),
+        sources={name: replace(source, rows=few) for name, source in book.sources.items()},
+        evaluations={name: replace(source, rows=few) for name, source in book.evaluations.items()},
+        tasks={
+            name: replace(task, stages=tuple(map(short, task.stages))) for name, task in book.tasks.items()
+        },
+        families={
+            name: replace(family, pretraining=short(family.pretraining))
+            for name, family in book.families.items()
+        },
+        probing=replace(book.probing, rows=few, scored=replace(book.probing.scored, rows=few)),
+    )

@@ -43,12 +43,16 @@ def excerpt(text: str, rng: random.Random) -> str:
 
 
 def vary_texts(examples: Sequence[Example], rng: random.Random) -> list[Example]:
-    """Single texts: half of them in natural spelling, a few joined to long ones, long ones cut."""
-    alike = {label: [e for e in examples if e.label == label] for label in {e.label for e in examples}}
+    """Single texts: half of them in natural spelling, a few joined to long ones, long ones cut.
+
+    Only texts of one side are joined, and the whole has the average of their labels.
+    """
+    sides = {side: [e for e in examples if (e.label > 0.5) == side] for side in (False, True)}
     varied = []
     for example in examples:
-        extra = rng.choices(alike[example.label], k=rng.randint(1, 9)) if rng.random() < JOINED else []
+        side = sides[example.label > 0.5]
+        joined = [*rng.choices(side, k=rng.randint(1, 9)), example] if rng.random() < JOINED else [example]
         spell = natural if rng.random() < NATURAL else str
-        texts = (spell(excerpt(e.texts[0], rng)) for e in [*extra, example])
-        varied.append(Example((" ".join(texts),), example.label))
+        texts = (spell(excerpt(e.texts[0], rng)) for e in joined)
+        varied.append(Example((" ".join(texts),), sum(e.label for e in joined) / len(joined)))
     return varied

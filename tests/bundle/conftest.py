@@ -31,6 +31,8 @@ def corpus(book: Book, data: Path) -> Corpus:
 @pytest.fixture(scope="session")
 def tokenizers(book: Book, corpus: Corpus) -> dict[str, PreTrainedTokenizerFast]:
     return {
-        name: train_tokenizer(family.tokenizer, book.vocabulary, corpus.texts, book.longest)
+        name: train_tokenizer(
+            family.tokenizer, book.vocabulary, corpus.texts(book.vocabulary.sources), book.longest
+        )
         for name, family in book.families.items()
     }

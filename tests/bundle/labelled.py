@@ -43,6 +43,35 @@ def write(path: Path, *lines: str) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+def write_others(folder: Path, count: int, rng: random.Random) -> None:
+    """The files whose labels are not trained on, or are for probes alone."""
+    captions = reports(count, rng, 3000)
+    write(folder / "snli/s1.dev", *(one for one, _, _ in captions))
+    write(folder / "snli/s2.dev", *(two for _, two, _ in captions))
+    entailed = [f"{i}\t{one}\t{two}\tentailment" for i, (one, two, _) in enumerate(reports(count, rng, 4000))]
+    write(folder / "rte/train.tsv", "index\tsentence1\tsentence2\tlabel", *entailed)
+    asked = [
+        f"{i}\tWho did it ?\t{one}\tentailment" for i, (one, _, _) in enumerate(reports(count, rng, 5000))
+    ]
+    write(folder / "qnli/dev.tsv", "index\tquestion\tsentence\tlabel", *asked)
+    opined = (row.split("\t")[0] for row in opinions(count, rng, 6000))
+    told = (one.lower() for one, _, _ in reports(count, rng, 7000))
+    lines = [
+        line
+        for pair in zip((f"0 {t}" for t in opined), (f"1 {t}" for t in told), strict=True)
+        for line in pair
+    ]
+    (folder / "subj").mkdir()
+    (folder / "subj/subj.all").write_text("".join(f"{line} caf\xe9\n" for line in lines), encoding="latin-1")
+    news = [
+        f'"{i % 4 + 1}","News {i}","{one} It was said ""{i}""."'
+        for i, (one, _, _) in enumerate(reports(3 * count, rng, 8000))
+    ]
+    write(folder / "agnews/test.csv", *news)
+    scored = [f"{one}\t{two}\t{4.0 if same else 1.2}" for one, two, same in reports(count, rng, 9000)]
+    write(folder / "stsb/dev.tsv", "sentence1\tsentence2\tscore", *scored)
+
+
 def write_data(folder: Path, count: int = 80) -> None:
     """A data folder with ``count`` rows per file, and three planted rows that stand in an evaluation."""
     rng = random.Random(1)
@@ -70,3 +99,4 @@ def write_data(folder: Path, count: int = 80) -> None:
         "Half alike .\tAlike .\t3.1",
         *scored,
     )
+    write_others(folder, count, rng)

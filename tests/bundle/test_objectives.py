@@ -1,9 +1,9 @@
 import pytest
 import torch
-from transformers import PreTrainedTokenizerFast
+from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
 
 from components.bundle.checkpoints import untrained
-from components.bundle.objectives import Labels, SharedTokens, occurs_opposite, template_ids
+from components.bundle.objectives import Labels, SharedTokens, occurs_opposite, second_text, template_ids
 from components.bundle.recipes import Book
 from tests.bundle.conftest import FAMILIES
 
@@ -18,6 +18,20 @@ def test_tokens_are_looked_up_in_the_other_text_only() -> None:
     assert asked.tolist() == (ids > 2).tolist()
 
 
+def test_the_second_text_comes_after_added_tokens() -> None:
+    ids = torch.tensor(
+        [[1, 7, 8, 2, 2, 8, 9, 2, 0], [0, 0, 5, 2, 6, 5, 5, 2, 1], [5, 2, 6, 0, 0, 0, 0, 0, 0]]
+    )
+    assert second_text(ids, torch.tensor([0, 1, 2])).nonzero().tolist() == [
+        [0, 5],
+        [0, 6],
+        [1, 4],
+        [1, 5],
+        [1, 6],
+        [2, 2],
+    ]
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_template_ids_part_the_texts(family: str, tokenizers: dict[str, PreTrainedTokenizerFast]) -> None:
     tokenizer = tokenizers[family]
@@ -25,6 +39,8 @@ def test_template_ids_part_the_texts(family: str, tokenizers: dict[str, PreTrain
     _, asked = occurs_opposite(batch["input_ids"], template_ids(tokenizer))
     belongs = [[i is not None for i in encoding.sequence_ids] for encoding in batch.encodings]
     assert asked.tolist() == belongs
+    second = second_text(batch["input_ids"], template_ids(tokenizer))
+    assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -35,8 +51,9 @@ def test_both_objectives_reach_the_embeddings(
     tokenizer = tokenizers[family]
     batch = tokenizer(["the story", "a"], ["a story", "b"], padding=True, return_tensors="pt")
     for objective in (Labels, SharedTokens):
-        model = untrained(book.families[family], book.tasks["paraphrase"], tokenizer)
-        loss = objective(model, tokenizer)(model, batch, torch.tensor([1, 0]))
+        config = untrained(book.families[family], book, tokenizer).config
+        model = AutoModelForSequenceClassification.from_config(config)
+        loss = objective(model, tokenizer, None)(model, batch, torch.tensor([1.0, 0.3]))
         loss.backward()
         gradient = model.get_input_embeddings().weight.grad
         assert gradient is not None

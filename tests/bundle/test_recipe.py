@@ -1,91 +1,213 @@
-"""The whole recipe on a few made-up rows: every family, every task, every stage."""
+"""The whole recipe on a few made-up rows: the teacher, every family, every task, every stage, the probes."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import pydantic
 import pytest
-from transformers import AutoConfig, AutoModelForSequenceClassification
+import torch
+from safetensors.torch import load_file
+from transformers import AutoConfig, AutoModelForPreTraining, AutoModelForSequenceClassification
 
 from components.bundle.__main__ import main
-from components.bundle.checkpoints import make
-from components.bundle.corpus import Corpus
-from components.bundle.recipes import RECIPES, Book, load_book, smoke
+from components.bundle.recipes import PRETRAINED, RECIPES, Book, load_book, smoke
+from components.bundle.steps import Workshop, run_step, run_steps, steps, with_needs
+from components.results import read_results
 
 KEYS = load_book().keys
+TUNED = tuple(key for key in KEYS if not key.endswith(PRETRAINED))
 
 
 @pytest.fixture(scope="module")
-def made(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models")
-    main(["--data", str(data), "--out", str(folder), "--smoke"])
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def made(data: Path, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("assets")
+    main(["--data", str(data), "--work", str(work), "--out", str(folder), "--smoke", "--jobs", "2"])
     return folder
 
 
-def test_ten_checkpoints_in_order() -> None:
+def test_fifteen_checkpoints_in_order() -> None:
     families = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
-    assert tuple(f"{f}-{task}" for task in ("sentiment", "paraphrase") for f in families) == KEYS
+    tasks = ("pretrained", "sentiment", "paraphrase")
+    assert tuple(f"{family}-{task}" for task in tasks for family in families) == KEYS
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_a_checkpoint_is_an_ordinary_folder(key: str, made: Path, book: Book) -> None:
-    files = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    assert {file.name for file in (made / key).iterdir()} == files
-    _, info = AutoModelForSequenceClassification.from_pretrained(made / key, output_loading_info=True)
+@pytest.mark.parametrize("key", TUNED)
+def test_a_classifier_is_an_ordinary_folder(key: str, made: Path, book: Book) -> None:
+    folder = made / "models" / key
+    files = {"README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    assert {file.name for file in folder.iterdir()} == files
+    _, info = AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info
-    config = AutoConfig.from_pretrained(made / key)
+    config = AutoConfig.from_pretrained(folder)
     labels = book.tasks[key.split("-")[1]].labels
     assert (config.id2label, config.problem_type) == (dict(enumerate(labels)), "single_label_classification")
     assert config.label2id == {label: i for i, label in enumerate(labels)}
     assert config.pad_token_id is not None
 
 
-def test_nothing_else_is_left(made: Path) -> None:
-    assert {folder.name for folder in made.iterdir()} == set(KEYS)
+@pytest.mark.parametrize("family", load_book().families)
+def test_a_pretrained_checkpoint_lacks_a_classification_head_alone(family: str, made: Path) -> None:
+    folder = made / "models" / f"{family}-pretrained"
+    _, whole = AutoModelForPreTraining.from_pretrained(folder, output_loading_info=True)
+    assert not any(whole.values()), whole
+    _, info = AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
+    assert info["missing_keys"]
+    encoder = AutoModelForSequenceClassification.from_pretrained(folder).base_model_prefix
+    assert not [name for name in info["missing_keys"] if name.startswith(encoder)]
 
 
-def test_only_what_was_asked_for_and_a_table(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_only_bert_has_a_pretrained_pooler(made: Path) -> None:
+    for family in load_book().families:
+        weights = load_file(made / "models" / f"{family}-pretrained" / "model.safetensors")
+        assert any("pooler" in name for name in weights) == (family == "bert")
+
+
+def test_a_student_starts_from_its_teacher(work: Path, data: Path, made: Path, tmp_path: Path) -> None:
+    book = smoke(load_book())
+    family = book.families["distilbert"]
+    still = replace(family, pretraining=replace(family.pretraining, learning_rate=0.0))
+    book = replace(book, families={**book.families, "distilbert": still})
+    (tmp_path / "bert-pretrained").symlink_to(work / "bert-pretrained")
+    run_step(Workshop(book, data, tmp_path, "cpu"), "distilbert-pretrained")
+    ours = load_file(tmp_path / "distilbert-pretrained/model/model.safetensors")
+    theirs = load_file(made / "models/bert-pretrained/model.safetensors")
+    encoder = "bert.encoder.layer"
+    for one, other in {
+        "distilbert.embeddings.word_embeddings.weight": "bert.embeddings.word_embeddings.weight",
+        "distilbert.transformer.layer.0.attention.q_lin.bias": f"{encoder}.0.attention.self.query.bias",
+        "distilbert.transformer.layer.1.ffn.lin2.weight": f"{encoder}.2.output.dense.weight",
+        "distilbert.transformer.layer.1.output_layer_norm.weight": f"{encoder}.2.output.LayerNorm.weight",
+        "vocab_transform.weight": "cls.predictions.transform.dense.weight",
+    }.items():
+        assert torch.equal(ours[one], theirs[other]), one
+
+
+def test_everything_is_shipped_and_nothing_else(made: Path) -> None:
+    assert {folder.name for folder in (made / "models").iterdir()} == set(KEYS)
+    assert {file.name for file in (made / "probes").iterdir()} == {f"{key}.safetensors" for key in KEYS}
+    assert {file.name for file in made.iterdir()} == {"models", "probes", "results.json"}
+
+
+def test_results_cover_every_checkpoint_task_and_pooling(made: Path, book: Book) -> None:
+    results = read_results(made / "results.json")
+    assert tuple(row.backbone for row in results.checkpoints) == TUNED
+    asked = {(row.backbone, row.task) for row in results.probes}
+    assert asked == {(key, task) for key in KEYS for task in book.probing.sources}
+    assert {row.backbone for row in results.cosines} == set(KEYS)
+    learned = {"attention", "flatten"}
+    for key in KEYS:
+        assert learned < {row.pooling for row in results.probes if row.backbone == key}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_card_says_how_it_was_made(key: str, made: Path) -> None:
+    card = (made / "models" / key / "README.md").read_text(encoding="utf-8")
+    config = AutoConfig.from_pretrained(made / "models" / key)
+    assert "$" not in card
+    for words in (key, config.architectures[0], "Parameters", "Steps", "Dropped", "Licence", f"--only {key}"):
+        assert words in card, words
+    assert ("95 % bootstrap" in card) == (key in TUNED)
+
+
+def test_a_killed_run_goes_on(
+    made: Path, work: Path, data: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    main(["--data", str(data), "--out", str(tmp_path), "--smoke", "--only", "gpt2-sentiment"])
-    assert [folder.name for folder in tmp_path.iterdir()] == ["gpt2-sentiment"]
-    printed = capsys.readouterr().out.splitlines()
-    assert "sst2/train.tsv: 64 rows; 1 more are evaluation texts, and dropped" in printed
-    assert printed[-2].split() == ["checkpoint", "parameters", "on", "disk", "accuracy", "majority", "time"]
-    assert printed[-1].startswith("gpt2-sentiment")
+    before = {folder.name: folder.stat().st_mtime_ns for folder in work.iterdir()}
+    main(["--data", str(data), "--work", str(work), "--out", str(tmp_path), "--smoke"])
+    printed = capsys.readouterr().out
+    assert "paraphrases: 48 examples; 1 more hold an evaluation's text, and are dropped" in printed
+    assert all(f"[{name}] is there already" in printed for name in steps(load_book()))
+    assert {folder.name: folder.stat().st_mtime_ns for folder in work.iterdir()} == before
+    assert (tmp_path / "results.json").read_bytes() == (made / "results.json").read_bytes()
+    assert printed.splitlines()[-len(TUNED) - 1].split()[:2] == ["checkpoint", "accuracy"]
 
 
-def test_an_unknown_key_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("made")
+def test_an_unfinished_step_is_made_anew(book: Book, data: Path, work: Path, tmp_path: Path) -> None:
+    (tmp_path / ".gpt2-pretrained@old").mkdir()
+    (tmp_path / ".gpt2-pretrained@old/half").touch()
+    run_steps(Workshop(book, data, tmp_path, "cpu"), ["gpt2-pretrained"], 1)
+    assert {folder.name for folder in tmp_path.iterdir()} == {"gpt2-pretrained"}
+    ours, theirs = (folder / "gpt2-pretrained/model" for folder in (tmp_path, work))
+    for name in ("model.safetensors", "tokenizer.json", "config.json"):
+        assert (ours / name).read_bytes() == (
+            theirs / name
+        ).read_bytes()  # and the same seed, the same weights
+
+
+@pytest.mark.usefixtures("made")
+def test_same_seed_same_classifier_and_probes(book: Book, data: Path, work: Path, tmp_path: Path) -> None:
+    for needed in ("teacher", "opinions", "xlnet-pretrained"):
+        (tmp_path / needed).symlink_to(work / needed)
+    workshop = Workshop(book, data, tmp_path, "cpu")
+    run_steps(workshop, ["xlnet-paraphrase", "xlnet-paraphrase-probes"], 1)
+    for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.json"):
+        assert (tmp_path / file).read_bytes() == (work / file).read_bytes()
+    other = replace(workshop, book=replace(book, seed=book.seed + 1), folder=tmp_path / "other")
+    other.folder.mkdir()
+    for needed in ("teacher", "opinions", "xlnet-pretrained"):
+        (other.folder / needed).symlink_to(work / needed)
+    run_step(other, "xlnet-paraphrase")
+    ours, theirs = (f / "xlnet-paraphrase/model/model.safetensors" for f in (other.folder, work))
+    assert ours.read_bytes() != theirs.read_bytes()
+
+
+def test_a_step_brings_what_it_needs(book: Book) -> None:
+    assert dict(with_needs(book, ["distilbert-sentiment"])) == {
+        "teacher": (),
+        "opinions": ("teacher",),
+        "bert-pretrained": (),
+        "distilbert-pretrained": ("bert-pretrained",),
+        "distilbert-sentiment": ("opinions", "distilbert-pretrained"),
+    }
+
+
+@pytest.mark.usefixtures("made")
+def test_some_steps_ship_nothing(data: Path, work: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    main(["--data", str(data), "--work", str(work), "--out", str(out), "--smoke", "--only", "gpt2-sentiment"])
+    assert not out.exists()
+
+
+def test_an_unknown_step_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--data", str(data), "--only", "gpt3-sentiment"])
     assert "bert-sentiment" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("key", ["bert-paraphrase", "xlnet-sentiment"])
-def test_same_seed_same_weights(key: str, made: Path, book: Book, corpus: Corpus, tmp_path: Path) -> None:
-    make(key, book, corpus, tmp_path, "cpu")
-    for name in ("model.safetensors", "tokenizer.json", "config.json"):
-        assert (tmp_path / key / name).read_bytes() == (made / key / name).read_bytes()
-
-
-def test_another_seed_other_weights(made: Path, book: Book, corpus: Corpus, tmp_path: Path) -> None:
-    make("bert-sentiment", replace(book, seed=book.seed + 1), corpus, tmp_path, "cpu")
-    theirs, ours = (f / "bert-sentiment" / "model.safetensors" for f in (tmp_path, made))
-    assert theirs.read_bytes() != ours.read_bytes()
-
-
 def test_a_smoke_run_keeps_every_stage(book: Book) -> None:
     whole = load_book()
-    for name, task in smoke(whole).tasks.items():
-        stages = whole.tasks[name].stages
-        assert [(s.sources, s.variation, s.objective) for s in task.stages] == [
-            (s.sources, s.variation, s.objective) for s in stages
-        ]
-        assert {s.epochs for s in task.stages} == {1}
-    assert book.families == whole.families
+    for name, task in book.tasks.items():
+        kinds = [[(s.sources, s.variation, s.objective) for s in t.stages] for t in (task, whole.tasks[name])]
+        assert kinds[0] == kinds[1]
+        assert {stage.steps for stage in task.stages} == {2}
+    assert {name: family.config for name, family in book.families.items()} == {
+        name: family.config for name, family in whole.families.items()
+    }
 
 
 def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
     text = RECIPES.read_text(encoding="utf-8")
     (tmp_path / "recipes.toml").write_text(text.replace("warm_up", "warmth"), encoding="utf-8")
-    with pytest.raises(TypeError, match="warmth"):
+    with pytest.raises(pydantic.ValidationError, match="warmth"):
         load_book(tmp_path / "recipes.toml")
+
+
+@pytest.mark.usefixtures("made")
+def test_a_record_tells_of_time_and_storage(work: Path) -> None:
+    record = json.loads((work / "bert-sentiment/record.json").read_text(encoding="utf-8"))
+    assert set(record) == {"seconds", "threads", "device", "parameters", "accuracy", "measured", "changed"}
+    assert 0 <= record["changed"] <= record["measured"] == 48
+
+
+def test_some_families_go_through_a_stage_of_their_own() -> None:
+    task = load_book().tasks["paraphrase"]
+    assert task.path("gpt2") == task.stages
+    assert task.path("bert") == tuple(stage for stage in task.stages if not stage.families)
+    assert len(task.path("bert")) < len(task.path("gpt2"))

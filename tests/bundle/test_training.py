@@ -4,13 +4,18 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers import BatchEncoding, PreTrainedTokenizerFast
+from transformers import (
+    AutoModelForSequenceClassification,
+    BatchEncoding,
+    PreTrainedTokenizerFast,
+)
 
 from components.bundle.batches import batches
-from components.bundle.checkpoints import majority, untrained
+from components.bundle.checkpoints import untrained
 from components.bundle.corpus import Example
+from components.bundle.progress import Progress
 from components.bundle.recipes import Book
-from components.bundle.training import accuracy, drop_tokens, train
+from components.bundle.training import accuracy, drop_tokens, predictions, train
 from tests.bundle.labelled import BLAME, PRAISE, THINGS
 
 
@@ -53,14 +58,22 @@ def test_training_learns_what_one_word_says(book: Book, tokenizer: PreTrainedTok
     words = [(word, label) for label, words in enumerate((BLAME, PRAISE)) for word in words]
     rows = [Example((f"the {thing} is {word} .",), label) for thing in THINGS for word, label in words]
     seen, asked = rows[: -2 * len(words)], rows[-2 * len(words) :]  # the last two things are never seen
-    stage = replace(book.tasks["sentiment"].stages[0], epochs=8, batch=8)
-    model = untrained(book.families["bert"], book.tasks["sentiment"], tokenizer)
+    stage = replace(book.tasks["sentiment"].stages[0], steps=80, batch=8)
+    config = untrained(book.families["bert"], book, tokenizer).config
+    model = AutoModelForSequenceClassification.from_config(config)
     before = model.classifier.weight.clone()
-    trained = train(model, tokenizer, seen, stage, book.training, random.Random(0))
+    trained = train(model, tokenizer, seen, stage, book.training, random.Random(0), Progress("test"))
     assert accuracy(trained, tokenizer, asked) > 0.9
     assert not torch.equal(before, model.classifier.weight)
     assert not torch.equal(trained.classifier.weight, model.classifier.weight)  # an average, not the last
 
 
-def test_majority() -> None:
-    assert majority([Example(("a",), label) for label in (1, 0, 1, 1)]) == 0.75
+def test_predictions_come_in_the_examples_order(book: Book, tokenizer: PreTrainedTokenizerFast) -> None:
+    torch.manual_seed(0)
+    config = untrained(book.families["bert"], book, tokenizer).config
+    model = AutoModelForSequenceClassification.from_config(config).eval()
+    examples = [Example((f"{thing} " * (i % 9 + 1),), 0) for i, thing in enumerate(THINGS * 12)]
+    alone = [model(**tokenizer(e.texts[0], return_tensors="pt")).logits.argmax().item() for e in examples]
+    assert set(alone) == {0, 1}
+    assert predictions(model, tokenizer, examples) == alone
+    assert accuracy(model, tokenizer, examples) == alone.count(0) / len(alone)

@@ -92,7 +92,8 @@ def test_characters_never_seen_are_unknown(family: str, tokenizers: Tokenizers) 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_same_texts_same_vocabulary(family: str, book: Book, corpus: Corpus, tokenizers: Tokenizers) -> None:
-    again = train_tokenizer(book.families[family].tokenizer, book.vocabulary, corpus.texts, book.longest)
+    texts = corpus.texts(book.vocabulary.sources)
+    again = train_tokenizer(book.families[family].tokenizer, book.vocabulary, texts, book.longest)
     assert json.loads(again.backend_tokenizer.to_str()) == json.loads(
         tokenizers[family].backend_tokenizer.to_str()
     )
@@ -104,7 +105,7 @@ def test_the_saved_tokenizer_is_the_trained_one(
 ) -> None:
     folder = tmp_path_factory.mktemp("saved") / family
     tokenizer = tokenizers[family]
-    save(untrained(book.families[family], book.tasks["sentiment"], tokenizer), tokenizer, folder)
+    save(untrained(book.families[family], book, tokenizer), tokenizer, folder)
     loaded = AutoTokenizer.from_pretrained(folder)
     assert type(loaded).__name__ == book.families[family].tokenizer.kind
     assert loaded.model_max_length == book.longest

@@ -1,0 +1,132 @@
+"""A stronger encoder that small ones learn from: fine-tuned, asked for opinions, its embeddings borrowed."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+from transformers import (
+    AutoModel,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+
+from components.bundle.batches import in_order
+from components.bundle.corpus import Example
+from components.bundle.progress import Progress
+from components.bundle.recipes import Stage, Teacher, Training
+from components.bundle.training import train
+
+Opinions = NDArray[np.float32]
+
+
+def checkpoint(teacher: Teacher) -> Path:
+    """The folder of the teacher's weights; ModuleNotFoundError where its package is not installed."""
+    package = importlib.import_module(teacher.package)
+    return Path(cast(str, package.__file__)).with_name("model")
+
+
+def tokenizer_of(teacher: Teacher) -> PreTrainedTokenizerFast:
+    """The teacher's tokenizer, cut at its longest input."""
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint(teacher), model_max_length=teacher.longest)
+    return cast(PreTrainedTokenizerFast, tokenizer)
+
+
+def fine_tune(
+    teacher: Teacher,
+    examples: Sequence[Example],
+    settings: Training,
+    rng: random.Random,
+    device: str,
+    say: Progress,
+) -> PreTrainedModel:
+    """The teacher with a new head of two labels, trained on the examples."""
+    model = AutoModelForSequenceClassification.from_pretrained(checkpoint(teacher), dtype=torch.float32).to(
+        device
+    )
+    stage = Stage(
+        teacher.sources, "as they are", "labels", teacher.steps, teacher.batch, teacher.learning_rate
+    )
+    return train(model, tokenizer_of(teacher), examples, stage, settings, rng, say)
+
+
+@torch.inference_mode()
+def opinions(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, examples: Sequence[Example]
+) -> Opinions:
+    """The probability of label 1 for each example: (N,)."""
+    model.train(False)
+    found = np.zeros(len(examples), dtype=np.float32)
+    for chosen, inputs in in_order(tokenizer, [e.texts for e in examples], 64):
+        logits = model(**inputs.to(model.device)).logits
+        found[chosen] = logits.softmax(-1)[:, 1].cpu().numpy()
+    return found
+
+
+@torch.inference_mode()
+def sentence_vectors(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]
+) -> Tensor:
+    """Mean-pooled final hidden states of length 1: (N, D)."""
+    model.train(False)
+    found = torch.zeros(len(texts), model.config.hidden_size)
+    for chosen, inputs in in_order(tokenizer, [(text,) for text in texts], 64):
+        mask = inputs["attention_mask"].to(model.device)[:, :, None]  # (B, T, 1)
+        hidden = model(**inputs.to(model.device)).last_hidden_state
+        found[chosen] = normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu()
+    return found
+
+
+def pair_opinions(
+    teacher: Teacher, pairs: Mapping[str, Sequence[Example]], device: str
+) -> Mapping[str, Opinions]:
+    """The probability that each pair of each source matches: (N,), from the cosine of its sentence vectors.
+
+    The cosine becomes a probability by logistic regression on the labels of the calibration source.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    model = cast(nn.Module, AutoModel.from_pretrained(checkpoint(teacher), dtype=torch.float32))
+    texts = list(dict.fromkeys(text for rows in pairs.values() for pair in rows for text in pair.texts))
+    vectors = sentence_vectors(cast(PreTrainedModel, model.to(device)), tokenizer_of(teacher), texts)
+    at = {text: index for index, text in enumerate(texts)}
+    cosines = {}
+    for source, rows in pairs.items():
+        one, two = (vectors[[at[pair.texts[side]] for pair in rows]] for side in (0, 1))
+        cosines[source] = (one * two).sum(-1, keepdim=True).numpy()  # (N, 1)
+    known = [pair.label for pair in pairs[teacher.calibration]]
+    judge = LogisticRegression().fit(cosines[teacher.calibration], known)
+    return {source: judge.predict_proba(found)[:, 1].astype(np.float32) for source, found in cosines.items()}
+
+
+@torch.inference_mode()
+def borrowed_embeddings(teacher: Teacher, tokenizer: PreTrainedTokenizerFast, width: int) -> Tensor:
+    """An embedding for each token of another vocabulary: (V, width), of unit variance.
+
+    The mean of the teacher's embeddings of the token's text, on their ``width`` principal components. A token
+    that has no text for the teacher gets the average, zero.
+    """
+    table = AutoModel.from_pretrained(checkpoint(teacher), dtype=torch.float32).get_input_embeddings().weight
+    theirs = tokenizer_of(teacher)
+    known = theirs.get_vocab()
+    rows = []
+    for token in tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))):
+        text = tokenizer.convert_tokens_to_string([token]).strip()
+        ids = [known[text]] if text in known else theirs(text, add_special_tokens=False)["input_ids"]
+        rows.append(table[ids].mean(0) if ids else torch.full((table.shape[1],), torch.nan))
+    found = torch.stack(rows)
+    average = found.nanmean(0)
+    centred = torch.where(found.isnan(), 0, found - average)
+    _, _, directions = torch.linalg.svd(centred, full_matrices=False)
+    reduced = centred @ directions[:width].T  # (V, width)
+    return cast(Tensor, reduced / reduced.std())
