@@ -4,9 +4,10 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from tests.benchmarks import engine, page, size
+from tests.benchmarks import engine, loading, page, size
 
 if __name__ == "__main__":
     size.report()
+    loading.report()
     engine.report()
     page.report()
