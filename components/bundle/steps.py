@@ -149,10 +149,14 @@ def write_record(folder: Path, workshop: Workshop, measured: Mapping[str, float]
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
 
 
-def run_step(workshop: Workshop, name: str) -> str:
-    """Make one step's folder, all of it or nothing."""
+def prepare_process() -> None:
+    """Settings of torch that hold for a whole process, which therefore is one of the recipe's own."""
     torch.set_num_threads(1)  # models so small gain little from more, and the sums stay the same
     torch.set_flush_denormal(True)  # an optimizer's memory of a rare word fades into numbers that are slow
+
+
+def run_step(workshop: Workshop, name: str) -> str:
+    """Make one step's folder, all of it or nothing."""
     say = Progress(name)
     workshop.folder.mkdir(parents=True, exist_ok=True)
     unfinished = Path(mkdtemp(prefix=f".{name}@", dir=workshop.folder))
@@ -179,7 +183,7 @@ def run_steps(workshop: Workshop, names: Sequence[str], jobs: int) -> None:
     order = TopologicalSorter(with_needs(workshop.book, names))
     order.prepare()
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=prepare_process) as pool:
         running: set[Future[str]] = set()
         while order.is_active():
             for name in order.get_ready():
