@@ -229,7 +229,7 @@ def test_similarity_to_what_attention_pooled(folder: Path, probed: Engine) -> No
 )
 def test_a_mistake_is_named(probed: Engine, fields: dict[str, str], message: str) -> None:
     with pytest.raises(PoolscopeError) as caught:
-        probed.analyze(Query(**{"backbone": "bert", "text": TEXTS[0], **fields}))  # type: ignore[arg-type]
+        probed.analyze(Query(**{"backbone": "bert", "text": TEXTS[0], **fields}))  # type: ignore[arg-type]  # on purpose
     assert message in str(caught.value)
 
 
