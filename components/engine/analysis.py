@@ -1,50 +1,38 @@
-"""Query -> Analysis on a loaded backbone: one forward pass, then the head alone."""
+"""What a visitor sees of an examined query; and the vectors of many texts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
 
 from components.engine.checkpoints import Backbone
-from components.engine.cut import Pass, run
-from components.engine.encoding import encode
+from components.engine.examine import Examined
 from components.engine.heads import probabilities
-from components.engine.outputs import Outputs, own_outputs, probe_outputs
 from components.engine.pooling import POOLINGS, States
-from components.engine.probes import read_probe
 from components.engine.similarity import Numbers, cosine_by_layer
-from components.engine.states import batch_states, states_of
-from components.engine.stopwatch import Stopwatch
+from components.engine.states import batch_states
 from components.errors import PoolscopeError
-from components.types import Analysis, Floats, Query, Reads, TaskSpec, Tokens
+from components.types import Analysis, Floats, Query, Reads, Tokens
 
 
-def analyse(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> Analysis:
-    """Answer one query, whose backbone, pooling and head exist; ``task`` is a probe's, or None."""
-    watch = Stopwatch()
-    encoded = encode(backbone.tokenizer, backbone.limit, query.text, query.text_pair)
-    watch.lap("tokens")
-    kept = run(backbone.model, backbone.cut, encoded.inputs)
-    watch.lap("forward")
+def analyse(examined: Examined) -> Analysis:
+    """What a visitor sees of it, in NumPy."""
+    query, kept, states, outputs = examined.query, examined.kept, examined.states, examined.outputs
     layer = _index("layer", query.layer, len(kept.hidden))
-    special, cls = torch.tensor(encoded.tokens.special)[None], torch.tensor([encoded.tokens.cls])
-    states = states_of(backbone, kept, special, cls)
-    tokens = replace(encoded.tokens, cls=int(states.cls[0]))
-    states, outputs = _outputs(backbone, kept, states, query, task)
+    tokens = replace(examined.encoded.tokens, cls=int(states.cls[0]))
     reads = Reads(outputs.reading.positions[0].numpy(), outputs.reading.share[0].numpy())
-    watch.lap("head")
+    examined.watch.lap("head")
     hidden = torch.cat(kept.hidden).double().numpy()  # (L + 1, T, D)
     reference = _reference(query, tokens, hidden, states)
     similarity = cosine_by_layer(hidden, reference)
     centred = cosine_by_layer(hidden, reference, centre=True)
-    watch.lap("similarity")
+    examined.watch.lap("similarity")
     return Analysis(
         query=query,
-        backbone=replace(backbone.spec, architecture=backbone.architecture, labels=backbone.labels),
+        backbone=examined.backbone.described,
         tokens=tokens,
         layer=layer,
         similarity=similarity,
@@ -56,8 +44,8 @@ def analyse(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> A
         problem_type=outputs.problem_type,
         reads=reads,
         head_trained=outputs.trained,
-        warnings=(*encoded.warnings, *outputs.warnings),
-        milliseconds=watch.laps,
+        warnings=(*examined.encoded.warnings, *outputs.warnings),
+        milliseconds=examined.watch.laps,
     )
 
 
@@ -72,18 +60,6 @@ def pooled_features(
     states = batch_states(backbone, texts)
     states = states.upto(_index("layer", layer, len(states.layers)))
     return {key: POOLINGS[key](states).numpy() for key in poolings}
-
-
-def _outputs(
-    backbone: Backbone, kept: Pass, states: States, query: Query, task: TaskSpec | None
-) -> tuple[States, Outputs]:
-    """What the query's head says, and the states with what its probe brings along."""
-    if task is None or backbone.spec.probes is None:
-        return states, own_outputs(backbone, kept, states, query)
-    probe = read_probe(Path(backbone.spec.probes), task.key, query.pooling)
-    if probe.query is not None:
-        states = replace(states, query=torch.from_numpy(probe.query))
-    return states, probe_outputs(probe, task.labels, states, query)
 
 
 def _index(field: str, given: int, count: int) -> int:

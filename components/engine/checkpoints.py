@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -51,6 +51,11 @@ class Backbone:
     cut: nn.Module
     limit: int
     provenance: Provenance
+
+    @property
+    def described(self) -> BackboneSpec:
+        """Its entry in the catalogue with what only the loaded checkpoint knows."""
+        return replace(self.spec, architecture=self.architecture, labels=self.labels)
 
     @property
     def architecture(self) -> str:

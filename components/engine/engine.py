@@ -20,6 +20,7 @@ from components.types import Analysis, BackboneSpec, Floats, PoolingSpec, Query,
 
 if TYPE_CHECKING:
     from components.engine.checkpoints import Checkpoints
+    from components.engine.examine import Examined
 
 HEADS = ("own", "probe")  # the checkpoint's own, or one linear classifier alike for all backbones
 
@@ -47,14 +48,11 @@ class Engine:
 
     def analyze(self, query: Query) -> Analysis:
         """Answer one query; raises PoolscopeError with a message for the visitor."""
-        query = checked(query, tuple(self._specs), tuple(POOLINGS), HEADS, self._settings.characters)
-        spec = self._specs[query.backbone]
-        query = with_task(query, spec, self.tasks())
-        task = self._tasks[query.task] if query.head == "probe" else None
+        asked = self._asked(query)
         with self._turn:
             from components.engine.analysis import analyse
 
-            return analyse(self._checkpoints.get(spec), query, task)
+            return analyse(self._examined(*asked))
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
@@ -73,6 +71,18 @@ class Engine:
         first = next((spec for spec in self.backbones() if spec.available), None)
         if first is not None:
             self.analyze(Query(first.key, "warm"))
+
+    def _asked(self, query: Query) -> tuple[BackboneSpec, Query, TaskSpec | None]:
+        """The query as it can be answered, with its backbone and its probe's task, if it has one."""
+        query = checked(query, tuple(self._specs), tuple(POOLINGS), HEADS, self._settings.characters)
+        spec = self._specs[query.backbone]
+        query = with_task(query, spec, self.tasks())
+        return spec, query, self._tasks[query.task] if query.head == "probe" else None
+
+    def _examined(self, spec: BackboneSpec, query: Query, task: TaskSpec | None) -> Examined:
+        from components.engine.examine import examine
+
+        return examine(self._checkpoints.get(spec), query, task)
 
     @cached_property
     def _checkpoints(self) -> Checkpoints:

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from components.engine.analysis import analyse
 from components.engine.checkpoints import Checkpoints, load
+from components.engine.examine import examine
 from components.errors import PoolscopeError
 from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint
@@ -41,7 +42,7 @@ def test_a_missing_head_is_named_and_drawn_alike_every_time(tmp_path: Path) -> N
     first, second = load(spec), load(spec)
     assert first.provenance.missing == ("classifier.bias", "classifier.weight")
     assert not first.head_trained
-    one, other = analyse(first, QUESTION), analyse(second, QUESTION)
+    one, other = (analyse(examine(each, QUESTION)) for each in (first, second))
     assert not one.head_trained
     assert "classifier.weight" in one.warnings[0]
     assert "random" in one.warnings[0]
@@ -60,7 +61,7 @@ def test_a_head_of_another_shape_is_untrained(tmp_path: Path) -> None:
     backbone = load(spec)
     assert backbone.provenance.mismatched == ("classifier.bias", "classifier.weight")
     assert not backbone.head_trained
-    assert len(analyse(backbone, QUESTION).logits) == 5
+    assert len(analyse(examine(backbone, QUESTION)).logits) == 5
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_head_of_another_shape_is_untrained(tmp_path: Path) -> None:
 def test_probabilities_follow_the_problem_type(
     tmp_path: Path, config: dict[str, object], problem_type: str
 ) -> None:
-    analysis = analyse(load(checkpoint(tmp_path / "odd", **config)), QUESTION)
+    analysis = analyse(examine(load(checkpoint(tmp_path / "odd", **config)), QUESTION))
     logits = analysis.logits.astype(float)
     expected = {
         "single_label": np.exp(logits) / np.exp(logits).sum(),

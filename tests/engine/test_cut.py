@@ -9,6 +9,7 @@ import torch
 from components.engine.analysis import analyse
 from components.engine.checkpoints import load
 from components.engine.cut import replay, run
+from components.engine.examine import examine
 from components.types import Query
 from tests.tiny import checkpoint
 
@@ -29,7 +30,7 @@ def test_the_cut_leaves_the_whole_head_behind_it(
 ) -> None:
     backbone = load(checkpoint(tmp_path / "x", model_type, size, **config))
     assert backbone.cut is backbone.model.get_submodule(cut)
-    analysis = analyse(backbone, Query("x", "the film is not good"))
+    analysis = analyse(examine(backbone, Query("x", "the film is not good")))
     length = len(analysis.tokens.text)
     expected = range(length) if read is None else [position % length for position in read]
     assert np.flatnonzero(analysis.reads.positions).tolist() == list(expected)
