@@ -16,7 +16,7 @@ from components.engine.catalogue import read_catalogue, read_tasks
 from components.engine.pooling import POOLINGS
 from components.engine.query import checked, checked_texts, choice, whole_number, with_task
 from components.settings import ASSETS, Settings
-from components.types import Analysis, BackboneSpec, Floats, PoolingSpec, Query, TaskSpec
+from components.types import Analysis, Anatomy, BackboneSpec, Floats, PoolingSpec, Query, TaskSpec
 
 if TYPE_CHECKING:
     from components.engine.checkpoints import Checkpoints
@@ -53,6 +53,14 @@ class Engine:
             from components.engine.analysis import analyse
 
             return analyse(self._examined(*asked))
+
+    def anatomy(self, query: Query) -> Anatomy:
+        """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
+        asked = self._asked(query)
+        with self._turn:
+            from components.engine.anatomy.dissect import dissect
+
+            return dissect(self._examined(*asked))
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1

@@ -12,6 +12,7 @@ import numpy as np
 from components.errors import PoolscopeError
 from components.types import (
     Analysis,
+    Anatomy,
     BackboneSpec,
     Floats,
     PoolingSpec,
@@ -21,6 +22,7 @@ from components.types import (
     TaskSpec,
     Tokens,
 )
+from tests.ui.fake_anatomy import fake_anatomy
 
 # Markup that would call pwn(), in the ways that a page may take text for code; one token without a space.
 XSS = (
@@ -160,6 +162,10 @@ class FakeAnalyst:
         if query.head not in ("own", "probe"):
             raise PoolscopeError("head", query.head, "own or probe is needed")
         return _probed(kind, query) if probe else _analysis(kind, query)
+
+    def anatomy(self, query: Query) -> Anatomy:
+        analysis = self.analyze(query)
+        return fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1

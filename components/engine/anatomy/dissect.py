@@ -1,0 +1,137 @@
+"""Examined -> Anatomy: the head taken apart into the steps that ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+
+import torch
+from torch import Tensor, nn
+
+from components.engine.analysis import analyse
+from components.engine.anatomy.declared import declared
+from components.engine.anatomy.provenance import origin, unused
+from components.engine.anatomy.source import source, sources
+from components.engine.anatomy.trace import Call, trace
+from components.engine.examine import Examined
+from components.engine.export.module import module
+from components.engine.export.program import program
+from components.engine.heads import own_head
+from components.engine.outputs import NATIVE
+from components.engine.pooling import POOLINGS
+from components.engine.probes import Probe
+from components.types import Anatomy, Excerpt, Floats, Origin, Step, Weight
+
+TRUST: tuple[Origin, ...] = ("new", "reshaped", "probe", "checkpoint")  # from the least trained
+
+
+def dissect(examined: Examined) -> Anatomy:
+    """The steps from the final hidden states to the logits, and what can be said about each."""
+    calls = head_calls(examined)
+    weights = {weight.name: weight for weight in _weights(examined, calls)}
+    ran = {call.module for call in calls if call.module}
+    return Anatomy(
+        analysis=analyse(examined),
+        steps=tuple(_step(examined, call, weights) for call in calls),
+        weights=tuple(weights.values()),
+        unused=unused(examined.backbone),
+        declared=declared(examined.backbone.model, ran),
+        sources=_sources(examined, calls),
+        program=program(examined),
+        module=module(examined),
+    )
+
+
+def head_calls(examined: Examined) -> tuple[Call, ...]:
+    """What ran between the final hidden states and the logits, Poolscope's own pooling included."""
+    query, states, model = examined.query, examined.states, examined.backbone.model
+    own = own_head(examined.backbone, examined.kept)
+    if examined.probe is None and query.pooling == NATIVE:
+        return trace(model, own, states.hidden)
+    method = POOLINGS[query.pooling]
+    pooled = _call(lambda hidden: method(states.ending(hidden)), "pooling", states.hidden)
+    if examined.probe is not None:
+        return pooled, _linear(examined.probe, pooled.given[0])
+    length = states.hidden.shape[1]
+    swapped = _call(
+        lambda vector: vector[:, None].expand(-1, length, -1).contiguous(), "swap", pooled.given[0]
+    )
+    return pooled, swapped, *trace(model, own, swapped.given[0])
+
+
+def _call(
+    function: Callable[[Tensor], Tensor], kind: str, taken: Tensor, weights: tuple[str, ...] = ()
+) -> Call:
+    """A step of Poolscope's own, run now."""
+    function.__name__ = kind
+    with torch.no_grad():
+        given = function(taken)
+    return Call(function, [taken], lambda flat: (tuple(flat), {}), (taken,), (given,), "", weights, ())
+
+
+def _linear(probe: Probe, pooled: Tensor) -> Call:
+    weight, bias = torch.from_numpy(probe.weight), torch.from_numpy(probe.bias)
+    return _call(lambda vector: vector @ weight.T + bias, "linear", pooled, ("weight", "bias"))
+
+
+def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
+    """Every tensor that the calls used, in the order of their use."""
+    names = dict.fromkeys(chain.from_iterable(call.weights for call in calls))
+    probe = examined.probe
+    if probe is not None:
+        learned = [] if probe.query is None else [Weight("query", probe.query.shape, "probe")]
+        own = {"weight": probe.weight, "bias": probe.bias}
+        return [*learned, *(Weight(name, own[name].shape, "probe") for name in names)]
+    shapes = {name: tuple(tensor.shape) for name, tensor in examined.backbone.model.named_parameters()}
+    return [Weight(name, shapes[name], origin(examined.backbone, name)) for name in names]
+
+
+def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step:
+    """One call as a step: what it did and with what."""
+    model = examined.backbone.model
+    running = model.get_submodule(call.module)
+    used = [weights[name] for name in call.weights]
+    if call.kind == "pooling" and "query" in weights:
+        used = [weights["query"]]
+    leaf = bool(call.lines) and not list(running.children()) and not _is_of_library(running)
+    taken, given = call.taken[0], call.given[0]
+    return Step(
+        kind=call.kind,
+        path=call.module if leaf else "",
+        within=call.lines[0][0].co_qualname.rsplit(".", 1)[0] if call.lines else "",
+        weights=tuple(weight.name for weight in used),
+        parameters=sum(torch.Size(weight.shape).numel() for weight in used),
+        origin=next((trust for trust in TRUST if any(w.origin == trust for w in used)), None),
+        idle=call.idle,
+        picks=_picks(call, examined.states.hidden.shape[1]),
+        taken=_values(taken),
+        given=_values(given),
+    )
+
+
+def _is_of_library(module: nn.Module) -> bool:
+    """Whether the module is transformers' own, so that its functions are not its name."""
+    return type(module).__module__.startswith("transformers.models")
+
+
+def _picks(call: Call, tokens: int) -> bool:
+    """Whether it takes the tokens' axis (B, T, ...) away."""
+    taken, given = call.taken[0].shape, call.given[0].shape
+    return len(taken) == 3 and taken[1] == tokens and len(given) == 2
+
+
+def _values(tensor: Tensor) -> Floats:
+    """The values of one example: the batch axis goes."""
+    one: Floats = (tensor[0] if tensor.shape[0] == 1 else tensor).float().numpy()
+    return one
+
+
+def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
+    """What ran, from the outside in: a pooling of Poolscope's own first."""
+    tokens = examined.states.hidden.shape[1]
+    ran = chain.from_iterable(reversed(call.lines) for call in calls)
+    picking = [call.lines[0] for call in calls if call.lines and _picks(call, tokens)]
+    own: list[Excerpt] = []
+    if examined.probe is not None or examined.query.pooling != NATIVE:
+        own = [source(POOLINGS[examined.query.pooling].function)]
+    return (*own, *sources(ran, picking))

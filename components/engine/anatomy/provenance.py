@@ -1,0 +1,77 @@
+"""Where the tensors of a model come from: the checkpoint's file, or nowhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import safe_open
+from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME
+from transformers.utils.hub import cached_file
+
+from components.engine.checkpoints import Backbone
+from components.types import BackboneSpec, Origin, Weight
+
+Shape = tuple[int, ...]
+
+
+def origin(backbone: Backbone, name: str) -> Origin:
+    """Where the model's tensor ``name`` comes from."""
+    if name in backbone.provenance.mismatched:
+        return "reshaped"
+    return "new" if name in backbone.provenance.missing else "checkpoint"
+
+
+def unused(backbone: Backbone) -> tuple[Weight, ...]:
+    """What the checkpoint holds and the model does not use, by name, with the shapes in the file."""
+    own = backbone.model.state_dict()
+    prefix = f"{backbone.model.base_model_prefix}."
+    reported = set(backbone.provenance.unexpected)
+    return tuple(
+        Weight(name, shape, "checkpoint")
+        for name, shape in sorted(held(backbone.spec).items())
+        if name in reported or not _names(name, prefix) & own.keys()
+    )
+
+
+def held(spec: BackboneSpec) -> Mapping[str, Shape]:
+    """Names and shapes of all tensors in the checkpoint's files, from their headers alone."""
+    found: dict[str, Shape] = {}
+    for file in _files(spec):
+        with safe_open(file, framework="numpy") as tensors:
+            for name in tensors.keys():  # noqa: SIM118 - not a mapping
+                found[name] = tuple(tensors.get_slice(name).get_shape())
+    return found
+
+
+def _files(spec: BackboneSpec) -> tuple[Path, ...]:
+    """The safetensors files of a checkpoint that is on this machine: one, or those that its index names."""
+    whole = _file(spec, SAFE_WEIGHTS_NAME)
+    if whole is not None:
+        return (whole,)
+    index = _file(spec, SAFE_WEIGHTS_INDEX_NAME)
+    if index is None:
+        return ()
+    names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    return tuple(index.with_name(name) for name in names)
+
+
+def _file(spec: BackboneSpec, name: str) -> Path | None:
+    path = cached_file(
+        spec.location,
+        name,
+        revision=spec.revision,
+        local_files_only=True,
+        _raise_exceptions_for_missing_entries=False,
+    )
+    return None if path is None else Path(path)
+
+
+def _names(name: str, prefix: str) -> set[str]:
+    """What the loader may call the tensor ``name`` of a file: with and without the body's prefix.
+
+    Old checkpoints say gamma and beta for the weight and bias of a layer norm.
+    """
+    today = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+    return {today, prefix + today, today.removeprefix(prefix)}

@@ -1,0 +1,102 @@
+"""Pieces of Python source: literals, calls that fit the page, imports, comments, where files lie."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from components.settings import ASSETS
+from components.types import BackboneSpec
+
+WIDTH = 100  # of a line, in characters
+ROOT = ASSETS.parent
+SAFELY = ("trust_remote_code=False", "use_safetensors=True", "dtype=torch.float32")  # to load weights
+Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
+
+
+def literal(text: str) -> str:
+    """``text`` as Python source, on one line and whatever it holds; in double quotes where both would do."""
+    source = repr(text)  # escapes all that is not printable, marks that turn the direction of text included
+    return f'"{source[1:-1]}"' if source[0] == "'" and '"' not in text else source
+
+
+def call(head: str, parts: Sequence[str], tail: str = ")") -> str:
+    """``head``, ``parts`` with commas between them, and ``tail``, on as few lines as the width allows."""
+    inner, indent = ", ".join(parts), _indent(head)
+    if len(head) + len(inner) + len(tail) <= WIDTH:
+        return f"{head}{inner}{tail}"
+    if len(indent) + 4 + len(inner) <= WIDTH:
+        return spread(head, [inner], tail)
+    return spread(head, [f"{part}," for part in parts], tail)
+
+
+def spread(head: str, lines: Iterable[str], tail: str = ")") -> str:
+    """``head``, ``lines`` below it one step deeper, and ``tail``."""
+    indent = _indent(head)
+    return "\n".join([head, *(f"{indent}    {line}" for line in lines), indent + tail])
+
+
+def strings(name: str, values: Sequence[str]) -> str:
+    """A constant that holds ``values`` in a tuple."""
+    parts = [literal(value) for value in values]
+    line = f"{name} = ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    return line if len(line) <= WIDTH else spread(f"{name} = (", [f"{part}," for part in parts])
+
+
+def comment(text: str, indent: str = "") -> str:
+    """``text`` as comment lines, whatever line breaks it holds."""
+    mark = f"{indent}# "
+    return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent=mark, break_on_hyphens=False)
+
+
+def imports(wanted: Iterable[Import]) -> str:
+    """Import lines, the standard library's above the others, each part in the order that linters know."""
+    names: dict[str, set[str]] = {}
+    for module, name in sorted(wanted):
+        names.setdefault(module, set()).add(name)
+    standard = [module for module in names if module.split(".")[0] in sys.stdlib_module_names]
+    others = [module for module in names if module not in standard]
+    return "\n\n".join("\n".join(_import_lines(part, names)) for part in (standard, others) if part)
+
+
+def file(blocks: Iterable[str]) -> str:
+    """A whole file: its blocks, two empty lines between them."""
+    return "\n\n\n".join(blocks) + "\n"
+
+
+def place(path: str) -> str:
+    """A path, from Poolscope's folder on where it lies in there; with / on every system."""
+    whole = Path(path)
+    return (whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole).as_posix()
+
+
+def located(spec: BackboneSpec) -> str:
+    """Constants that say where the checkpoint is."""
+    if spec.source == "hub":
+        return f"CHECKPOINT = {literal(spec.location)}\nREVISION = {literal(spec.revision or 'main')}"
+    inside = Path(spec.location).is_relative_to(ROOT)
+    hint = "run this from Poolscope's folder, or name your own copy" if inside else "or your own copy"
+    return f"# {hint}\nCHECKPOINT = {literal(place(spec.location))}"
+
+
+def tokenizer(spec: BackboneSpec, indent: str = "") -> str:
+    """The line that loads the tokenizer."""
+    parts = ("CHECKPOINT", *revision(spec), "trust_remote_code=False")
+    return call(f"{indent}tokenizer = AutoTokenizer.from_pretrained(", parts)
+
+
+def revision(spec: BackboneSpec, name: str = "REVISION") -> tuple[str, ...]:
+    """The argument that pins a checkpoint of the hub, whose value is in ``name``; none for a folder."""
+    return (f"revision={name}",) if spec.source == "hub" else ()
+
+
+def _import_lines(modules: Sequence[str], names: dict[str, set[str]]) -> list[str]:
+    whole = [f"import {module}" for module in modules if "" in names[module]]
+    chosen = {module: sorted(names[module] - {""}) for module in modules}
+    return whole + [f"from {module} import {', '.join(taken)}" for module, taken in chosen.items() if taken]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

@@ -1,0 +1,112 @@
+"""A made-up head taken apart: dense, tanh, dropout, classifier, as in no model in particular."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from components.types import Analysis, Anatomy, Declared, Excerpt, Floats, Origin, Step, Weight
+
+WIDTH = 8
+
+
+def fake_anatomy(analysis: Analysis, hostile: str = "") -> Anatomy:
+    """The steps from (T, 8) made-up hidden states to the analysis' logits; ``hostile`` goes into every name.
+
+    An untrained head's classifier is new, a probe has a step of pooling and one of its own weights.
+    """
+    total, labels = len(analysis.tokens.text), len(analysis.labels)
+    random = np.random.default_rng(total)
+    hidden: Floats = random.normal(size=(total, WIDTH)).astype(np.float32)
+    vector, dense = hidden[0], random.normal(size=WIDTH).astype(np.float32)
+    squashed: Floats = np.tanh(dense)
+    probe = analysis.query.head == "probe"
+    origin: Origin = "probe" if probe else "checkpoint" if analysis.head_trained else "new"
+    within = f"{analysis.backbone.architecture}{hostile}"
+    steps: tuple[Step, ...]
+    weights: tuple[Weight, ...]
+    if probe:
+        names = ("weight", "bias")
+        steps = (
+            Step("pooling", "", "", (), 0, None, False, True, hidden, vector),
+            Step(
+                "linear",
+                "",
+                "",
+                names,
+                WIDTH * labels + labels,
+                origin,
+                False,
+                False,
+                vector,
+                analysis.logits,
+            ),
+        )
+        weights = (Weight("weight", (labels, WIDTH), origin), Weight("bias", (labels,), origin))
+    else:
+        pooler = (f"body.pooler.dense.weight{hostile}", f"body.pooler.dense.bias{hostile}")
+        final = (f"classifier.weight{hostile}", f"classifier.bias{hostile}")
+        count = WIDTH * WIDTH + WIDTH
+        end = WIDTH * labels + labels
+        steps = (
+            Step("getitem", "", "BodyPooler", (), 0, None, False, True, hidden, vector),
+            Step(
+                "linear",
+                f"body.pooler.dense{hostile}",
+                "BodyPooler",
+                pooler,
+                count,
+                "checkpoint",
+                False,
+                False,
+                vector,
+                dense,
+            ),
+            Step("tanh", "", "BodyPooler", (), 0, None, False, False, dense, squashed),
+            Step("dropout", "dropout", within, (), 0, None, True, False, squashed, squashed),
+            Step("linear", "classifier", within, final, end, origin, False, False, squashed, analysis.logits),
+        )
+        weights = (
+            Weight(pooler[0], (WIDTH, WIDTH), "checkpoint"),
+            Weight(pooler[1], (WIDTH,), "checkpoint"),
+            Weight(final[0], (labels, WIDTH), origin),
+            Weight(final[1], (labels,), origin),
+        )
+    unused = () if analysis.head_trained else (Weight(f"lm_head.weight{hostile}", (30, WIDTH), "checkpoint"),)
+    return Anatomy(
+        analysis=analysis,
+        steps=steps,
+        weights=weights,
+        unused=unused,
+        declared=(
+            Declared("", 0, f"{within}("),
+            Declared("body", 1, "(body): Body("),
+            Declared("body.encoder", 2, "(encoder): BodyEncoder( … )"),
+            Declared("body.pooler", 2, "(pooler): BodyPooler("),
+            Declared(
+                f"body.pooler.dense{hostile}",
+                3,
+                f"(dense): Linear(in_features={WIDTH}, out_features={WIDTH})",
+            ),
+            Declared("", 2, ")"),
+            Declared("", 1, ")"),
+            Declared("classifier", 1, f"(classifier): Linear(in_features={WIDTH}, out_features={labels})"),
+            Declared("dropout", 1, f"(dropout): Dropout(p=0.1){hostile}"),
+            Declared("", 0, ")"),
+        ),
+        sources=(
+            Excerpt(
+                title=f"BodyPooler.forward{hostile}",
+                file="transformers/models/body/modeling_body.py",
+                first=40,
+                lines=(
+                    f"def forward(self, hidden_states):  # {hostile}",
+                    "    first = hidden_states[:, 0]",
+                    "    return torch.tanh(self.dense(first))",
+                ),
+                ran=(41, 42),
+                picks=(41,),
+            ),
+        ),
+        program=f"import torch  # {hostile}\n\nprint(torch.tensor({analysis.probabilities.tolist()}))\n",
+        module="from torch import nn\n\n\nclass Classifier(nn.Module):\n    pass\n",
+    )
