@@ -6,6 +6,8 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -34,21 +36,48 @@ def source(
 
     ``ran`` and ``picks`` are numbers of lines in its file. Raises OSError if the file is not there.
     """
-    lines, first = inspect.getsourcelines(code)
-    text = textwrap.dedent("".join(lines))
-    numbers = sorted(set(ran))
-    shown = text.splitlines()
-    start = 0
-    if len(shown) > SHORT and numbers:
-        begin, end = _statements(text, [number - first for number in numbers])
-        shown, start = shown[begin : end + 1], begin
+    written, numbers = _written(code), sorted(set(ran))
+    begin, end = 0, len(written.lines)
+    if end > SHORT and numbers:
+        statements = [written.statement(number) for number in numbers]
+        begin, end = min(start for start, _ in statements), max(stop for _, stop in statements)
     return Excerpt(
         title=code.co_qualname if isinstance(code, CodeType) else code.__qualname__,
-        file=_within_package(Path(inspect.getfile(code))),
-        first=first + start,
-        lines=tuple(shown),
+        file=written.file,
+        first=written.first + begin,
+        lines=written.lines[begin:end],
         ran=tuple(numbers),
         picks=tuple(picks),
+    )
+
+
+@dataclass(frozen=True)
+class Written:
+    """A function in its file, its first line's number, and where its statements begin and end, from 0."""
+
+    file: str
+    first: int
+    lines: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def statement(self, number: int) -> tuple[int, int]:
+        """Where the innermost statement on the line ``number`` begins and ends, from 0, the end excluded."""
+        offset = number - self.first
+        around = (span for span in self.spans if span[0] <= offset < span[1])
+        return min(around, key=lambda span: span[1] - span[0])
+
+
+@cache  # what is installed does not change while it runs
+def _written(code: CodeType | Callable[..., Any]) -> Written:
+    lines, first = inspect.getsourcelines(code)
+    text = textwrap.dedent("".join(lines))
+    spans = (
+        (node.lineno - 1, node.end_lineno)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.stmt) and node.end_lineno is not None
+    )
+    return Written(
+        _within_package(Path(inspect.getfile(code))), first, tuple(text.splitlines()), tuple(spans)
     )
 
 
@@ -57,20 +86,6 @@ def _by_function(lines: Iterable[Line]) -> Mapping[CodeType, set[int]]:
     for function, number in lines:
         found.setdefault(function, set()).add(number)
     return found
-
-
-def _statements(text: str, offsets: Sequence[int]) -> tuple[int, int]:
-    """The first and last line, from 0, of the innermost statements that stand on the lines ``offsets``."""
-    spans = [
-        (node.lineno - 1, node.end_lineno - 1)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.stmt) and node.end_lineno is not None
-    ]
-    around = [
-        min((span for span in spans if span[0] <= offset <= span[1]), key=lambda span: span[1] - span[0])
-        for offset in offsets
-    ]
-    return min(begin for begin, _ in around), max(end for _, end in around)
 
 
 def _within_package(path: Path) -> str:

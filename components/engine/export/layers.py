@@ -1,6 +1,6 @@
 """A checkpoint's own head as layers of torch.nn, built from what it executed.
 
-Nothing is looked up: the head is traced on a short text, each step becomes the layer that does the same, and
+Nothing is looked up: the head is traced, each step becomes the layer that does the same, and
 the layers are then compared with the head itself, on random hidden states.
 """
 
@@ -14,7 +14,6 @@ import torch
 from torch import nn
 
 from components.engine.anatomy.trace import Call, trace
-from components.engine.checkpoints import Backbone
 from components.engine.examine import Examined, examine
 from components.engine.export.pooling import pooling_source
 from components.engine.heads import own_head
@@ -22,7 +21,8 @@ from components.engine.outputs import NATIVE
 from components.engine.pooling import POOLINGS
 from components.types import Query
 
-EXAMPLE = "a b c d e"  # long enough to tell its first token, its last and their average apart
+EXAMPLE = "a b c d e"
+ENOUGH = 3  # tokens that tell the first, the last and their average apart
 LIKELY = ("first", "lasttoken", "mean")  # tried before the other poolings
 ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     name.lower(): kind
@@ -47,9 +47,11 @@ class OwnLayers:
     left_out: tuple[str, ...]
 
 
-def own_layers(backbone: Backbone, pooling: str) -> OwnLayers:
+def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     """The own head's layers behind ``pooling``: native, or one as wide as a hidden state."""
-    example = examine(backbone, Query(backbone.spec.key, EXAMPLE))
+    backbone, example = examined.backbone, examined
+    if examined.states.hidden.shape[1] < ENOUGH:
+        example = examine(backbone, Query(backbone.spec.key, EXAMPLE))
     calls = trace(backbone.model, own_head(backbone, example.kept), example.kept.hidden[-1])
     layers = {call: code for call in calls if (code := _layer(call, backbone.model))}
     kept = tuple(layers)

@@ -40,7 +40,7 @@ STEP = """\
 
 def module(examined: Examined) -> str:
     """Python that defines the query's pooling and head as an ``nn.Module`` and trains it one step."""
-    own = own_layers(examined.backbone, examined.query.pooling if examined.probe is None else NATIVE)
+    own = own_layers(examined, examined.query.pooling if examined.probe is None else NATIVE)
     asked = examined.query.pooling
     pooling = asked if asked != NATIVE else own.native or "first"
     source = pooling_source(pooling)
