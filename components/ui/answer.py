@@ -15,7 +15,7 @@ from components.figures.labels import shorten
 from components.figures.outputs import outputs
 from components.figures.similarity import similarity
 from components.figures.view import Say, View
-from components.types import Analysis
+from components.types import Analysis, Anatomy
 from components.ui.captions import (
     heatmap_heading,
     outputs_heading,
@@ -23,6 +23,7 @@ from components.ui.captions import (
     similarity_heading,
     similarity_legend,
 )
+from components.ui.head import Head, build_head, show_head
 from components.ui.plot import plot_box
 from components.ui.table import table
 from components.ui.verdict import mistake, verdict
@@ -49,6 +50,8 @@ class Answer:
     heatmap_heading: gr.HTML
     heatmap: gr.Plot
     table: gr.HTML
+    views: gr.Tabs
+    head: Head
 
     @property
     def drawn(self) -> list[Component]:
@@ -66,7 +69,8 @@ class Answer:
     def all(self) -> list[Any]:
         """Everything that a new analysis may change."""
         fixed = [self.verdict, self.area, self.layer, self.reference]
-        return [*fixed, *self.drawn, self.legend, self.outputs_heading, self.outputs, self.outputs_rest]
+        rest = [self.legend, self.outputs_heading, self.outputs, self.outputs_rest]
+        return [*fixed, *self.drawn, *rest, *self.head.all]
 
 
 def build_answer(say: Say) -> Answer:
@@ -93,24 +97,32 @@ def _controls(say: Say) -> dict[str, Any]:
 
 
 def _area(say: Say) -> dict[str, Any]:
+    """Two ways to look at the answer: at its tokens, and at what the head does with them."""
+    with gr.Column(visible=False, elem_id="answer") as area, gr.Tabs(elem_id="views") as views:
+        with gr.Tab(say("view.tokens"), id="tokens", elem_id="tokens-view"):
+            tokens = _tokens(say)
+        with gr.Tab(say("view.head"), id="head", elem_id="head-view"):
+            head = build_head(say)
+    return {"area": area, "views": views, "head": head, **tokens}
+
+
+def _tokens(say: Say) -> dict[str, Any]:
     """Plots side by side, the heat map over the whole width, and the table."""
-    with gr.Column(visible=False, elem_id="answer") as area:
-        with gr.Row(elem_id="plots"):
-            with gr.Column(scale=3, min_width=300, elem_classes="card"):
-                similarity_heading, similarity_plot = gr.HTML(), plot_box("similarity-plot")
-                legend = gr.HTML()
-            with gr.Column(scale=2, min_width=300, elem_id="side"):
-                with gr.Column(elem_id="outputs", elem_classes="card"):
-                    outputs_heading, outputs_plot = gr.HTML(), plot_box("outputs-plot")
-                    outputs_rest = gr.HTML()
-                controls = _controls(say)
-        with gr.Column(elem_classes="card"):
-            heatmap_heading, heatmap_plot = gr.HTML(), plot_box("heatmap-plot")
-        with gr.Accordion(say("table.heading"), open=False, elem_id="numbers", elem_classes="numbers"):
-            numbers = gr.HTML()
+    with gr.Row(elem_id="plots"):
+        with gr.Column(scale=3, min_width=300, elem_classes="card"):
+            similarity_heading, similarity_plot = gr.HTML(), plot_box("similarity-plot")
+            legend = gr.HTML()
+        with gr.Column(scale=2, min_width=300, elem_id="side"):
+            with gr.Column(elem_id="outputs", elem_classes="card"):
+                outputs_heading, outputs_plot = gr.HTML(), plot_box("outputs-plot")
+                outputs_rest = gr.HTML()
+            controls = _controls(say)
+    with gr.Column(elem_classes="card"):
+        heatmap_heading, heatmap_plot = gr.HTML(), plot_box("heatmap-plot")
+    with gr.Accordion(say("table.heading"), open=False, elem_id="numbers", elem_classes="numbers"):
+        numbers = gr.HTML()
     return {
         **controls,
-        "area": area,
         "similarity_heading": similarity_heading,
         "similarity": similarity_plot,
         "legend": legend,
@@ -123,8 +135,8 @@ def _area(say: Say) -> dict[str, Any]:
     }
 
 
-def show(answer: Answer, view: View, say: Say) -> Updates:
-    """Updates for a new analysis."""
+def show(answer: Answer, view: View, anatomy: Anatomy, say: Say) -> Updates:
+    """Updates for a new analysis; ``anatomy`` is that of the analysis that ``view`` looks at."""
     analysis = view.analysis
     return {
         answer.verdict: verdict(view, say),
@@ -136,6 +148,7 @@ def show(answer: Answer, view: View, say: Say) -> Updates:
         answer.outputs: outputs(analysis, say),
         answer.outputs_rest: outputs_rest(analysis, say),
         **draw(answer, view, say),
+        **show_head(answer.head, anatomy, say),
     }
 
 

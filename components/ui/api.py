@@ -9,14 +9,14 @@ import gradio as gr
 from gradio.events import api
 
 from components.errors import PoolscopeError
-from components.types import Analysis, Analyst, Query
+from components.types import Analysis, Analyst, Anatomy, Query
 from components.ui.question import to_reference
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
 
 
 def add_api(analyst: Analyst) -> None:
-    """Declare /backbones, /poolings and /analyze on the page that is being built."""
+    """Declare /backbones, /poolings, /analyze and /anatomy on the page that is being built."""
 
     def backbones() -> list[dict[str, Any]]:
         """The classifiers that can be asked."""
@@ -64,9 +64,31 @@ def add_api(analyst: Analyst) -> None:
         except PoolscopeError as error:
             raise gr.Error(str(error), print_exception=False) from error
 
+    def anatomy(
+        backbone: str,
+        text: str,
+        text_pair: str = "",
+        pooling: str = "native",
+        head: str = "own",
+        task: str = "",
+    ) -> dict[str, Any]:
+        """Take a head apart: the steps that it executes for a text or a pair, in order, and its weights.
+
+        ``weights`` says of each tensor whether it was read from the checkpoint, ``unused`` what else that
+        holds. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
+        ``module`` an nn.Module to train. A request that cannot be answered comes back as a message that says
+        why.
+        """
+        query = Query(backbone, text, text_pair, pooling, head, task=task)
+        try:
+            return anatomy_json(analyst.anatomy(query))
+        except PoolscopeError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
     api(backbones, api_name="backbones")
     api(poolings, api_name="poolings")
     api(analyze, api_name="analyze", concurrency_id="model")
+    api(anatomy, api_name="anatomy", concurrency_id="model")
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:
@@ -105,6 +127,41 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "head_trained": analysis.head_trained,
         "warnings": list(analysis.warnings),
         "milliseconds": {stage: round(float(time), 3) for stage, time in analysis.milliseconds.items()},
+    }
+
+
+def anatomy_json(anatomy: Anatomy) -> dict[str, Any]:
+    """An Anatomy in plain JSON types, without the values of its steps and what ``/analyze`` says."""
+    return {
+        "steps": [
+            {
+                "name": step.name,
+                "kind": step.kind,
+                "in_shape": list(step.in_shape),
+                "out_shape": list(step.out_shape),
+                "parameters": step.parameters,
+                "origin": step.origin,
+            }
+            for step in anatomy.steps
+        ],
+        "weights": [
+            {"name": weight.name, "shape": list(weight.shape), "origin": weight.origin}
+            for weight in anatomy.weights
+        ],
+        "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in anatomy.unused],
+        "source": [
+            {
+                "title": source.title,
+                "file": source.file,
+                "first": source.first,
+                "lines": list(source.lines),
+                "ran": list(source.ran),
+                "picks": list(source.picks),
+            }
+            for source in anatomy.sources
+        ],
+        "code": anatomy.program,
+        "module": anatomy.module,
     }
 
 

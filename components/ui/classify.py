@@ -110,14 +110,15 @@ class Classify:
     def _answer(self, query: Query, given: Inputs) -> tuple[Updates, Query]:
         """The answer, and the query that it answers: the engine fills in what was left to it."""
         try:
-            analysis = self.analyst.analyze(query)
+            anatomy = self.analyst.anatomy(query)
         except PoolscopeError as error:
             return refuse(self.answer, error, self.say), query
         except Exception as error:
             raise gr.Error(self.say("verdict.bug")) from error
+        analysis = anatomy.analysis
         layer = _kept(given[self.answer.shown], analysis)
         view = View(analysis, layer, bool(given[self.answer.centred]))
-        return show(self.answer, view, self.say), replace(query, task=analysis.query.task)
+        return show(self.answer, view, anatomy, self.say), replace(query, task=analysis.query.task)
 
 
 def _kept(shown: View | None, analysis: Analysis) -> int:

@@ -1,5 +1,6 @@
 """What measuring costs beside a bare forward pass that gives the hidden states."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +23,7 @@ SIZES = {  # random weights: time does not depend on them
     "BERT-base": {},
 }
 BARS = {("BERT-base", 128): "bar 1.10", ("BERT 6 x 384", 128): "bar 1.25"}
+ANATOMY_BARS = {("BERT-base", 128): "bar 1.30"}
 ROUNDS = {"bundled BERT": 200, "BERT 6 x 384": 60, "BERT-base": 20}
 
 
@@ -32,7 +34,11 @@ def report() -> None:
         print("\nEngine.analyze over a bare forward pass with output_hidden_states=True")
         for name in ROUNDS:
             for length in (16, 32, 128):
-                _analyze(engine, name, length)
+                _over_a_pass(engine.analyze, engine, name, length, BARS)
+        print("\nEngine.anatomy over the same")
+        for name in ROUNDS:
+            for length in (16, 32, 128):
+                _over_a_pass(engine.anatomy, engine, name, length, ANATOMY_BARS)
         print("\nEngine.features for all poolings over one pooling (mean), 8 texts of 64 tokens")
         for name in ROUNDS:
             _features(engine, name)
@@ -62,7 +68,13 @@ def _engine(folder: Path) -> Engine:
     return Engine(Settings(catalogue=catalogue))
 
 
-def _analyze(engine: Engine, name: str, length: int) -> None:
+def _over_a_pass(
+    ask: Callable[[Query], object],
+    engine: Engine,
+    name: str,
+    length: int,
+    bars: Mapping[tuple[str, int], str],
+) -> None:
     text = words(length)
     folder = next(spec.location for spec in engine.backbones() if spec.key == name)
     model = AutoModelForSequenceClassification.from_pretrained(folder).float().eval()
@@ -74,8 +86,8 @@ def _analyze(engine: Engine, name: str, length: int) -> None:
         with torch.no_grad():
             model(**inputs, output_hidden_states=True)
 
-    result = compare(lambda: engine.analyze(Query(name, text)), bare, ROUNDS[name])
-    print(row(f"{name}, {length} tokens", result, BARS.get((name, length), "")), flush=True)
+    result = compare(lambda: ask(Query(name, text)), bare, ROUNDS[name])
+    print(row(f"{name}, {length} tokens", result, bars.get((name, length), "")), flush=True)
 
 
 def _features(engine: Engine, name: str) -> None:

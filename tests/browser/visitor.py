@@ -35,6 +35,10 @@ class Visitor:
         self.page.locator(f"#{menu} input").click()
         self.page.get_by_role("option", name=option, exact=True).click()
 
+    def looks_at(self, view: str) -> None:
+        """Open the tab "tokens" or "head" of the answer."""
+        self.page.locator(f"#{view}-view-button").click()
+
     def type(self, text: str, box: str = "text") -> None:
         self.page.locator(f"#{box} textarea").fill(text)
 

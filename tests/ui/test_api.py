@@ -11,7 +11,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from components.types import Query
-from components.ui.api import to_json
+from components.ui.api import anatomy_json, to_json
 from tests.serving import served
 from tests.ui.fake import FakeAnalyst
 
@@ -43,6 +43,7 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
         "/backbones",
         "/poolings",
         "/analyze",
+        "/anatomy",
     }
 
 
@@ -77,6 +78,35 @@ def test_the_task_is_the_probes_and_of_nobody_else(client: Client) -> None:
     probe, own = client.predict(head="probe", **asked), client.predict(head="own", **asked)
     assert (probe["task"], own["task"]) == ("topic", "")
     assert probe["labels"] == ["world", "sports", "business"]
+
+
+def test_anatomy(client: Client) -> None:
+    answer = client.predict("untrained", "not good", api_name="/anatomy")
+    assert list(answer) == ["steps", "weights", "unused", "source", "code", "module"]
+    assert answer == anatomy_json(FakeAnalyst().anatomy(Query("untrained", "not good")))
+    assert answer["steps"][1] == {
+        "name": "body.pooler.dense",
+        "kind": "linear",
+        "in_shape": [8],
+        "out_shape": [8],
+        "parameters": 72,
+        "origin": "checkpoint",
+    }
+    assert [weight["origin"] for weight in answer["weights"]] == ["checkpoint"] * 2 + ["new"] * 2
+    assert answer["unused"] == [{"name": "lm_head.weight", "shape": [30, 8]}]
+    assert (answer["source"][0]["ran"], answer["source"][0]["picks"]) == ([41, 42], [41])
+
+
+def test_the_anatomy_of_a_probe(client: Client) -> None:
+    asked = {"pooling": "mean", "head": "probe", "task": "topic", "api_name": "/anatomy"}
+    answer = client.predict("first", "not good", **asked)
+    assert [step["kind"] for step in answer["steps"]] == ["pooling", "linear"]
+    assert {weight["origin"] for weight in answer["weights"]} == {"probe"}
+
+
+def test_a_mistake_about_an_anatomy_is_a_message(client: Client) -> None:
+    with pytest.raises(AppError, match="text: '' was given"):
+        client.predict("first", "", api_name="/anatomy")
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])

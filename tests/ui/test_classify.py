@@ -41,7 +41,7 @@ class Page:
 
     def set(self, **values: Any) -> Updates:
         """Change controls of the question or the answer by name, and ask."""
-        parts = {**vars(self.tab.question), **vars(self.tab.answer)}
+        parts = {**vars(self.tab.answer), **vars(self.tab.question)}
         self.values.update({parts[name]: value for name, value in values.items()})
         return self.take(self.tab.ask(self.values))
 
@@ -75,6 +75,16 @@ def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) ->
     assert analyst.asked[0].text == load_examples()[0].text
     assert "reads" in updates[page.tab.answer.verdict]
     assert updates[page.tab.answer.area]["visible"]
+
+
+def test_the_head_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting) -> None:
+    head = page.tab.answer.head
+    updates = page.set(backbone="untrained")
+    assert len(analyst.asked) == 1
+    assert set(head.all) <= set(updates) <= set(page.tab.answer.all) | set(page.tab.question.inputs)
+    assert "drawn at random" in updates[head.lead]
+    assert updates[head.program].startswith("import torch")
+    assert not set(head.all) & set(page.tab.answer.drawn)
 
 
 def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> None:

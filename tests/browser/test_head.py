@@ -1,0 +1,120 @@
+"""The Head tab in a browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import Visitor
+from tests.ui.fake import XSS
+
+PLOTS = ("flow", "strips")
+
+
+def opened(page: Open, theme: str = "light", width: int = 1366) -> Visitor:
+    """A visitor at the tab, both figures drawn."""
+    visitor = page(theme=theme, width=width)
+    visitor.sees_an_answer()
+    visitor.looks_at("head")
+    drawn(visitor, *PLOTS)
+    return visitor
+
+
+def drawn(visitor: Visitor, *plots: str) -> None:
+    """Wait until each of the plots fills its box."""
+    for name in plots:
+        expect(visitor.plot(name).locator(".main-svg").first).to_be_visible()
+        visitor.page.wait_for_function(
+            """name => {
+                const [box, plot] = [`#${name}-plot`, `#${name}-plot .main-svg`]
+                    .map((one) => document.querySelector(one).getBoundingClientRect().width);
+                return plot > 100 && Math.abs(box - plot) < 2;
+            }""",
+            arg=name,
+        )
+
+
+def test_the_tab_shows_the_way_of_the_data(real: Open) -> None:
+    visitor = opened(real)
+    expect(visitor.page.locator("#head-lead")).to_contain_text("[CLS] → dense → activation (tanh) → dropout")
+    names = visitor.plot("flow").locator(".textpoint")
+    expect(names.filter(has_text="1. takes one position")).to_have_count(1)
+    expect(names.filter(has_text="16,512 parameters")).to_have_count(1)
+    expect(visitor.page.locator("#orders")).to_contain_text("(pooler): BertPooler(")
+    expect(visitor.page.locator("#weights")).to_contain_text("bert.pooler.dense.weight")
+    expect(visitor.page.get_by_role("img", name="The way from the tokens to the classes")).to_be_visible()
+
+
+def test_source_and_programs_can_be_opened(real: Open) -> None:
+    visitor = opened(real)
+    visitor.page.get_by_role("button", name="The source that ran").click()
+    expect(visitor.page.locator("#sources .line.picks")).to_contain_text("hidden_states[:, 0]")
+    visitor.page.get_by_role("button", name="Take it home").click()
+    expect(visitor.page.locator("#program .cm-content")).to_contain_text("import torch")
+    expect(visitor.page.locator("#module .cm-content")).to_contain_text("import")
+
+
+def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake: Open) -> None:
+    visitor = opened(fake)
+    visitor.looks_at("tokens")
+    drawn(visitor, "similarity", "outputs", "heatmap")
+    visitor.choose("backbone", "Last token · sentiment")
+    expect(visitor.verdict).to_contain_text("LastForSequenceClassification")
+    visitor.looks_at("head")
+    drawn(visitor, *PLOTS)
+    visitor.choose("backbone", "First token · 40 topics")
+    expect(visitor.page.locator("#head-lead")).to_contain_text("40 logits")
+    visitor.looks_at("tokens")
+    drawn(visitor, "similarity", "outputs", "heatmap")
+
+
+def test_a_mistake_hides_the_tab_and_can_be_mended(fake: Open) -> None:
+    visitor = opened(fake)
+    visitor.type("  ")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("text: ")
+    expect(visitor.page.locator("#flow-plot")).to_be_hidden()
+    visitor.type("good again")
+    expect(visitor.verdict).to_contain_text("reads 1 of 4 tokens")
+    visitor.looks_at("head")
+    drawn(visitor, *PLOTS)
+
+
+def test_an_untrained_head_is_grey_and_says_why(fake: Open) -> None:
+    visitor = opened(fake)
+    visitor.choose("backbone", "First token · untrained")
+    expect(visitor.page.locator("#head-lead")).to_contain_text("they were drawn at random")
+    expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
+
+
+def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
+    visitor = opened(fake)
+    visitor.choose("backbone", XSS)
+    expect(visitor.page.locator("#head-lead")).to_contain_text("<script>pwn()</script>")
+    visitor.page.get_by_role("button", name="The source that ran").click()
+    expect(visitor.page.locator("#sources pre").first).to_contain_text("<svg/onload=pwn()>")
+    visitor.page.get_by_role("button", name="Take it home").click()
+    expect(visitor.page.locator("#program .cm-content")).to_contain_text("<img/src=x/onerror=pwn()>")
+    for name in PLOTS:
+        visitor.plot(name).hover(position={"x": 40, "y": 250}, force=True)
+        expect(visitor.plot(name).locator(".hoverlayer .hovertext")).to_have_count(1)
+    assert visitor.page.locator("#head-view img, #head-view svg[onload], #head-view script").count() == 0
+
+
+@pytest.mark.parametrize("width", [360, 1920])
+def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
+    visitor = opened(real, width=width)
+    for name in ("The source that ran", "Take it home"):
+        visitor.page.get_by_role("button", name=name).click()
+    expect(visitor.page.locator("#program .cm-content")).to_be_visible()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1366])
+def test_axe_finds_nothing_serious(fake: Open, theme: str, width: int) -> None:
+    visitor = opened(fake, theme, width)
+    visitor.choose("backbone", "First token · untrained")
+    expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
+    for name in ("The source that ran", "Take it home"):
+        visitor.page.get_by_role("button", name=name).click()
+    expect(visitor.page.locator("#program .cm-content")).to_be_visible()
+    assert visitor.serious_violations() == []
