@@ -10,7 +10,7 @@ import gradio as gr
 
 from components.errors import PoolscopeError
 from components.figures.view import Say, View
-from components.types import Analysis, Analyst, Query
+from components.types import Analysis, Analyst, Anatomy, Query
 from components.ui.answer import Answer, Updates, build_answer, draw, refuse, show
 from components.ui.bridge import build_bridge
 from components.ui.examples import Example, load_examples, suited
@@ -20,16 +20,16 @@ Inputs = Mapping[Any, Any]  # component -> its value
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 
-def build_classify(analyst: Analyst, page: gr.Blocks, say: Say) -> None:
-    """Lay the tab out and say what happens when."""
+def build_classify(analyst: Analyst, page: gr.Blocks, banner: gr.HTML, say: Say) -> Classify:
+    """Lay the tab out and say what happens when; asking anew clears the ``banner``."""
     examples = load_examples()
     question = build_question(analyst, examples, say)
-    tab = Classify(analyst, question, build_answer(say), examples, say)
+    tab = Classify(analyst, question, build_answer(say), banner, examples, say)
     bridge = build_bridge()
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
-        "outputs": [*question.inputs, *tab.answer.all],
+        "outputs": [banner, *tab.outputs],
         "concurrency_id": "model",
         "api_visibility": "private",
         "show_progress": "minimal",
@@ -52,6 +52,7 @@ def build_classify(analyst: Analyst, page: gr.Blocks, say: Say) -> None:
     }
     gr.on([tab.answer.layer.input, tab.answer.centred.input], tab.look, **redraw)
     bridge.select(tab.pick_layer, **redraw)
+    return tab
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,7 @@ class Classify:
     analyst: Analyst
     question: Question
     answer: Answer
+    banner: gr.HTML
     examples: tuple[Example, ...]
     say: Say
 
@@ -68,6 +70,17 @@ class Classify:
     def inputs(self) -> set[Any]:
         """Everything that an analysis depends on."""
         return {*self.question.inputs, self.answer.reference, self.answer.centred, self.answer.shown}
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Everything that a new question or its answer may change."""
+        return [*self.question.inputs, *self.answer.all]
+
+    def lead_to(self, anatomy: Anatomy) -> Updates:
+        """Ask what ``anatomy`` answers, and show that."""
+        analysis = anatomy.analysis
+        view = View(analysis, analysis.layers)
+        return {**self.question.fill(analysis.query), **show(self.answer, view, anatomy, self.say)}
 
     def ask(self, given: Inputs) -> Updates:
         """Answer the question as it stands on the page."""
@@ -80,7 +93,7 @@ class Classify:
         if shown and asked == query == shown.analysis.query:  # a menu reports a choice more than once
             return NOTHING
         answer, answered = self._answer(query, given)
-        return {**self.question.explain(asked, answered), **answer}
+        return {self.banner: "", **self.question.explain(asked, answered), **answer}
 
     def try_example(self, given: Inputs) -> Updates:
         """Put the clicked example in the place of the question, and answer it."""
@@ -90,7 +103,7 @@ class Classify:
         head, task = given[question.head], given[question.task]
         query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
         answer, answered = self._answer(question.choices.fitted(query), given)
-        return {**question.fill(answered), **answer}
+        return {self.banner: "", **question.fill(answered), **answer}
 
     def look(self, given: Inputs) -> Updates:
         """Draw the last analysis at the layer and with the centring that are chosen now."""

@@ -24,12 +24,12 @@ from components.ui.plot import plot_box
 NOTHING: dict[str, Any] = gr.skip()  # leaves every component as it is
 
 
-def build_evidence(analyst: Analyst, path: Path, say: Say) -> None:
-    """Lay the tab out for the results in the file ``path``, or say how they are made."""
+def build_evidence(analyst: Analyst, path: Path, say: Say) -> EvidenceTab | None:
+    """Lay the tab out for the results in the file ``path``, or say how they are made and give None."""
     results = read_results(path) if path.is_file() else Results()
     if not results.probes:
         gr.HTML(_paragraph("missing", say("evidence.missing")), elem_id="evidence-missing")
-        return
+        return None
     tab = Evidences(results, {spec.key: spec.title for spec in analyst.backbones()}, say)
     tasks = {task.key: task.title for task in analyst.tasks()}
     first = tab.first
@@ -55,16 +55,38 @@ def build_evidence(analyst: Analyst, path: Path, say: Say) -> None:
             min_width=300,
             elem_id="evidence-backbones",
         )
+    drawn = _answer(tab, first)
     gr.on(
         [task.input, backbones.input],
         tab.choose,
         inputs=[task, backbones],
-        outputs=_answer(tab, first),
+        outputs=drawn,
         api_visibility="private",
         queue=False,
         show_progress="hidden",
         trigger_mode="always_last",
     )
+    return EvidenceTab(tab, task, backbones, tuple(drawn))
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceTab:
+    """The components of the tab; ``drawn`` are those that a choice changes."""
+
+    evidences: Evidences
+    task: gr.Dropdown
+    backbones: gr.Dropdown
+    drawn: tuple[gr.components.Component, ...]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Everything that ``lead_to`` changes."""
+        return [self.task, self.backbones, *self.drawn]
+
+    def lead_to(self, task: str, backbones: tuple[str, ...]) -> dict[Any, Any]:
+        """Choose a task and some backbones, and show what was measured of them."""
+        parts = self.evidences.draw(self.evidences.evidence(task, backbones))
+        return {self.task: task, self.backbones: list(backbones), **dict(zip(self.drawn, parts, strict=True))}
 
 
 @dataclass(frozen=True, eq=False)

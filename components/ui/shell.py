@@ -12,6 +12,8 @@ from components.types import Analyst
 from components.ui.api import add_api
 from components.ui.classify import build_classify
 from components.ui.evidence import build_evidence
+from components.ui.leading import CLASSIFY, EVIDENCE, Leading
+from components.ui.questions import build_questions
 from components.ui.texts import ASSETS, load_texts
 
 
@@ -22,11 +24,17 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Block
     with page:
         title, question = escape(say("page.title")), escape(say("page.question"))
         gr.HTML(f"<h1>{title}</h1><p>{question}</p>", elem_id="title")
-        with gr.Tabs():
-            with gr.Tab(say("page.classify")):
-                build_classify(analyst, page, say)
-            with gr.Tab(say("page.evidence"), elem_id="evidence"):
-                build_evidence(analyst, results, say)
+        banner = gr.HTML("", elem_id="asked")
+        with gr.Tabs(elem_id="tabs") as tabs:
+            with gr.Tab(say("page.classify"), id=CLASSIFY):
+                classify = build_classify(analyst, page, banner, say)
+            with gr.Tab(say("page.evidence"), id=EVIDENCE, elem_id="evidence"):
+                evidence = build_evidence(analyst, results, say)
+            with gr.Tab(say("page.questions"), id="questions", elem_id="questions") as tab:
+                questions = build_questions(analyst, results, say)
+                tab.visible = questions is not None
+        if questions is not None:
+            Leading(questions, classify, evidence, tabs, banner).connect()
         add_api(analyst)
     return page
 

@@ -57,7 +57,7 @@ class Page:
 def _tab(analyst: FakeAnalyst) -> Classify:
     with gr.Blocks(analytics_enabled=False):
         question = build_question(analyst, load_examples(), SAY)
-        return Classify(analyst, question, build_answer(SAY), load_examples(), SAY)
+        return Classify(analyst, question, build_answer(SAY), gr.HTML(""), load_examples(), SAY)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_the_head_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting)
     head = page.tab.answer.head
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
-    assert set(head.all) <= set(updates) <= set(page.tab.answer.all) | set(page.tab.question.inputs)
+    assert set(head.all) <= set(updates) <= {page.tab.banner, *page.tab.outputs}
     assert "drawn at random" in updates[head.lead]
     assert updates[head.program].startswith("import torch")
     assert not set(head.all) & set(page.tab.answer.drawn)

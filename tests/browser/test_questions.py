@@ -1,0 +1,59 @@
+"""The Questions tab in a browser: one click measures, says, and leads there."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE, Visitor
+
+
+def opened(real: Open, theme: str = "light", width: int = 1366) -> Visitor:
+    visitor = real(theme=theme, width=width)
+    visitor.sees_an_answer()
+    visitor.page.get_by_role("tab", name="Questions").click()
+    return visitor
+
+
+def test_one_click_measures_says_and_leads_there(real: Open) -> None:
+    visitor = opened(real)
+    visitor.page.locator("#question-families button").click()
+    banner = visitor.page.locator("#asked .banner")
+    expect(banner).to_contain_text("No: 5 heads were asked; 3 of them read the first", timeout=PATIENCE)
+    expect(visitor.verdict).to_contain_text("XLNetForSequenceClassification reads 1 of")
+    expect(visitor.plot("similarity")).to_be_visible()
+    visitor.choose("pooling", "mean · average of all tokens")
+    expect(visitor.verdict).to_contain_text("given the mean vector", timeout=PATIENCE)
+    expect(banner).to_have_count(0)  # it spoke of another question
+    visitor.page.get_by_role("tab", name="Questions").click()
+    expect(visitor.page.locator("#question-families .answer li")).to_have_count(5)
+
+
+def test_a_question_about_weights_opens_the_head(real: Open) -> None:
+    visitor = opened(real)
+    visitor.page.locator("#question-new button").click()
+    expect(visitor.page.locator("#head-lead")).to_be_visible(timeout=PATIENCE)
+    expect(visitor.page.locator("#weights")).to_contain_text("newly initialised")
+    expect(visitor.verdict).to_contain_text("Untrained head")
+
+
+def test_a_question_about_poolings_opens_the_evidence(real: Open) -> None:
+    visitor = opened(real)
+    visitor.page.locator("#question-position button").click()
+    expect(visitor.page.locator("#findings li").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_the_language_can_be_changed(real: Open) -> None:
+    visitor = opened(real, width=360)
+    visitor.page.get_by_label("中文", exact=True).check()
+    expect(visitor.page.locator("#question-pooler button")).to_contain_text("向量来分类")
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(real: Open, theme: str) -> None:
+    visitor = opened(real, theme)
+    visitor.page.locator("#question-pooler button").click()
+    expect(visitor.page.locator("#asked .banner")).to_be_visible(timeout=PATIENCE)
+    visitor.page.get_by_role("tab", name="Questions").click()
+    expect(visitor.page.locator("#question-pooler .answer")).to_be_visible()
+    assert visitor.serious_violations() == []
