@@ -81,4 +81,4 @@ def show_head(head: Head, anatomy: Anatomy, say: Say) -> dict[Any, Any]:
 
 def _program(name: str, label: str) -> gr.Code:
     """Python to copy or to save."""
-    return gr.Code(language="python", label=label, interactive=False, max_lines=24, elem_id=name)
+    return gr.Code(language="python", label=label, interactive=False, wrap_lines=True, elem_id=name)

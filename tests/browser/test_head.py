@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from components.figures.strips import ROW, STRIP
 from tests.browser.conftest import Open
 from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
@@ -93,8 +94,8 @@ def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
     expect(visitor.page.locator("#sources pre").first).to_contain_text("<svg/onload=pwn()>")
     visitor.page.get_by_role("button", name="Take it home").click()
     expect(visitor.page.locator("#program .cm-content")).to_contain_text("<img/src=x/onerror=pwn()>")
-    for name in PLOTS:
-        visitor.plot(name).hover(position={"x": 40, "y": 250}, force=True)
+    for name, y in (("flow", 250), ("strips", ROW - STRIP / 2)):
+        visitor.plot(name).hover(position={"x": 40, "y": y}, force=True)
         expect(visitor.plot(name).locator(".hoverlayer .hovertext")).to_have_count(1)
     assert visitor.page.locator("#head-view img, #head-view svg[onload], #head-view script").count() == 0
 
