@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from components.engine.engine import Engine
+from components.results import read_results
 from components.settings import Settings
 from tests.serving import ROOT
 
@@ -41,6 +42,15 @@ def test_the_curl_example_runs(app_url: str) -> None:
 def test_every_pooling_stands_in_the_table(engine: Engine) -> None:
     table = README.split("| Pooling |")[1].split("\n\n")[0]
     assert set(re.findall(r"`(\w+)`", table)) == {spec.key for spec in engine.poolings()}
+
+
+@pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
+def test_the_accuracies_are_those_of_the_results(task: str) -> None:
+    (line,) = re.findall(rf"^\| {task}, .*$", README, re.MULTILINE)
+    results = read_results(ROOT / "assets" / "results.json").checkpoints
+    measured = [row for row in results if row.task == task]
+    shown = [f"{100 * row.accuracy:.1f}" for row in measured] + [f"{100 * measured[0].majority:.1f}"]
+    assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
 
 
 def test_every_setting_stands_in_the_table() -> None:

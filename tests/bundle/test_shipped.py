@@ -1,49 +1,79 @@
 """The shipped checkpoints: what they weigh, how they load, how well they do."""
 
 import os
-from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from safetensors.torch import load_file
+from scipy.stats import spearmanr
+from transformers import (
+    AutoConfig,
+    AutoModelForPreTraining,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 from components.bundle.checkpoints import load, load_tokenizer
-from components.bundle.corpus import read
+from components.bundle.corpus import read, read_scored
 from components.bundle.recipes import PRETRAINED, load_book, parts
 from components.bundle.training import accuracy
+from components.engine.engine import Engine
+from components.results import read_results
+from components.settings import Settings
+from tests.plain import cosine
 
 ROOT = Path(__file__).parents[2]
-MODELS = ROOT / "assets/models"
+ASSETS = ROOT / "assets"
+MODELS = ASSETS / "models"
 DATA = Path(os.environ.get("POOLSCOPE_DATA", ROOT / "../shared/data"))
 BOOK = load_book()
-KEYS = [key for key in BOOK.keys if parts(key)[1] != PRETRAINED]
+RESULTS = read_results(ASSETS / "results.json")
+TUNED = [key for key in BOOK.keys if parts(key)[1] != PRETRAINED]
+UNTUNED = [key for key in BOOK.keys if parts(key)[1] == PRETRAINED]
 
 with_data = pytest.mark.skipif(
     not DATA.is_dir(), reason=f"the labelled texts are not at {DATA}; POOLSCOPE_DATA names their folder"
 )
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_it_loads_without_a_remainder(key: str) -> None:
+@pytest.mark.parametrize("key", TUNED)
+def test_a_classifier_loads_without_a_remainder(key: str) -> None:
     model, info = AutoModelForSequenceClassification.from_pretrained(
         MODELS / key, output_loading_info=True, use_safetensors=True, trust_remote_code=False
     )
     assert not any(info.values()), info
     assert model.config.architectures == [type(model).__name__]
-    assert 1.3e6 < model.num_parameters() < 1.6e6
+    assert model.num_parameters() <= 2.2e6  # half of BERT-Tiny's
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_it_is_small_and_half_precision_on_disk(key: str) -> None:
-    assert sum(file.stat().st_size for file in (MODELS / key).iterdir()) < 4e6
+@pytest.mark.parametrize("key", UNTUNED)
+def test_a_pretrained_checkpoint_loads_without_a_remainder(key: str) -> None:
+    model, info = AutoModelForPreTraining.from_pretrained(
+        MODELS / key, output_loading_info=True, use_safetensors=True, trust_remote_code=False
+    )
+    assert not any(info.values()), info
+    assert model.num_parameters() <= 2.2e6
+
+
+@pytest.mark.parametrize("key", BOOK.keys)
+def test_it_is_half_precision_on_disk(key: str) -> None:
     with safe_open(MODELS / key / "model.safetensors", framework="pt") as weights:
         names = tuple(weights.keys())
         assert {weights.get_tensor(name).dtype for name in names} == {torch.float16}
 
 
-@pytest.mark.parametrize("key", KEYS)
+def test_all_of_it_is_small() -> None:
+    def megabytes(folder: Path) -> float:
+        return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+    assert megabytes(MODELS) < 70
+    assert megabytes(ASSETS / "probes") < 10
+
+
+@pytest.mark.parametrize("key", TUNED)
 def test_it_takes_128_tokens_and_no_more(key: str) -> None:
     model, tokenizer = load(MODELS / key).eval(), load_tokenizer(MODELS / key)
     assert tokenizer.model_max_length == BOOK.longest == 128
@@ -53,9 +83,9 @@ def test_it_takes_128_tokens_and_no_more(key: str) -> None:
         assert model(**inputs).logits.isfinite().all()
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", BOOK.keys)
 def test_its_vocabulary_is_the_recipe_s(key: str) -> None:
-    family = BOOK.families[key.split("-")[0]]
+    family = BOOK.families[parts(key)[0]]
     tokenizer = AutoTokenizer.from_pretrained(MODELS / key)
     assert type(tokenizer).__name__ == family.tokenizer.kind
     assert len(tokenizer) == BOOK.vocabulary.size == AutoConfig.from_pretrained(MODELS / key).vocab_size
@@ -63,13 +93,75 @@ def test_its_vocabulary_is_the_recipe_s(key: str) -> None:
     assert tuple(tokenizer.convert_ids_to_tokens(range(len(special)))) == special
 
 
+def test_every_backbone_of_the_recipe_is_in_the_catalogue_with_its_probes() -> None:
+    probed = {spec.key: set(spec.probed) for spec in Engine(Settings()).backbones()}
+    assert probed == {key: set(BOOK.probing.sources) for key in BOOK.keys}
+
+
+def test_the_results_are_complete() -> None:
+    assert [row.backbone for row in RESULTS.checkpoints] == TUNED
+    for key in BOOK.keys:
+        found = {(row.task, row.pooling) for row in RESULTS.probes if row.backbone == key}
+        poolings = {pooling for _, pooling in found}
+        assert {"native", "cls", "mean", "max", "lasttoken", "attention", "flatten"} <= poolings
+        assert found == {(task, pooling) for task in BOOK.probing.sources for pooling in poolings}
+        cosines = {row.pooling for row in RESULTS.cosines if row.backbone == key}
+        assert cosines == poolings - {"attention"}  # its query is learned with a probe's labels
+
+
 @with_data
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", TUNED)
+def test_its_accuracy_is_that_of_the_results(key: str) -> None:
+    examples = read(BOOK.evaluations[parts(key)[1]], DATA)
+    found = accuracy(load(MODELS / key).eval(), load_tokenizer(MODELS / key), examples)
+    (row,) = (row for row in RESULTS.checkpoints if row.backbone == key)
+    assert (row.measured, row.accuracy) == (len(examples), pytest.approx(found, abs=1e-9))
+
+
+MISSED = pytest.mark.xfail(reason="two layers find what texts share, but do not gather it", strict=True)
+BARRED = [pytest.param(key, marks=[MISSED] if key == "distilbert-paraphrase" else []) for key in TUNED]
+
+
+@pytest.mark.parametrize("key", BARRED)
 def test_it_reaches_its_bar(key: str) -> None:
-    """80 % on SST-2's dev set; more than the most frequent label's share of MRPC's test set."""
-    task = key.split("-")[1]
-    examples = read(BOOK.evaluations[task], DATA)
-    model, tokenizer = load(MODELS / key).eval(), load_tokenizer(MODELS / key)
-    majority = max(Counter(e.label for e in examples).values()) / len(examples)
-    bar = 0.80 if task == "sentiment" else majority
-    assert accuracy(model, tokenizer, examples) > bar
+    """What BERT-Tiny reaches, of twice the parameters, on SST-2's dev set and on MRPC's test set."""
+    (row,) = (row for row in RESULTS.checkpoints if row.backbone == key)
+    assert row.accuracy >= {"sentiment": 0.832, "paraphrase": 0.711}[parts(key)[1]]
+
+
+def plain_means(key: str, texts: list[str]) -> np.ndarray:
+    """The average of all final hidden states of each text, with transformers alone: (N, D)."""
+    tokenizer = AutoTokenizer.from_pretrained(MODELS / key)
+    model = AutoModelForSequenceClassification.from_pretrained(MODELS / key, dtype=torch.float32).eval()
+    found = []
+    with torch.inference_mode():
+        for text in texts:
+            inputs = tokenizer(text, truncation=True, max_length=128, return_tensors="pt")
+            found.append(model.base_model(**inputs).last_hidden_state[0].mean(dim=0).numpy())
+    return np.stack(found)
+
+
+@with_data
+def test_a_probe_does_what_the_results_say() -> None:
+    examples = read(BOOK.evaluations["sentiment"], DATA)
+    vectors = plain_means("xlnet-pretrained", [example.texts[0] for example in examples])
+    tensors = load_file(ASSETS / "probes/xlnet-pretrained.safetensors")
+    weight, bias = (tensors[f"sentiment/mean/{name}"].float().numpy() for name in ("weight", "bias"))
+    right = (vectors @ weight.T + bias).argmax(axis=1) == [example.label for example in examples]
+    (row,) = (
+        row
+        for row in RESULTS.probes
+        if (row.backbone, row.task, row.pooling) == ("xlnet-pretrained", "sentiment", "mean")
+    )
+    assert row.measured == len(examples)
+    assert right.mean() == pytest.approx(row.accuracy, abs=1.5 / len(examples))  # padding moves a last digit
+
+
+@with_data
+def test_a_rho_is_what_the_results_say() -> None:
+    pairs = read_scored(BOOK.probing.scored, DATA)
+    first, second = (plain_means("gpt2-pretrained", [pair[side] for pair in pairs]) for side in (0, 1))
+    cosines = [cosine(a, b) for a, b in zip(first, second, strict=True)]
+    found = spearmanr(cosines, [score for _, _, score in pairs]).statistic
+    (row,) = (row for row in RESULTS.cosines if (row.backbone, row.pooling) == ("gpt2-pretrained", "mean"))
+    assert (row.pairs, row.rho) == (len(pairs), pytest.approx(found, abs=2e-3))

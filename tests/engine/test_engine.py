@@ -46,7 +46,7 @@ def same(one: Analysis, other: Analysis) -> bool:
 def test_the_engine_is_an_analyst(engine: Engine) -> None:
     analyst: Analyst = engine
     assert [spec.key for spec in analyst.poolings()] == list(POOLINGS)
-    assert len(analyst.backbones()) == 10
+    assert len(analyst.backbones()) == 15
 
 
 def test_importing_it_loads_neither_torch_nor_transformers() -> None:
@@ -94,7 +94,7 @@ def test_threads_take_turns(engine: Engine) -> None:
 
 @pytest.mark.parametrize("layer", [-3, -2, -1, 0, 1, 2])
 def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
-    assert engine.analyze(Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 3
+    assert engine.analyze(Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
 
 
 @pytest.mark.parametrize(

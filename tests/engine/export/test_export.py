@@ -37,7 +37,7 @@ HEADS = {  # the linear layers of each family's own head, as its code has them
     "xlnet": ("sequence_summary.summary", "logits_proj"),
     "gpt2": ("score",),
 }
-WIDTHS = {"flatten": 64 * 128, "concat_last4_cls": 2 * 128}
+WIDTHS = {"flatten": 64 * 128, "concat_last4_cls": 3 * 128}  # of backbones with three layers
 SWAPS = [key for key in POOLINGS if key not in ("native", "pooler", "attention", *WIDTHS)]
 ANYWHERE = [key for key in POOLINGS if key != "pooler"]  # for checkpoints of any kind
 TINY = ("regression", "several", "headless", "reshaped")  # made on the spot
