@@ -65,9 +65,9 @@ def test_layer_and_centring_change_the_plots(real: Open) -> None:
     visitor = real()
     visitor.sees_an_answer()
     title = visitor.plot("similarity").locator(".xtitle")
-    expect(title).to_contain_text("layer 2 of 2")
+    expect(title).to_contain_text("layer 4 of 4")
     visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
-    expect(title).to_contain_text("layer 1 of 2")
+    expect(title).to_contain_text("layer 3 of 4")
     visitor.page.get_by_label("Centred").check()
     expect(title).to_contain_text("centred cosine similarity")
 
@@ -80,7 +80,7 @@ def test_a_click_on_a_row_of_the_heat_map_chooses_its_layer(real: Open) -> None:
     box = cells.bounding_box()
     assert box is not None
     cells.click(position={"x": box["width"] / 2, "y": box["height"] - 8})
-    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("embeddings, layer 0 of 2")
+    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("embeddings, layer 0 of 4")
     expect(visitor.page.locator("#layer input[type=number]")).to_have_value("0")
 
 
