@@ -61,13 +61,13 @@ def test_importing_it_loads_neither_torch_nor_transformers() -> None:
 def test_shapes(engine: Engine) -> None:
     analysis = engine.analyze(Query("bert-sentiment", TEXT))
     count = len(analysis.tokens.text)
-    assert analysis.similarity.shape == analysis.centred.shape == (3, count)
-    assert analysis.layers == analysis.layer == 2
+    assert analysis.similarity.shape == analysis.centred.shape == (5, count)
+    assert analysis.layers == analysis.layer == 4
     assert analysis.pooled.shape == (128,)
     assert analysis.logits.shape == analysis.probabilities.shape == (2,)
     assert analysis.labels == ("negative", "positive")
     assert analysis.backbone.architecture == "BertForSequenceClassification"
-    assert analysis.similarity[:, 0].tolist() == pytest.approx([1, 1, 1])
+    assert analysis.similarity[:, 0].tolist() == pytest.approx([1] * 5)
     assert set(analysis.milliseconds) == {"tokens", "forward", "head", "similarity"}
 
 
@@ -100,13 +100,13 @@ def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (Query("bert-sentiment", TEXT, layer=3), "layer: 3 was given; allowed are -3 to 2"),
-        (Query("bert-sentiment", TEXT, layer=-4), "layer: -4 was given; allowed are -3 to 2"),
+        (Query("bert-sentiment", TEXT, layer=5), "layer: 5 was given; allowed are -5 to 4"),
+        (Query("bert-sentiment", TEXT, layer=-6), "layer: -6 was given; allowed are -5 to 4"),
         (Query("bert-sentiment", "good", reference=3), "reference: 3 was given; allowed are -3 to 2"),
         (Query("distilbert-sentiment", TEXT, pooling="pooler"), "this checkpoint has no pooler"),
         (
             Query("bert-sentiment", TEXT, pooling="concat_last4_cls"),
-            "pooling: 'concat_last4_cls' was given; it gives 256 numbers and the own head takes 128",
+            "pooling: 'concat_last4_cls' was given; it gives 512 numbers and the own head takes 128",
         ),
         (Query("bert-sentiment", "x" * 1_000_000), "it has 1,000,000 characters, and at most 20,000"),
         (Query("nobody", TEXT), "backbone: 'nobody' was given; allowed are bert-sentiment, "),
@@ -146,7 +146,7 @@ def test_features_of_a_layer(engine: Engine) -> None:
     top = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls", "pooler"])
     assert {key: value.shape for key, value in top.items()} == {
         "cls": (2, 128),
-        "concat_last4_cls": (2, 256),
+        "concat_last4_cls": (2, 512),
         "pooler": (2, 128),
     }
     lower = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls"], layer=1)
