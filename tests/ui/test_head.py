@@ -2,8 +2,6 @@
 
 import re
 from dataclasses import replace
-from html import unescape
-from html.parser import HTMLParser
 
 import pytest
 
@@ -13,6 +11,7 @@ from components.ui.printed import printed, turns
 from components.ui.sources import sources
 from components.ui.texts import load_texts
 from components.ui.weights import LISTED, weights
+from tests.ui.asking import Tags, plain
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
@@ -26,25 +25,6 @@ def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> An
     return FakeAnalyst().anatomy(Query(backbone, text, **query))
 
 
-def plain(html: str) -> str:
-    """What a reader sees."""
-    return unescape(re.sub(r"<[^>]+>", "", html))
-
-
-class Elements(HTMLParser):
-    """Collects the tags and the attributes of a page."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-
 def everything(given: Anatomy) -> str:
     parts = (lead, flow_heading, strips_heading, printed, weights)
     return "".join(part(given, SAY) for part in parts) + sources(given.sources, SAY)
@@ -54,7 +34,7 @@ def everything(given: Anatomy) -> str:
 def test_nothing_of_a_checkpoint_becomes_markup(head: str) -> None:
     given = anatomy("hostile", XSS) if head == "own" else anatomy(text=XSS, head=head)
     unused = (Weight(XSS, (2,), "checkpoint"),)
-    found = Elements(everything(replace(given, unused=unused)))
+    found = Tags(everything(replace(given, unused=unused)))
     assert found.tags <= TAGS
     assert found.attributes <= {"class", "id", "aria-hidden", "aria-label", "aria-labelledby", "role",
                                 "tabindex", "scope"}  # fmt: skip
