@@ -12,7 +12,8 @@ from components.bundle.corpus import Example
 from components.bundle.probes import Fitted, fit_probes
 from components.bundle.statistics import Numbers, accuracy, compared, spearman
 from components.bundle.vectors import available, embed, vectors
-from components.engine.checkpoints import Backbone, load
+from components.engine.backbone import Backbone
+from components.engine.loading import load
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, read_probe, write_probes
 from components.results import CosineResult, ProbeResult

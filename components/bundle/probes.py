@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from components.bundle.attention import learn_query
 from components.bundle.corpus import Example
 from components.bundle.vectors import available, embed, vectors
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, half
 from components.types import Floats, Ints

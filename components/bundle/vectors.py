@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.pooling import POOLINGS, States
 from components.engine.states import batch_states
 from components.types import Floats, Ints

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.heads import probabilities
 from components.engine.pooling import POOLINGS, States

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.cut import Pass, run
 from components.engine.encoding import Encoded, encode
 from components.engine.outputs import Outputs, own_outputs, probe_outputs

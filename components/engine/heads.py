@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.cut import Pass, replay
 from components.engine.pooling import Pooling, States
 from components.engine.probes import Probe

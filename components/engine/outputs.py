@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.cut import Pass
 from components.engine.heads import own_head, probe_head, swapped_head
 from components.engine.pooling import POOLINGS, States

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.cut import Pass, run
 from components.engine.encoding import encode_batch
 from components.engine.heads import own_head

@@ -8,8 +8,9 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.types import Analysis, Analyst, Anatomy, Query
+from components.types import Analysis, Anatomy, Query
 from components.ui.question import to_reference
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from components.analyst import Analyst
 from components.figures.labels import visible
-from components.types import Analyst, PoolingSpec, Query, TaskSpec
+from components.types import PoolingSpec, Query, TaskSpec
 
 HEADS = ("own", "probe")
 

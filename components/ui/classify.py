@@ -8,9 +8,10 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.figures.view import Say, View
-from components.types import Analysis, Analyst, Anatomy, Query
+from components.types import Analysis, Anatomy, Query
 from components.ui.answer import Answer, Updates, build_answer, draw, refuse, show
 from components.ui.bridge import build_bridge
 from components.ui.examples import Example, load_examples, suited

@@ -10,12 +10,12 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.figures.evidence import Evidence, select
 from components.figures.intervals import MARKS, accuracy_figure, rho_figure
 from components.figures.labels import visible
 from components.figures.view import Say
 from components.results import Results, read_results
-from components.types import Analyst
 from components.ui.captions import titled
 from components.ui.evidence_table import own_table, probe_table
 from components.ui.findings import findings, legend

@@ -9,9 +9,10 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.figures.labels import visible
 from components.figures.view import Say
-from components.types import Analyst, BackboneSpec, Query, Reference
+from components.types import BackboneSpec, Query, Reference
 from components.ui.choices import Choices
 from components.ui.examples import Example, suited
 

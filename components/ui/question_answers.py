@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.figures.labels import visible
 from components.results import Results
-from components.types import Analyst, Anatomy, Query
+from components.types import Anatomy, Query
 from components.ui.facts import Measured, head_facts, heads_facts
 from components.ui.question_file import Asked, Line, QuestionFile, Words
 from components.ui.result_facts import Selection, result_facts, results_facts, selection

@@ -10,9 +10,9 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.figures.view import Say
 from components.results import Results, read_results
-from components.types import Analyst
 from components.ui.question_answers import Answered, Answers, breakable
 from components.ui.question_file import QuestionFile, read_questions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from components.types import Analyst
+from components.analyst import Analyst
 from components.ui.api import add_api
 from components.ui.classify import build_classify
 from components.ui.evidence import build_evidence

@@ -4,7 +4,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging
 
 from components.engine.catalogue import read_catalogue
-from components.engine.checkpoints import load
+from components.engine.loading import load
 from components.settings import ASSETS
 from tests.benchmarks.timing import compare, row
 

@@ -14,8 +14,9 @@ from components.bundle.corpus import Example
 from components.bundle.evidence import Scored, cosine_results, probe_backbone
 from components.bundle.probes import classifier, fit_probes, folded, standardiser
 from components.bundle.vectors import Batch, available, embed, vectors
-from components.engine.checkpoints import Backbone, load
+from components.engine.backbone import Backbone
 from components.engine.engine import Engine
+from components.engine.loading import load
 from components.engine.pooling import POOLINGS, States
 from components.engine.probes import probed, read_probe
 from components.engine.reads import Reading

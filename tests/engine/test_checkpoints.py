@@ -10,8 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from components.engine.analysis import analyse
-from components.engine.checkpoints import Checkpoints, load
+from components.engine.checkpoints import Checkpoints
 from components.engine.examine import examine
+from components.engine.loading import load
 from components.errors import PoolscopeError
 from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from components.engine.analysis import analyse
-from components.engine.checkpoints import load
 from components.engine.cut import replay, run
 from components.engine.examine import examine
+from components.engine.loading import load
 from components.types import Query
 from tests.tiny import checkpoint
 

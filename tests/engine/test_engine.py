@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from components.analyst import Analyst
 from components.engine.engine import Engine
 from components.errors import PoolscopeError
-from components.types import Analysis, Analyst, Query
+from components.types import Analysis, Query
 
 POOLINGS = (
     "native",

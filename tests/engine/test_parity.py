@@ -6,8 +6,8 @@ import torch
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from components.engine.analysis import pooled_features
-from components.engine.checkpoints import load
 from components.engine.engine import Engine
+from components.engine.loading import load
 from components.types import Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain, overwritten
 

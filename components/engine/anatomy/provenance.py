@@ -10,7 +10,7 @@ from safetensors import safe_open
 from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME
 from transformers.utils.hub import cached_file
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.types import BackboneSpec, Origin, Weight
 
 Shape = tuple[int, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.engine.checkpoints import Backbone
+from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.export import text
 from components.engine.export.layers import OwnLayers, own_layers

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from torch import Tensor
 
-from components.engine.checkpoints import Provenance
+from components.engine.backbone import Provenance
 from components.engine.examine import Examined
 from components.engine.export import text
 from components.engine.export.pooling import PoolingSource, pooling_source

@@ -13,9 +13,10 @@ from safetensors import safe_open
 
 from components.engine.anatomy.dissect import dissect, head_calls
 from components.engine.anatomy.trace import rerun
-from components.engine.checkpoints import Backbone, load
+from components.engine.backbone import Backbone
 from components.engine.engine import Engine
 from components.engine.examine import examine
+from components.engine.loading import load
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError

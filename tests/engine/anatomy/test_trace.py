@@ -10,9 +10,10 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from components.engine.anatomy.trace import Call, rerun, trace
-from components.engine.checkpoints import Backbone, load
+from components.engine.backbone import Backbone
 from components.engine.cut import Pass, run
 from components.engine.heads import own_head
+from components.engine.loading import load
 from tests.plain import INPUTS, KEYS, SPECS
 from tests.tiny import checkpoint
 

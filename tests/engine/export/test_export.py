@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from components.engine.analysis import analyse
-from components.engine.checkpoints import load
 from components.engine.engine import Engine
 from components.engine.examine import Examined, examine
 from components.engine.export.module import module
 from components.engine.export.program import program
+from components.engine.loading import load
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, write_probes
 from components.settings import Settings

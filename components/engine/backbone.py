@@ -1,0 +1,76 @@
+"""Backbone: a loaded model with its tokenizer and the provenance of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from components.types import BackboneSpec, ProblemType
+
+PROBLEMS: dict[str | None, ProblemType] = {
+    "single_label_classification": "single_label",
+    "multi_label_classification": "multi_label",
+    "regression": "regression",
+}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Names of tensors that the checkpoint lacks, holds unused, or holds in another shape."""
+
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    mismatched: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Backbone:
+    """A checkpoint, ready to analyse.
+
+    ``cut``: the module behind which the head begins. ``limit``: its longest input, in tokens.
+    """
+
+    spec: BackboneSpec
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    cut: nn.Module
+    limit: int
+    provenance: Provenance
+
+    @property
+    def described(self) -> BackboneSpec:
+        """Its entry in the catalogue with what only the loaded checkpoint knows."""
+        return replace(self.spec, architecture=self.architecture, labels=self.labels)
+
+    @property
+    def architecture(self) -> str:
+        """The transformers class, BertForSequenceClassification for example."""
+        return type(self.model).__name__
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The K label names."""
+        names = self.model.config.id2label or {}
+        return tuple(str(name) for _index, name in sorted(names.items()))
+
+    @property
+    def problem_type(self) -> ProblemType:
+        """What the logits mean, as the config states; one label alone is a regression."""
+        stated = self.model.config.problem_type
+        if stated is None:
+            return "regression" if self.model.config.num_labels == 1 else "single_label"
+        return PROBLEMS[stated]
+
+    @property
+    def head_trained(self) -> bool:
+        """Whether every weight came from the checkpoint."""
+        return not (self.provenance.missing or self.provenance.mismatched)
+
+    @property
+    def pooler(self) -> Callable[[Tensor], Tensor] | None:
+        """The body's own pooler, where it has one: (B, T, D) -> (B, D) from the first token."""
+        found: Callable[[Tensor], Tensor] | None = getattr(self.model.base_model, "pooler", None)
+        return found
