@@ -9,7 +9,10 @@ class PoolscopeError(ValueError):
     """
 
     def __init__(self, field: str, given: object, allowed: str) -> None:
-        shown = repr(given)
+        try:
+            shown = repr(given)
+        except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+            shown = "what cannot be written down"
         shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
         super().__init__(f"{field}: {shown} was given; {allowed}.")
         self.field = field

@@ -1,8 +1,9 @@
 """What an owner may set, from environment variables that start with POOLSCOPE_."""
 
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field
+from pydantic import ByteSize, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -14,5 +15,16 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="POOLSCOPE_", frozen=True)
 
     catalogue: Path = Field(ASSETS / "backbones.toml", description="the file that lists the backbones")
+    sources: Literal["bundled", "listed", "any"] = Field(
+        "listed",
+        description="what may be asked: folders of the catalogue, its hub models too, or any id typed in",
+    )
+    memory: ByteSize | None = Field(
+        None,
+        description="for loaded checkpoints, 4GB for example; half of what the machine or its cgroup has",
+    )
+    download: ByteSize = Field(ByteSize(2_000_000_000), description="the largest download")
     characters: int = Field(20_000, gt=0, description="longest text, in characters")
-    checkpoints: int = Field(10, gt=0, description="how many checkpoints stay loaded")
+    rate: int = Field(120, gt=0, description="questions that one visitor may ask in a minute")
+    waiting: int = Field(30, gt=0, description='questions that wait at most, before "busy" is said')
+    seconds: float = Field(60, gt=0, description="the longest that an answer may take")

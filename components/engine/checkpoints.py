@@ -1,4 +1,4 @@
-"""Loaded checkpoints, kept for the next visitor."""
+"""Loaded checkpoints, kept for the next visitor within a budget of memory."""
 
 from __future__ import annotations
 
@@ -6,20 +6,42 @@ from collections import OrderedDict
 
 from components.engine.backbone import Backbone
 from components.engine.loading import load
+from components.engine.memory import give_back
+from components.engine.safety.refusal import RefusalError
+from components.engine.safety.skeleton import size
 from components.types import BackboneSpec
+
+MB = 1_000_000
 
 
 class Checkpoints:
-    """Loaded checkpoints, at most ``capacity`` of them; the least recently used leaves first."""
+    """Loaded checkpoints, ``budget`` bytes of weights at most; the least recently used leaves first."""
 
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._loaded: OrderedDict[str, Backbone] = OrderedDict()
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._loaded: OrderedDict[tuple[str, str | None], Backbone] = OrderedDict()
 
     def get(self, spec: BackboneSpec) -> Backbone:
-        """The checkpoint of ``spec``, loaded now if it is not yet."""
-        backbone = self._loaded.pop(spec.key, None) or load(spec)
-        self._loaded[spec.key] = backbone  # now the most recently used
-        while len(self._loaded) > self._capacity:
-            self._loaded.popitem(last=False)
+        """The checkpoint of ``spec``, loaded now if it is not yet; PoolscopeError says why it cannot be."""
+        place = (spec.key, spec.revision)  # a model of the hub may come again at another commit
+        backbone = self._loaded.pop(place, None) or load(spec, self._make_room)
+        self._loaded[place] = backbone  # now the most recently used
         return backbone
+
+    @property
+    def resident(self) -> int:
+        """Bytes of all weights that are loaded."""
+        return sum(size(backbone.model) for backbone in self._loaded.values())
+
+    def _make_room(self, needed: int) -> None:
+        """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
+        if needed > self._budget:
+            raise RefusalError(
+                f"it needs {needed / MB:,.0f} MB of memory and {self._budget / MB:,.0f} MB are set aside for "
+                "checkpoints here; take a smaller one"
+            )
+        leaves = self.resident + needed > self._budget
+        while self.resident + needed > self._budget:
+            self._loaded.popitem(last=False)
+        if leaves:
+            give_back()

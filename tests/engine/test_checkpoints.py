@@ -1,6 +1,8 @@
 """Loading: what a checkpoint is, what it lacks, and what is refused."""
 
 import json
+import weakref
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +12,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from components.engine.analysis import analyse
+from components.engine.backbone import Backbone
 from components.engine.checkpoints import Checkpoints
 from components.engine.examine import examine
 from components.engine.loading import load
+from components.engine.safety.skeleton import size
 from components.errors import PoolscopeError
 from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint
@@ -96,14 +100,6 @@ def test_probabilities_follow_the_problem_type(
     assert analysis.predicted == chosen
 
 
-def test_only_safetensors_are_read(tmp_path: Path) -> None:
-    spec = checkpoint(tmp_path / "pickled")
-    (tmp_path / "pickled" / "model.safetensors").unlink()
-    torch.save({}, tmp_path / "pickled" / "pytorch_model.bin")
-    with pytest.raises(PoolscopeError, match="pickled"):
-        load(spec)
-
-
 def test_an_absent_folder_is_said_to_be_absent(tmp_path: Path) -> None:
     spec = BackboneSpec("gone", "Gone", "t", "", "local", str(tmp_path / "gone"), available=False)
     with pytest.raises(
@@ -115,10 +111,69 @@ def test_an_absent_folder_is_said_to_be_absent(tmp_path: Path) -> None:
 def test_the_least_recently_used_leaves_first(tmp_path: Path) -> None:
     spec = checkpoint(tmp_path / "one")
     a, b, c = (replace(spec, key=key) for key in "abc")
-    checkpoints = Checkpoints(2)
+    checkpoints = Checkpoints(2 * size(load(spec).model))
     first = checkpoints.get(a)
     second = checkpoints.get(b)
     assert checkpoints.get(a) is first  # now b is the one that was used longest ago
     checkpoints.get(c)
     assert checkpoints.get(a) is first
     assert checkpoints.get(b) is not second
+
+
+def test_the_size_is_known_before_loading_and_counts_what_is_tied_once(tmp_path: Path) -> None:
+    told: list[int] = []
+    spec = checkpoint(tmp_path / "decoder", "gpt2", "gpt2")
+    backbone = load(spec, told.append)
+    storages = {
+        tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes()
+        for tensor in (*backbone.model.parameters(), *backbone.model.buffers())
+    }
+    assert told == [size(backbone.model)] == [sum(storages.values())]
+
+
+def test_weights_that_the_checkpoint_lacks_take_room_too(tmp_path: Path) -> None:
+    told: list[int] = []
+    load(checkpoint(tmp_path / "headless", headless=True), told.append)
+    load(checkpoint(tmp_path / "whole"), told.append)
+    assert told[0] == told[1]
+
+
+def test_one_too_large_is_refused_with_both_figures_and_nothing_leaves(tmp_path: Path) -> None:
+    small = checkpoint(tmp_path / "small")
+    large = checkpoint(tmp_path / "large", max_position_embeddings=40_000)  # 32 numbers of 4 bytes each: 5 MB
+    checkpoints = Checkpoints(4_000_000)
+    kept = checkpoints.get(small)
+    with pytest.raises(PoolscopeError, match=r"'large' .* needs 6 MB of memory and 4 MB are set aside"):
+        checkpoints.get(large)
+    assert checkpoints.get(small) is kept
+
+
+def test_there_is_room_before_the_next_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = checkpoint(tmp_path / "one")
+    alive: list[bool] = []
+
+    def watched(spec: BackboneSpec, make_room: Callable[[int], None]) -> Backbone:
+        def watch(needed: int) -> None:
+            make_room(needed)
+            alive.append(former() is not None)
+
+        return load(spec, watch)
+
+    checkpoints = Checkpoints(size(load(spec).model))
+    former = weakref.ref(checkpoints.get(spec).model)
+    analyse(examine(checkpoints.get(spec), QUESTION))
+    monkeypatch.setattr("components.engine.checkpoints.load", watched)
+    checkpoints.get(replace(spec, key="other"))
+    assert alive == [False]
+
+
+def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
+    good = checkpoint(tmp_path / "good")
+    bad = checkpoint(tmp_path / "bad")
+    (tmp_path / "bad" / "model.safetensors").write_bytes(b"")
+    checkpoints = Checkpoints(10_000_000)
+    kept = checkpoints.get(good)
+    for _again in range(2):
+        with pytest.raises(PoolscopeError, match="damaged"):
+            checkpoints.get(bad)
+    assert checkpoints.get(good) is kept

@@ -1,0 +1,65 @@
+"""What stays in memory after loading 30 checkpoints of 50 MB in turn under a budget of 200 MB."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROUNDS, BUDGET, POSITIONS = 30, 200_000_000, 350_000  # positions of 32 numbers and two ids: 50 MB
+QUESTION = "the film is not good at all"
+
+
+def report() -> None:
+    """Print how much more memory is resident at the end than at the start, and at the most."""
+    figures = measured()
+    print(
+        f"\nResident memory, {ROUNDS} checkpoints of {figures['each']:.0f} MB, budget {BUDGET / 1e6:.0f} MB"
+    )
+    for name in ("most", "end"):
+        print(f"{name + ', more than at the start (bar 300 MB)':<44}{figures[name]:9.1f} MB", flush=True)
+
+
+def measured() -> dict[str, float]:
+    """``each``, and ``most`` and ``end`` over the start, in MB, in a process of their own."""
+    out = subprocess.run([sys.executable, "-m", __name__], capture_output=True, check=True, text=True).stdout
+    figures: dict[str, float] = json.loads(out.splitlines()[-1])
+    return figures
+
+
+def _measure(folder: Path) -> dict[str, float]:
+    from components.engine.analysis import analyse
+    from components.engine.checkpoints import Checkpoints
+    from components.engine.examine import examine
+    from components.engine.safety.skeleton import size
+    from components.types import Query
+    from tests.tiny import checkpoint
+
+    small = checkpoint(folder / "small")
+    large = checkpoint(folder / "large", max_position_embeddings=POSITIONS)
+    checkpoints = Checkpoints(BUDGET)
+    query = Query("x", QUESTION)
+    analyse(examine(checkpoints.get(small), query))  # what loads once and for all
+    resident = [_resident()]
+    for number in range(ROUNDS):
+        backbone = checkpoints.get(replace(large, key=str(number)))
+        analyse(examine(backbone, query))
+        resident.append(_resident())
+    start = resident[0]
+    return {
+        "each": size(backbone.model) / 1e6,
+        "most": (max(resident) - start) / 1e6,
+        "end": (resident[-1] - start) / 1e6,
+    }
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
+    with TemporaryDirectory() as folder:
+        print(json.dumps(_measure(Path(folder))))
