@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
@@ -25,7 +24,7 @@ def analyse(examined: Examined) -> Analysis:
     tokens = replace(examined.encoded.tokens, cls=int(states.cls[0]))
     reads = Reads(outputs.reading.positions[0].numpy(), outputs.reading.share[0].numpy())
     examined.watch.lap("head")
-    hidden = torch.cat(kept.hidden).double().numpy()  # (L + 1, T, D)
+    hidden = [layer[0].double().numpy() for layer in kept.hidden]  # L + 1 times (T, D)
     reference = _reference(query, tokens, hidden, states)
     similarity = cosine_by_layer(hidden, reference)
     centred = cosine_by_layer(hidden, reference, centre=True)
@@ -52,14 +51,26 @@ def analyse(examined: Examined) -> Analysis:
 def pooled_features(
     backbone: Backbone, texts: Sequence[str], poolings: Sequence[str], layer: int
 ) -> dict[str, Floats]:
-    """Vectors (N, D') of N texts for each pooling, from one padded forward pass."""
-    if len(texts) > 1 and backbone.tokenizer.pad_token_id is None:
-        raise PoolscopeError(
-            "texts", f"{len(texts)} texts", "this backbone cannot pad: give one text at a time"
-        )
-    states = batch_states(backbone, texts)
-    states = states.upto(_index("layer", layer, len(states.layers)))
-    return {key: POOLINGS[key](states).numpy() for key in poolings}
+    """Vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length.
+
+    Nothing is padded: there are models that see padding, and some that cannot pad.
+    """
+    vectors: dict[str, list[Floats]] = {key: [np.empty(0, np.float32)] * len(texts) for key in poolings}
+    for rows in _alike(backbone, texts):
+        states = batch_states(backbone, [texts[row] for row in rows])
+        states = states.upto(_index("layer", layer, len(states.layers)))
+        for key in poolings:
+            for row, vector in zip(rows, POOLINGS[key](states).numpy(), strict=True):
+                vectors[key][row] = vector
+    return {key: np.stack(rows) for key, rows in vectors.items()}
+
+
+def _alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:
+    """The indices of texts of the same number of tokens, together."""
+    groups: dict[int, list[int]] = {}
+    for index, ids in enumerate(backbone.tokenizer(list(texts), verbose=False)["input_ids"]):
+        groups.setdefault(min(len(ids), backbone.limit), []).append(index)
+    return list(groups.values())
 
 
 def _index(field: str, given: int, count: int) -> int:
@@ -69,17 +80,18 @@ def _index(field: str, given: int, count: int) -> int:
     return given % count
 
 
-def _reference(query: Query, tokens: Tokens, hidden: Numbers, states: States) -> Numbers:
-    """The vector that tokens are compared with, at every layer: (L + 1, D)."""
+def _reference(query: Query, tokens: Tokens, hidden: Sequence[Numbers], states: States) -> list[Numbers]:
+    """The vector that tokens are compared with, at every layer: L + 1 times (D,)."""
     if query.reference == "cls":
-        return hidden[:, tokens.cls]
+        return [layer[tokens.cls] for layer in hidden]
     if query.reference != "pooled":
-        return hidden[:, _index("reference", int(query.reference), len(tokens.text))]
+        index = _index("reference", int(query.reference), len(tokens.text))
+        return [layer[index] for layer in hidden]
     layers = range(len(hidden))
     pooled = [POOLINGS[query.pooling](states.upto(layer))[0].numpy() for layer in layers]
-    if any(vector.shape != hidden.shape[2:] for vector in pooled):
+    if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, hidden, strict=True)):
         allowed = (
             f"the vector of {query.pooling} is not as wide as a hidden state: choose cls or a token's index"
         )
         raise PoolscopeError("reference", query.reference, allowed)
-    return np.stack(pooled)
+    return pooled

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.types import BackboneSpec, ProblemType
 
@@ -30,13 +30,17 @@ class Provenance:
 class Backbone:
     """A checkpoint, ready to analyse.
 
-    ``cut``: the module behind which the head begins. ``limit``: its longest input, in tokens.
+    ``cut``: the module behind which the head begins. ``per_token``: whether that hands out one hidden state
+    for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
+    in tokens.
     """
 
     spec: BackboneSpec
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
+    tokenizer: PreTrainedTokenizerBase
     cut: nn.Module
+    per_token: bool
+    body_alone: bool
     limit: int
     provenance: Provenance
 

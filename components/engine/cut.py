@@ -1,20 +1,24 @@
 """Where a model's body ends and its head begins, and how to run the head alone.
 
-The tensor that the head receives is found by identity: it is what the body hands out first, and the cut is
-the outermost module that hands out that very tensor and still has the whole head behind it. With that
-module's forward replaced by chosen hidden states, calling the model runs the head and nothing deep.
+The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
+the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
+behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head and
+nothing deep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
+
+from components.engine.repeatable import repeatable
+from components.errors import PoolscopeError
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 
@@ -23,14 +27,16 @@ Inputs = Mapping[str, Tensor]  # name -> (B, T)
 class Pass:
     """One forward pass over B inputs of T tokens, from which the head can be run again.
 
-    ``hidden``: L + 1 tensors (B, T, D); the last is the very tensor that the head received.
-    ``logits``: (B, K). ``handed``: all that the cut module handed out.
+    ``hidden``: L + 1 tensors (B, T, D); the last is the very tensor that the head received, and T is the
+    number of its states: layers of another length are ``left_out``, so many. ``logits``: (B, K).
+    ``handed``: all that the cut module handed out.
     """
 
     inputs: Inputs
     hidden: tuple[Tensor, ...]
     logits: Tensor
     handed: Any
+    left_out: int
 
 
 def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pass:
@@ -42,8 +48,10 @@ def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pass:
             output = model(**inputs, output_hidden_states=True, return_dict=True)
     finally:
         hook.remove()
-    final = first_tensor(handed[-1])
-    return Pass(inputs, (*output.hidden_states[:-1], final), output.logits, handed[-1])
+    final = states_in(handed[-1])
+    layers = _upto(final, _layers(output))
+    alike = [layer for layer in layers if layer.shape[:2] == final.shape[:2]]
+    return Pass(inputs, (*alike[:-1], final), output.logits, handed[-1], len(layers) - len(alike))
 
 
 def replay(model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor) -> Tensor:
@@ -60,41 +68,105 @@ def find_cut(model: PreTrainedModel, inputs: Inputs) -> nn.Module:
     Truth is the innermost module that hands out the tensor. A module around it is as good exactly if
     the head answers alike when other hidden states are put in its place.
     """
-    candidates = _handing_out(model, inputs)
-    innermost = candidates[0]
-    kept = run(model, innermost, inputs)
-    noise = torch.randn(kept.hidden[-1].shape, generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        truth = replay(model, innermost, kept, noise)
-        for module in reversed(candidates[1:]):  # from the outermost
-            logits = replay(model, module, run(model, module, inputs), noise)
-            if torch.allclose(logits, truth, rtol=1e-4, atol=1e-5):
-                return module
+    innermost, *around = _handing_out(model, inputs)
+    truth = _answer_to_noise(model, innermost, inputs)
+    for module in reversed(around):  # from the outermost
+        if torch.allclose(_answer_to_noise(model, module, inputs), truth, rtol=1e-4, atol=1e-5):
+            return module
     return innermost
 
 
+def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
+    """Whether there is one final hidden state for each token: as many for ``inputs``, and for twice as many.
+
+    Else they are latents of a fixed number, groups of characters, or a sequence that was shortened.
+    """
+    for times in (1, 2):
+        longer = {name: torch.cat([value] * times, dim=1) for name, value in inputs.items()}
+        with repeatable(model):
+            states = run(model, cut, longer).hidden[-1].shape[1]
+        if states != longer["input_ids"].shape[1]:
+            return False
+    return True
+
+
+def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
+    """Whether the body, run by itself, gives the states that the head receives.
+
+    Not where the classifier prepares inputs for it: a decoder's, or which tokens attend to all others.
+    """
+    with torch.no_grad(), repeatable(model):
+        received = run(model, cut, inputs).hidden[-1]
+    try:
+        with torch.no_grad(), repeatable(model):
+            given = states_in(model.base_model(**inputs, return_dict=True))
+    except (ValueError, TypeError):  # inputs are missing
+        return False
+    return torch.is_tensor(given) and torch.equal(given, received)
+
+
 def _handing_out(model: PreTrainedModel, inputs: Inputs) -> list[nn.Module]:
-    """The modules inside the model that hand out the body's final hidden states, innermost first."""
-    finished: list[tuple[nn.Module, Any]] = []
-    with ExitStack() as hooks, torch.no_grad():
+    """The modules inside the model that hand out the body's final hidden states, innermost first.
+
+    These are what the body itself hands out or, where its head reads something else, the last states before
+    them that move the logits.
+    """
+    finished: list[tuple[nn.Module, Tensor]] = []
+
+    def note(module: nn.Module, _args: Any, output: Any) -> None:
+        states = states_in(output)
+        if states is not None and states.dim() == 3:
+            finished.append((module, states))
+
+    with ExitStack() as hooks, torch.no_grad(), repeatable(model):
         for module in model.base_model.modules():
-            handle = module.register_forward_hook(lambda module, _args, out: finished.append((module, out)))
-            hooks.callback(handle.remove)
-        model(**inputs, return_dict=True)
-    final = next(first_tensor(output) for module, output in finished if module is model.base_model)
-    return [module for module, output in finished if first_tensor(output) is final]
+            hooks.callback(module.register_forward_hook(note).remove)
+        logits = model(**inputs, return_dict=True).logits
+    for states in _each_once(states for _module, states in reversed(finished)):
+        handing = [module for module, output in finished if output is states]
+        if not torch.equal(_answer_to_noise(model, handing[0], inputs), logits):
+            return handing
+    raise PoolscopeError("backbone", model.config.model_type, "no hidden states of it move its logits")
 
 
-def first_tensor(output: Any) -> Tensor:
-    """What a module hands out first: itself, or the first tensor of a tuple or a model output."""
-    return output if isinstance(output, Tensor) else output[0]
+def _answer_to_noise(model: PreTrainedModel, module: nn.Module, inputs: Inputs) -> Tensor:
+    """The logits (B, K) if ``module`` handed out random hidden states, alike every time."""
+    with torch.no_grad(), repeatable(model):
+        kept = run(model, module, inputs)
+        noise = torch.randn(kept.hidden[-1].shape, generator=torch.Generator().manual_seed(0))
+        return replay(model, module, kept, noise)
+
+
+def _layers(output: Any) -> tuple[Tensor, ...]:
+    """The hidden states of every layer of the stack that the head stands on, the last one included."""
+    stacks = (output.get("hidden_states"), output.get("decoder_hidden_states"))
+    return next((tuple(stack) for stack in stacks if stack is not None), ())
+
+
+def _upto(final: Tensor, layers: Sequence[Tensor]) -> Sequence[Tensor]:
+    """The ``layers`` up to ``final``, if it is one of them: the head does not stand on what comes above."""
+    until = next((index for index, layer in enumerate(layers) if layer is final), len(layers))
+    return layers[: until + 1]
+
+
+def _each_once(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """The tensors without those that came before."""
+    return list({id(tensor): tensor for tensor in tensors}.values())
+
+
+def states_in(output: Any) -> Any:
+    """The hidden states that a module hands out: what is called so, else the first; None without any."""
+    if isinstance(output, Mapping):
+        return output.get("last_hidden_state", next(iter(output.values()), None))
+    first = output[0] if isinstance(output, tuple | list) and output else output
+    return first if isinstance(first, Tensor) else None
 
 
 def _exchange(handed: Any, old: Tensor, new: Tensor) -> Any:
     """``handed`` with the tensor ``old`` replaced by ``new``, wherever it stands."""
     if handed is old:
         return new
-    if isinstance(handed, Mapping) and is_dataclass(handed):  # a transformers ModelOutput
+    if isinstance(handed, Mapping):  # a dict, or a transformers ModelOutput
         return type(handed)(**{name: _exchange(value, old, new) for name, value in handed.items()})
     if isinstance(handed, tuple):
         return tuple(_exchange(value, old, new) for value in handed)

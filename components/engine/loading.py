@@ -1,60 +1,86 @@
-"""BackboneSpec -> Backbone: a checkpoint read from safetensors alone, without code of its own."""
+"""BackboneSpec -> Backbone: a checkpoint read from safetensors alone, without code of its own.
+
+What lies in the folder may be anybody's. It is read as plain data, checked, and its weights are handed to
+transformers as tensors, never as a folder: so nothing else, a pickle or an adapter, can be found there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import torch
 from transformers import (
-    AutoModelForSequenceClassification,
     AutoTokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
 )
 
 from components.engine.backbone import Backbone, Provenance
-from components.engine.cut import find_cut
+from components.engine.cut import body_alone, find_cut, per_token
+from components.engine.hub.cache import folder as here
+from components.engine.repeatable import repeatable
+from components.engine.safety.configs import read_config
+from components.engine.safety.documents import check_sizes
+from components.engine.safety.refusal import RefusalError, foreign, forget
+from components.engine.safety.skeleton import size, skeleton
+from components.engine.safety.vocabulary import check_growth, check_vocabulary
+from components.engine.safety.weights import check_enough, check_finite, opened
 from components.errors import PoolscopeError
 from components.types import BackboneSpec
 
+UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
+MOST = 64  # tokens of "a b c", with all that a tokenizer may add
 LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
+SHOWN = 2_048  # tokens that a page can still draw, and whose attention fits into memory
 UNLIMITED = 1_000_000  # from here on a stated limit is a way to say that there is none
 
 
-def load(spec: BackboneSpec) -> Backbone:
-    """Load a checkpoint in float32, from safetensors only and without code of its own."""
-    if spec.source != "hub" and not spec.available:
+def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: None) -> Backbone:
+    """Load a checkpoint folder of this machine in float32; PoolscopeError says why it cannot be.
+
+    ``make_room`` is told how many bytes its weights will take before any of them is allocated, and may
+    raise RefusalError.
+    """
+    folder = here(spec)
+    if not spec.available or folder is None:
         raise PoolscopeError("backbone", spec.key, "its files are not on this machine")
-    source = {"revision": spec.revision} if spec.source == "hub" else {"local_files_only": True}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(spec.location, trust_remote_code=False, **source)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)  # weights that the checkpoint lacks are drawn alike every time
-            model, info = AutoModelForSequenceClassification.from_pretrained(
-                spec.location,
-                trust_remote_code=False,
-                use_safetensors=True,
-                dtype=torch.float32,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-                **source,
-            )
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise PoolscopeError("backbone", spec.key, f"it cannot be loaded: {reason}") from error
-    model.eval().requires_grad_(False)
-    if hasattr(model.config, "use_cache"):
-        model.config.use_cache = False  # one pass needs no key-value cache
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
-        raise PoolscopeError(
-            "backbone", spec.key, "its tokenizer cannot tell where in the text a token stands"
-        )
-    if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
-        tokenizer.pad_token_id = model.config.pad_token_id
-    example = dict(tokenizer("a b c", return_tensors="pt"))
+        return _loaded(spec, folder, make_room)
+    except RefusalError as refusal:
+        forget(refusal)
+        raise PoolscopeError("backbone", spec.key, f"it cannot be loaded: {refusal}") from refusal
+
+
+def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) -> Backbone:
+    check_sizes(folder)
+    config = read_config(folder)
+    with opened(folder) as tensors:
+        empty = skeleton(config)
+        check_enough(tensors, empty)
+        make_room(size(empty))
+        model, info = _filled(empty, tensors)
+    check_finite(model)
+    tokenizer = _tokenizer(folder, config)
+    check_vocabulary(tokenizer, model)
+    if isinstance(tokenizer, PreTrainedTokenizerFast):
+        check_growth(tokenizer)
+    model.requires_grad_(False)
+    for config in (model.config, model.config.get_text_config(decoder=True)):
+        if hasattr(config, "use_cache"):
+            config.use_cache = False  # one pass needs no key-value cache
+    example = _tried(model, tokenizer)
+    cut = find_cut(model, example)
     return Backbone(
         spec=spec,
         model=model,
         tokenizer=tokenizer,
-        cut=find_cut(model, example),
+        cut=cut,
+        per_token=per_token(model, cut, example),
+        body_alone=body_alone(model, cut, example),
         limit=_limit(model, tokenizer),
         provenance=Provenance(
             missing=tuple(sorted(info["missing_keys"])),
@@ -64,7 +90,67 @@ def load(spec: BackboneSpec) -> Backbone:
     )
 
 
-def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> int:
-    """The longest input in tokens: the smaller of what tokenizer and config state."""
-    stated = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None) or 0)
-    return min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST)
+def _filled(empty: PreTrainedModel, tensors: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """The model with these weights, and which it lacks, holds unused or in another shape."""
+    with foreign("its weights do not fit its config"), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)  # weights that the checkpoint lacks are drawn alike every time
+        filled: Any = type(empty).from_pretrained(
+            None,
+            config=empty.config,
+            state_dict=tensors,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+        )
+    model, info = filled
+    return model, info
+
+
+def _tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
+    with foreign("its tokenizer cannot be loaded"):
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, config=config, trust_remote_code=False, local_files_only=True
+        )
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise RefusalError("its tokenizer is none of transformers' own")
+    vocabularies = tokenizer.vocab_files_names.values()  # none of those that know every character
+    if vocabularies and not any((folder / name).is_file() for name in ("tokenizer.json", *vocabularies)):
+        raise RefusalError("its tokenizer has no vocabulary")  # of which transformers says nothing
+    if tokenizer.pad_token_id is None and config.pad_token_id is not None:
+        with foreign("its pad_token_id is not in its vocabulary"):
+            tokenizer.pad_token_id = config.pad_token_id
+    return tokenizer
+
+
+def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, torch.Tensor]:
+    """A short input on which the model has been seen to work."""
+    with foreign("its tokenizer fails on a short text"):
+        tokenizer("a b c", UNHEARD)  # pairs have a template of their own, and unknown words a token
+        example = dict(tokenizer("a b c", return_tensors="pt"))
+        tokens = example["input_ids"].shape[1]
+    if tokens > MOST:
+        raise RefusalError(f"its tokenizer makes {tokens:,} tokens of three letters")
+    with repeatable(model), foreign("it does not run on a short text"), torch.no_grad():
+        logits = model(**example, return_dict=True).logits
+    labels = len(model.config.id2label or ())
+    if not labels or logits.shape != (1, labels):
+        raise RefusalError(f"its head does not give one number for each of its {labels} labels")
+    if not logits.isfinite().all():
+        raise RefusalError("its weights are so large that its outputs are not finite numbers")
+    return example
+
+
+def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
+    """The longest input in tokens: the smaller of what tokenizer and config state, within bounds."""
+    positions = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 0
+    stated = (tokenizer.model_max_length, positions - _reserved(model, positions))
+    return min(min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST), SHOWN)
+
+
+def _reserved(model: PreTrainedModel, positions: int) -> int:
+    """How many of the embedded positions no token gets: some models count from the padding's id + 1."""
+    parts = [vars(module) | module._parameters for module in model.modules()]
+    tables = [
+        part for part in parts if part.get("padding_idx") is not None and part.get("weight") is not None
+    ]
+    return max((part["padding_idx"] + 1 for part in tables if len(part["weight"]) == positions), default=0)

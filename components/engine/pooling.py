@@ -146,6 +146,8 @@ def weightedmean(states: States) -> Tensor:
 def first_last_avg(states: States) -> Tensor:
     """The average over attended tokens of layer 1 and the last layer together (Li et al. 2020)."""
     lowest = states.layers[min(1, len(states.layers) - 1)]
+    if lowest.shape != states.hidden.shape:
+        raise PoolscopeError("pooling", "first_last_avg", "layers of this checkpoint differ in width")
     return _total((lowest + states.hidden) / 2, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 

@@ -18,10 +18,14 @@ from components.engine.reads import Reading
 def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> States:
     """The states behind a forward pass. ``special``: (B, T). ``cls``: (B,) index of [CLS], or -1 without one.
 
+    T is the number of final hidden states, which is that of the tokens where each has one.
+
     Rows without [CLS] take the one position that the own head reads, if it is one, else the first attended.
     """
     reading = Reading(own_head(backbone, kept), kept.hidden[-1])
-    mask = kept.inputs.get("attention_mask", torch.ones_like(special)).bool()
+    mask = torch.ones_like(special)
+    if backbone.per_token:
+        mask = kept.inputs.get("attention_mask", mask).bool()
     if (cls < 0).any():
         read = reading.positions & mask
         instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
@@ -32,4 +36,7 @@ def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> S
 def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> States:
     """The states of B texts, or B pairs, from one forward pass; more than one take a tokenizer that pads."""
     inputs, special, cls = encode_batch(backbone.tokenizer, backbone.limit, texts, pairs)
-    return states_of(backbone, run(backbone.model, backbone.cut, inputs), special, cls)
+    kept = run(backbone.model, backbone.cut, inputs)
+    if not backbone.per_token:
+        special, cls = torch.zeros(kept.hidden[-1].shape[:2], dtype=torch.bool), torch.full_like(cls, -1)
+    return states_of(backbone, kept, special, cls)

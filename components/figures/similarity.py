@@ -93,8 +93,8 @@ def _details(view: View, index: int, say: Say) -> list[str]:
     tokens = view.analysis.tokens
     segment = int(tokens.segment[index])
     start, end = (int(bound) for bound in tokens.span[index])
-    place = say("similarity.place_none")
-    if segment >= 0:
+    place = say("similarity.place_none" if tokens.special[index] else "similarity.place_unknown")
+    if start < end:
         name = say(segment_key(segment)) if view.is_pair else say("segment.only")
         place = say("similarity.place", start=start, end=end, segment=name)
     share = percent(view.analysis.reads.share[index])

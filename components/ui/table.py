@@ -61,7 +61,7 @@ def _shown(view: View, say: Say) -> list[dict[str, str]]:
                 "index": str(index),
                 "token": label,
                 "raw": visible(tokens.text[index]),
-                "characters": f"{start}–{end}" if segment >= 0 else "",
+                "characters": f"{start}–{end}" if start < end else "",
                 "segment": say(segment_key(segment)) if segment >= 0 else "",
                 "special": yes if tokens.special[index] else no,
                 "read": yes if analysis.reads.positions[index] else no,

@@ -39,7 +39,7 @@ def test_spans_of_a_pair_count_in_the_text_of_the_token() -> None:
 def test_a_long_text_is_cut_and_the_loss_is_counted() -> None:
     encoded = encode(tokenizer(), 24, "good " * 40, "")
     assert len(encoded.tokens.text) == 24
-    assert encoded.warnings == ("The input has 42 tokens and the model takes 24: the last 18 were left out.",)
+    assert encoded.warnings == ("The input has 42 tokens and 24 are taken: the last 18 were left out.",)
 
 
 def test_a_text_as_long_as_the_model_takes_is_whole() -> None:

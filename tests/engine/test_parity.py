@@ -5,9 +5,10 @@ import pytest
 import torch
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from components.engine.analysis import pooled_features
 from components.engine.engine import Engine
 from components.engine.loading import load
+from components.engine.pooling import POOLINGS
+from components.engine.states import batch_states
 from components.types import Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain, overwritten
 
@@ -74,7 +75,8 @@ def test_poolings_are_those_of_sentence_transformers(key: str, side: str) -> Non
         features = {"token_embeddings": final, "attention_mask": inputs["attention_mask"]}
         return Pooling(final.shape[2], mode)(features)["sentence_embedding"].numpy()
 
-    ours = pooled_features(backbone, TEXTS, (*SHARED, "first", "cls"), -1)
+    states = batch_states(backbone, TEXTS)
+    ours = {mode: POOLINGS[mode](states) for mode in (*SHARED, "first", "cls")}
     for mode in SHARED:
         np.testing.assert_allclose(ours[mode], theirs(mode), atol=1e-6, err_msg=mode)
     np.testing.assert_allclose(ours["first"], theirs("cls"), atol=1e-6)  # theirs is the first attended token
@@ -104,7 +106,7 @@ def test_a_swap_is_the_head_on_the_pooled_vector(engine: Engine, key: str) -> No
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_alone_and_in_a_padded_batch_agree(engine: Engine, key: str) -> None:
+def test_alone_and_among_others_agree(engine: Engine, key: str) -> None:
     poolings = [spec.key for spec in engine.poolings() if spec.key not in ("pooler", "attention")]
     together = engine.features(key, TEXTS, poolings)
     for row, text in enumerate(TEXTS):

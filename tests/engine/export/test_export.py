@@ -137,7 +137,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     common = "title = 'a'\ntask = 'sentiment'\nprobes = 'probes.safetensors'\n"
     entries = [f"[{key}]\n{common}path = '{place}'\n" for key, place in places.items()]
     (folder / "backbones.toml").write_text("".join(entries), encoding="utf-8")
-    return Engine(Settings(catalogue=folder / "backbones.toml", checkpoints=20))
+    return Engine(Settings(catalogue=folder / "backbones.toml"))
 
 
 def deeper_cut() -> Examined:

@@ -1,0 +1,42 @@
+"""A forward pass that gives the same every time and leaves the model as it was.
+
+Some models draw random numbers outside of training too, and some change for good with what they read: after a
+short text one exchanges its attention modules. Neither may depend on what was asked before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+Table = dict[str, Any]
+
+
+@contextmanager
+def repeatable(model: nn.Module) -> Iterator[None]:
+    """Within, random numbers start from one seed; afterwards they and the model's parts are as before."""
+    before = [(table, dict(table)) for table in _tables(model)]
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            yield
+    finally:
+        for table, entries in before:
+            table.update(entries)  # what is new stays: transformers remembers there which hooks it has set
+
+
+def _tables(model: nn.Module) -> Iterator[Table]:
+    """Everything that a forward pass may assign to: attributes, buffers and parts of modules, and configs."""
+    configs: dict[int, Table] = {}
+    for module in model.modules():
+        yield module.__dict__
+        yield module._modules
+        yield module._buffers
+        config = module.__dict__.get("config")
+        if config is not None:
+            configs[id(config)] = vars(config)
+    yield from configs.values()

@@ -1,0 +1,34 @@
+"""A text on which the model itself fails: the visitor is told, and the next text is answered."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from components.engine.examine import examine
+from components.engine.loading import load
+from components.errors import PoolscopeError
+from components.types import Query
+from tests.families.making import tiny_checkpoint
+from tests.tiny import WORDS, checkpoint, tokenizer
+
+
+def test_a_text_that_the_model_cannot_take(tmp_path: Path) -> None:
+    """Three tokens are fewer than one group of four."""
+    backbone = replace(load(tiny_checkpoint(tmp_path, "canine")), tokenizer=tokenizer())
+    with pytest.raises(PoolscopeError, match="text: '3 tokens' was given; the model fails on them"):
+        examine(backbone, Query("canine", "good"))
+    assert examine(backbone, Query("canine", "not good")).kept.logits.shape == (1, 2)
+
+
+def test_a_text_whose_numbers_overflow(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "x")
+    file = tmp_path / "x" / "model.safetensors"
+    tensors = load_file(file)
+    tensors["bert.embeddings.word_embeddings.weight"][WORDS.index("bad")] = 3e38  # finite, their sum is not
+    save_file(tensors, file, {"format": "pt"})
+    backbone = load(spec)
+    with pytest.raises(PoolscopeError, match="grow beyond what can be computed"):
+        examine(backbone, Query("x", "the film is bad"))
+    assert examine(backbone, Query("x", "the film is good")).kept.logits.isfinite().all()

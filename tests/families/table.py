@@ -1,0 +1,94 @@
+"""docs/families.md: which final hidden states the head of each family reads, by brute force on tiny models.
+
+``python -m tests.families.table`` writes it anew.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES as CLASSES
+
+from tests.families.brute import ByHand
+from tests.families.making import BUILT, FACTS, FAMILIES, tiny_model
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "families.md"
+PLAIN = (2, 5, 6, 7, 8, 9, 10, 3)  # [CLS] six words [SEP], which is the end of the sequence too
+GOES_ON = (2, 5, 6, 7, 3, 9, 10, 11)  # the same, and words behind the end
+PADDED = (2, 5, 6, 7, 3, 0, 0, 0)
+RULES = {  # what is read of the three: of an input, of one that goes on behind its end, of a padded one
+    "the first": ([0], [0], [0]),
+    "the last that is no padding": ([7], [7], [4]),
+    "the last end of sequence, found by its id": ([7], [4], [4]),
+    "the very last, padding or not": ([7], [7], [7]),
+    "every one that is no padding": (list(range(8)), list(range(8)), list(range(5))),
+    "every one, padding or not": (list(range(8)), list(range(8)), list(range(8))),
+    "the last that is no padding; in a padded row one past it": ([7], [7], [5]),
+}
+HEAD = """\
+# What each family reads
+
+Which final hidden states move the logits of each family that transformers can classify with, found by brute
+force on a tiny random model: one hidden state is changed at a time. `tests/engine/test_families.py` holds
+Poolscope to the same on every family: tokens, hidden states of every layer, poolings, swaps, logits, steps of
+the head; and it keeps this page true, which `python -m tests.families.table` writes.
+
+| Family | Class | Its head reads |
+|---|---|---|
+"""
+AVERAGING = """
+With these settings the same families average:
+
+| Family | Setting | Its head reads |
+|---|---|---|
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return "".join(
+        [
+            HEAD,
+            *(row(family, {}, tiny_model(family)) for family in BUILT),
+            AVERAGING,
+            *(row(family, more, tiny_model(family, **more)) for family, more in FACTS["averaging"].items()),
+            *_exceptions(),
+        ]
+    )
+
+
+def rule(model: PreTrainedModel, body: str) -> str:
+    """Which of RULES says what the head reads, or the positions as they were found."""
+    by_hand = ByHand(model, body)
+    found = tuple(by_hand.reads(_inputs(ids)) for ids in (PLAIN, GOES_ON, PADDED))
+    return next((name for name, reads in RULES.items() if reads == found), f"positions {found}")
+
+
+def _inputs(ids: tuple[int, ...]) -> dict[str, Tensor]:
+    row = torch.tensor([ids])
+    return {"input_ids": row, "attention_mask": row.ne(0).long()}
+
+
+def row(family: str, settings: dict[str, str], model: PreTrainedModel) -> str:
+    """The line of one family: its class or, if it is set to average, how; and what its head reads."""
+    reads = rule(model, FACTS["bodies"].get(family, ""))
+    set_to = ", ".join(f"`{name} = {value}`" for name, value in settings.items())
+    return f"| {family} | {set_to or CLASSES[family]} | {reads} |\n"
+
+
+def _exceptions() -> Iterator[str]:
+    yield "\n## What is not covered in full\n\n"
+    for family, reason in FACTS["not_per_token"].items():
+        yield f"- **{family}**: {reason}; what is shown are its final hidden states by number, not tokens.\n"
+    for family, reason in FACTS["partly"].items():
+        yield f"- **{family}**: {reason}.\n"
+    for family, reason in FACTS["not_built"].items():
+        yield f"- **{family}**: not tried; {reason}.\n"
+    yield f"\nOf {len(FAMILIES)} families {len(BUILT)} are tried.\n"
+
+
+if __name__ == "__main__":
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(page(), encoding="utf-8")
