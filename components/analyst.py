@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Protocol
 
 from components.types import (
@@ -11,6 +11,7 @@ from components.types import (
     BackboneSpec,
     Floats,
     PoolingSpec,
+    Progress,
     Query,
     TaskSpec,
 )
@@ -21,6 +22,28 @@ class Analyst(Protocol):
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order."""
+
+    @property
+    def takes_ids(self) -> bool:
+        """Whether ``find`` also takes the id of a model on the hub: the owner decides."""
+
+    @property
+    def online(self) -> bool:
+        """Whether the hub may be asked for anything; false where huggingface_hub is set offline."""
+
+    def find(self, given: str) -> BackboneSpec:
+        """The backbone of a key or, where ids are taken, of a hub id that a visitor typed.
+
+        An id is checked by its form, then at the hub, before anything large is loaded. What was found is
+        known to ``fetch`` and ``analyze`` by its key from now on. PoolscopeError says what would work.
+        """
+
+    def fetch(self, key: str) -> Generator[Progress]:
+        """Bring a backbone of the hub onto this machine; ends at once where it is there already.
+
+        Who closes the iterator leaves: the last to leave cancels the download, which a later one resumes.
+        PoolscopeError says why it failed.
+        """
 
     def poolings(self) -> tuple[PoolingSpec, ...]:
         """Every pooling method, the head's own ("native") first."""

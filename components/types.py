@@ -30,7 +30,8 @@ class BackboneSpec:
     ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``.
     ``texts`` is how many texts the head was trained on (1, 2), or None where that is not known.
     ``probes`` is the file of its probes, or None; ``probed`` are the keys of the tasks that it holds.
-    ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet.
+    ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet (``available``
+    is false); ``size`` is what has to be downloaded for it, in bytes, or None where that is not known.
     """
 
     key: str
@@ -46,6 +47,16 @@ class BackboneSpec:
     architecture: str = ""
     labels: tuple[str, ...] = ()
     available: bool = True
+    licence: str = ""
+    size: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a download is, in bytes; it is over when ``done`` equals ``total``."""
+
+    done: int
+    total: int
 
 
 @dataclass(frozen=True)

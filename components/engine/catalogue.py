@@ -1,15 +1,16 @@
 """The catalogue: TOML files of backbones and tasks -> their specs. Reads files only, never a network."""
 
-import json
 import tomllib
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import try_to_load_from_cache
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from safetensors import SafetensorError
 
+from components.engine import config
+from components.engine.hub.cache import COMMIT, CONFIG, folder
+from components.engine.hub.ids import checked_id
 from components.engine.probes import probed
 from components.errors import PoolscopeError
 from components.settings import ASSETS
@@ -17,7 +18,10 @@ from components.types import BackboneSpec, TaskSpec
 
 
 class Entry(BaseModel):
-    """One entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``."""
+    """One entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``.
+
+    ``size``: what a hub entry takes to download, in bytes. ``preload``: whether a Space brings it along.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -29,6 +33,9 @@ class Entry(BaseModel):
     hub: str | None = None
     revision: str | None = None
     probes: str | None = None
+    licence: str = ""
+    size: int | None = None
+    preload: bool = False
 
     @model_validator(mode="after")
     def _one_source(self) -> "Entry":
@@ -36,6 +43,12 @@ class Entry(BaseModel):
             raise ValueError("give either path or hub")
         if (self.hub is None) != (self.revision is None):
             raise ValueError("hub and revision go together")
+        if self.revision is not None and COMMIT.fullmatch(self.revision) is None:
+            raise ValueError("revision is a whole commit hash, of 40 characters")
+        if self.hub is not None:
+            checked_id(self.hub)
+        if self.hub is None and (self.size is not None or self.preload):
+            raise ValueError("size and preload are for hub entries")
         if self.texts not in (None, 1, 2):
             raise ValueError("texts is 1 or 2")
         return self
@@ -50,6 +63,18 @@ def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
     if not entries:
         raise PoolscopeError("catalogue", str(file), "it must list at least one backbone")
     return tuple(_spec(key, entry, file) for key, entry in entries.items())
+
+
+def refreshed(spec: BackboneSpec) -> BackboneSpec:
+    """``spec`` with what its files say of it now; not available where they are not all on this machine."""
+    found = folder(spec)
+    stated = config.read(found / CONFIG) if found else {}
+    return replace(
+        spec,
+        architecture=config.architecture(stated),
+        labels=config.labels(stated),
+        available=bool(stated),
+    )
 
 
 def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
@@ -67,24 +92,27 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
     except ValidationError as error:
         details = "; ".join(f"{'.'.join(map(str, e['loc']))} {e['msg']}".strip() for e in error.errors())
         raise PoolscopeError(f"catalogue entry [{key}]", entry, details) from error
-    spec = partial(
-        BackboneSpec, key=key, title=known.title, task=known.task, note=known.note, texts=known.texts
-    )
-    if known.hub is not None:
-        cached = try_to_load_from_cache(known.hub, "config.json", revision=known.revision)
-        config = _config(Path(cached)) if isinstance(cached, str) else {}
-        place: dict[str, Any] = {"source": "hub", "location": known.hub, "revision": known.revision}
-    else:
-        folder = (file.parent / str(known.path)).resolve()
-        config = _config(folder / "config.json")
-        place = {"source": "bundled" if folder.is_relative_to(ASSETS) else "local", "location": str(folder)}
-    return spec(
-        **place,
+    spec = BackboneSpec(
+        key=key,
+        title=known.title,
+        task=known.task,
+        note=known.note,
+        texts=known.texts,
+        licence=known.licence,
+        size=known.size,
+        revision=known.revision,
+        **_place(known, file),
         **_probes(key, known.probes, file),
-        architecture=next(iter(config.get("architectures") or ()), ""),
-        labels=_labels(config),
-        available=bool(config),
     )
+    return refreshed(spec)
+
+
+def _place(known: Entry, catalogue: Path) -> dict[str, Any]:
+    """The fields of an entry about where its checkpoint is."""
+    if known.hub is not None:
+        return {"source": "hub", "location": known.hub}
+    found = (catalogue.parent / str(known.path)).resolve()
+    return {"source": "bundled" if found.is_relative_to(ASSETS) else "local", "location": str(found)}
 
 
 def _probes(key: str, given: str | None, catalogue: Path) -> dict[str, Any]:
@@ -98,13 +126,3 @@ def _probes(key: str, given: str | None, catalogue: Path) -> dict[str, Any]:
         raise PoolscopeError(
             f"catalogue entry [{key}]", given, f"probes must be a readable safetensors file ({error})"
         ) from error
-
-
-def _config(file: Path) -> dict[str, Any]:
-    config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return config
-
-
-def _labels(config: dict[str, Any]) -> tuple[str, ...]:
-    names = config.get("id2label") or {}
-    return tuple(str(names[key]) for key in sorted(names, key=int))

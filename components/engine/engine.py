@@ -7,16 +7,31 @@ page is served while they do.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from components.engine.catalogue import read_catalogue, read_tasks
+from huggingface_hub import is_offline_mode
+
+from components.engine.catalogue import read_catalogue, read_tasks, refreshed
+from components.engine.hub.hub import Hub
+from components.engine.hub.listing import megabytes
 from components.engine.pooling import POOLINGS
 from components.engine.query import checked, checked_texts, choice, whole_number, with_task
+from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
-from components.types import Analysis, Anatomy, BackboneSpec, Floats, PoolingSpec, Query, TaskSpec
+from components.types import (
+    Analysis,
+    Anatomy,
+    BackboneSpec,
+    Floats,
+    PoolingSpec,
+    Progress,
+    Query,
+    TaskSpec,
+)
 
 if TYPE_CHECKING:
     from components.engine.checkpoints import Checkpoints
@@ -30,13 +45,46 @@ class Engine:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._specs = MappingProxyType({spec.key: spec for spec in read_catalogue(settings.catalogue)})
+        folders_only = settings.sources == "bundled"
+        listed = [s for s in read_catalogue(settings.catalogue) if s.source != "hub" or not folders_only]
+        self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
+        self._hub = Hub(settings.download)
         self._turn = threading.Lock()  # a head is run again by changing a shared model for a moment
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
-        """Every backbone of the catalogue, in its order."""
-        return tuple(self._specs.values())
+        """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
+        return tuple(map(refreshed, self._specs.values()))
+
+    @property
+    def takes_ids(self) -> bool:
+        """Whether ``find`` also takes the id of a model on the hub: the owner decides."""
+        return self._settings.sources == "any"
+
+    @property
+    def online(self) -> bool:
+        """Whether the hub may be asked for anything; false where huggingface_hub is set offline."""
+        return not is_offline_mode()
+
+    def find(self, given: str) -> BackboneSpec:
+        """The backbone of a key, of a listed hub id or, where ids are taken, of any that a visitor typed.
+
+        Asks the hub only for ids that are not listed; see `Hub.find`.
+        """
+        listed = self._listed(given)
+        if listed is None and not self.takes_ids:
+            choice("backbone", given, tuple(self._specs))
+        return refreshed(listed or self._hub.find(given))
+
+    def fetch(self, key: str) -> Generator[Progress]:
+        """Bring a backbone of the hub onto this machine; ends at once where it is there already.
+
+        Who closes the iterator leaves: the last to leave cancels the download, which a later one resumes.
+        PoolscopeError says why it failed.
+        """
+        spec = self._listed(key) or self._hub.known(key) or self.find(key)
+        if spec.source == "hub":
+            yield from self._hub.fetch(spec)
 
     def poolings(self) -> tuple[PoolingSpec, ...]:
         """Every pooling method, the head's own ("native") first."""
@@ -48,31 +96,32 @@ class Engine:
 
     def analyze(self, query: Query) -> Analysis:
         """Answer one query; raises PoolscopeError with a message for the visitor."""
-        asked = self._asked(query)
-        with self._turn:
+        with self._examined(query) as examined:
             from components.engine.analysis import analyse
 
-            return analyse(self._examined(*asked))
+            return analyse(examined)
 
     def anatomy(self, query: Query) -> Anatomy:
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
-        asked = self._asked(query)
-        with self._turn:
+        with self._examined(query) as examined:
             from components.engine.anatomy.dissect import dissect
 
-            return dissect(self._examined(*asked))
+            return dissect(examined)
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
     ) -> dict[str, Floats]:
         """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
-        spec = self._specs[choice("backbone", backbone, tuple(self._specs))]
+        spec = self._at_hand(choice("backbone", backbone, self._keys(backbone)))
         known = [choice("poolings", key, tuple(POOLINGS)) for key in poolings]
         readable = checked_texts(texts, self._settings.characters)
         with self._turn:
             from components.engine.analysis import pooled_features
+            from components.engine.repeatable import repeatable
 
-            return pooled_features(self._checkpoints.get(spec), readable, known, whole_number("layer", layer))
+            loaded = self._checkpoints.get(spec)
+            with repeatable(loaded.model):
+                return pooled_features(loaded, readable, known, whole_number("layer", layer))
 
     def warm(self) -> None:
         """Load torch and the first backbone on this machine, so that the first visitor need not wait."""
@@ -82,18 +131,49 @@ class Engine:
 
     def _asked(self, query: Query) -> tuple[BackboneSpec, Query, TaskSpec | None]:
         """The query as it can be answered, with its backbone and its probe's task, if it has one."""
-        query = checked(query, tuple(self._specs), tuple(POOLINGS), HEADS, self._settings.characters)
-        spec = self._specs[query.backbone]
+        keys = self._keys(query.backbone)
+        query = checked(query, keys, tuple(POOLINGS), HEADS, self._settings.characters)
+        spec = self._at_hand(query.backbone)
         query = with_task(query, spec, self.tasks())
         return spec, query, self._tasks[query.task] if query.head == "probe" else None
 
-    def _examined(self, spec: BackboneSpec, query: Query, task: TaskSpec | None) -> Examined:
-        from components.engine.examine import examine
+    def _listed(self, given: object) -> BackboneSpec | None:
+        """The backbone of the catalogue with this key or, as the hub calls it, this id."""
+        every = self._specs.values()
+        return next((s for s in every if given == s.key or (s.source, s.location) == ("hub", given)), None)
 
-        return examine(self._checkpoints.get(spec), query, task)
+    def _keys(self, asked: object) -> tuple[str, ...]:
+        """What may be asked for: the catalogue's keys, and ``asked`` itself if it is an id that was found."""
+        found = self._hub.known(asked)
+        return (*self._specs, found.key) if found else tuple(self._specs)
+
+    def _at_hand(self, key: str) -> BackboneSpec:
+        """The backbone of a key, which has to be on this machine: nothing is downloaded on the way."""
+        known = self._specs.get(key) or self._hub.known(key)
+        if known is None:  # forgotten since it was found
+            raise PoolscopeError("backbone", key, "it has to be looked up on the hub again")
+        spec = refreshed(known)
+        if spec.source == "hub" and not spec.available:
+            size = f" ({megabytes(spec.size)})" if spec.size else ""
+            raise PoolscopeError("backbone", key, f"it is not on this machine yet: fetch it first{size}")
+        return spec
+
+    @contextmanager
+    def _examined(self, query: Query) -> Iterator[Examined]:
+        """The query, run on its backbone in this thread's turn; afterwards the model is as it was."""
+        spec, query, task = self._asked(query)
+        with self._turn:
+            from components.engine.examine import examine
+            from components.engine.repeatable import repeatable
+
+            backbone = self._checkpoints.get(spec)
+            with repeatable(backbone.model):
+                yield examine(backbone, query, task)
 
     @cached_property
     def _checkpoints(self) -> Checkpoints:
         from components.engine.checkpoints import Checkpoints
+        from components.engine.memory import total
 
-        return Checkpoints(self._settings.checkpoints)
+        stated = self._settings.memory
+        return Checkpoints(total() // 2 if stated is None else stated)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from huggingface_hub import constants
 
-from components.engine.catalogue import read_catalogue, read_tasks
+from components.engine.catalogue import read_catalogue, read_tasks, refreshed
 from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
@@ -39,15 +40,65 @@ def test_a_folder_and_a_hub_entry(tmp_path: Path) -> None:
             [theirs]
             title = "Theirs"
             hub = "org/name"
-            revision = "0123abc"
+            revision = "0123456789012345678901234567890123456789"
             task = "topic"
+            licence = "apache-2.0"
+            size = 268000000
+            preload = true
             """,
         )
     )
     assert (local.key, local.source, local.location) == ("mine", "local", str(tmp_path / "mine"))
     assert (local.architecture, local.labels) == ("BertForSequenceClassification", ("no", "yes", "?"))
     assert (local.texts, local.note, local.available) == (1, "our own", True)
-    assert (hub.source, hub.location, hub.revision, hub.texts) == ("hub", "org/name", "0123abc", None)
+    assert (hub.source, hub.location, hub.revision) == ("hub", "org/name", "0123456789" * 4)
+    assert (hub.texts, hub.licence, hub.size, hub.available) == (None, "apache-2.0", 268_000_000, False)
+    assert (local.licence, local.size) == ("", None)
+
+
+def test_a_hub_entry_is_there_when_all_of_its_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0123456789" * 4
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    entry = f'[a]\ntitle = "A"\nhub = "org/name"\nrevision = "{commit}"\ntask = "t"'
+    (listed,) = read_catalogue(written(tmp_path, entry))
+    folder = tmp_path / "models--org--name" / "snapshots" / commit
+    folder.mkdir(parents=True)
+    config = {"architectures": ["BertForSequenceClassification"], "id2label": {"0": "no", "1": "yes"}}
+    for name, text in (
+        ("config.json", json.dumps(config)),
+        ("model.safetensors", ""),
+        ("tokenizer.json", "{}"),
+    ):
+        assert not refreshed(listed).available
+        assert refreshed(listed).labels == ()
+        (folder / name).write_text(text)
+    assert refreshed(listed).available
+    assert refreshed(listed).labels == ("no", "yes")
+    assert refreshed(listed).architecture == "BertForSequenceClassification"
+    (folder / "model.safetensors").unlink()
+    assert refreshed(refreshed(listed)) == listed
+
+
+@pytest.mark.parametrize(
+    ("text", "architecture", "labels"),
+    [
+        ('{"architectures": null, "id2label": null}', "", ()),
+        ('{"architectures": "Bert", "id2label": ["a"]}', "", ()),
+        ('{"architectures": [3], "id2label": {"x": "a", "0": "b"}}', "3", ()),
+        ('{"architectures": [], "id2label": {"1": 5, "0": null}}', "", ("None", "5")),
+        ('{"architectures"', "", ()),
+        ("[]", "", ()),
+        ("[" * 100_000, "", ()),
+    ],
+)
+def test_a_config_of_nonsense_is_read_as_far_as_it_goes(
+    tmp_path: Path, text: str, architecture: str, labels: tuple[str, ...]
+) -> None:
+    (tmp_path / "config.json").write_text(text)
+    (spec,) = read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'))
+    assert (spec.architecture, spec.labels) == (architecture, labels)
 
 
 def test_a_folder_that_is_not_there_is_listed_as_absent(tmp_path: Path) -> None:
@@ -63,6 +114,10 @@ def test_a_folder_that_is_not_there_is_listed_as_absent(tmp_path: Path) -> None:
         ('[a]\ntitle = "A"\ntask = "t"', "either path or hub"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\nhub = "y/z"', "either path or hub"),
         ('[a]\ntitle = "A"\ntask = "t"\nhub = "y/z"', "revision"),
+        ('[a]\ntitle = "A"\ntask = "t"\nhub = "y/z"\nrevision = "main"', "40 characters"),
+        (f'[a]\ntitle = "A"\ntask = "t"\nhub = "../z"\nrevision = "{"0" * 40}"', "an id of a model"),
+        ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\nsize = 3', "for hub entries"),
+        ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\npreload = true', "for hub entries"),
         ('[a]\ntask = "t"\npath = "x"', "title"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\ncolour = "red"', "colour"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\ntexts = 3', "texts is 1 or 2"),
@@ -105,9 +160,11 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_bundled_catalogue_is_whole() -> None:
-    specs = read_catalogue(Settings().catalogue)
+    listed = read_catalogue(Settings().catalogue)
+    assert all(spec.note for spec in listed)
+    specs = [spec for spec in listed if spec.source == "bundled"]
     assert len(specs) == 15
-    assert all(spec.source == "bundled" and spec.available and spec.note for spec in specs)
+    assert all(spec.available for spec in specs)
     folders = {path.name for path in (ASSETS / "models").iterdir() if path.is_dir()}
     assert folders == {Path(spec.location).name for spec in specs}
     assert len({spec.architecture for spec in specs if spec.texts}) == 5

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from safetensors import safe_open
 from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME
-from transformers.utils.hub import cached_file
 
 from components.engine.backbone import Backbone
+from components.engine.config import read
+from components.engine.hub.cache import folder as here
+from components.engine.hub.cache import shards
 from components.types import BackboneSpec, Origin, Weight
 
 Shape = tuple[int, ...]
@@ -47,25 +48,12 @@ def held(spec: BackboneSpec) -> Mapping[str, Shape]:
 
 def _files(spec: BackboneSpec) -> tuple[Path, ...]:
     """The safetensors files of a checkpoint that is on this machine: one, or those that its index names."""
-    whole = _file(spec, SAFE_WEIGHTS_NAME)
-    if whole is not None:
-        return (whole,)
-    index = _file(spec, SAFE_WEIGHTS_INDEX_NAME)
-    if index is None:
+    folder = here(spec)
+    if folder is None:
         return ()
-    names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-    return tuple(index.with_name(name) for name in names)
-
-
-def _file(spec: BackboneSpec, name: str) -> Path | None:
-    path = cached_file(
-        spec.location,
-        name,
-        revision=spec.revision,
-        local_files_only=True,
-        _raise_exceptions_for_missing_entries=False,
-    )
-    return None if path is None else Path(path)
+    if (folder / SAFE_WEIGHTS_NAME).is_file():
+        return (folder / SAFE_WEIGHTS_NAME,)
+    return tuple(folder / name for name in shards(read(folder / SAFE_WEIGHTS_INDEX_NAME)))
 
 
 def _names(name: str, prefix: str) -> set[str]:

@@ -1,0 +1,149 @@
+"""Downloads under way: one for a model, however many wait for it."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from huggingface_hub import constants
+
+from components.engine.hub.listing import HubFile, Listing, megabytes
+from components.engine.hub.transfer import bring, present
+from components.engine.hub.web import PATIENCE
+from components.errors import PoolscopeError
+from components.types import Progress
+
+TICK = 0.2  # seconds between two looks at a download
+SPARE = 500_000_000  # bytes of the disk that stay free
+
+
+class _Left(Exception):  # noqa: N818 (nothing is wrong)
+    """Nobody waits for this download any more."""
+
+
+@dataclass(eq=False)
+class _Download:
+    """One download, ``waiting`` of whom wait for it; the Downloads' lock guards every field."""
+
+    listing: Listing
+    done: int = 0
+    waiting: int = 0
+    over: bool = False
+    error: Exception | None = None
+    changed: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return Progress(self.done, self.listing.size)
+
+
+@contextmanager
+def _kept(model: str) -> Iterator[None]:
+    """Say what is wrong with this machine's disk to whom asked for ``model``."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"this server cannot keep it ({error.strerror}): tell its owner, or choose one that is here"
+        raise PoolscopeError("backbone", model, reason) from error
+
+
+class Downloads:
+    """Fetches models into huggingface_hub's cache, at most ``most`` at a time. Several threads may ask.
+
+    ``patience``: seconds that the hub may send nothing.
+    """
+
+    def __init__(self, most: int = 3, patience: float = PATIENCE) -> None:
+        self._most = most
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._running: dict[tuple[str, str], _Download] = {}
+
+    def fetch(self, listing: Listing) -> Iterator[Progress]:
+        """Wait for a model to be here, and say a few times a second how far it is.
+
+        Who asks for what is on its way joins. Who closes the iterator leaves, and when the last one does, the
+        download stops; what came stays for the next one. PoolscopeError says why it failed.
+        """
+        with _kept(listing.model):
+            download = self._join(listing)
+        try:
+            while not download.changed.wait(TICK):
+                yield download.progress
+            if download.error is not None:
+                raise download.error
+            yield download.progress
+        finally:
+            with self._lock:
+                download.waiting -= 1
+
+    def _join(self, listing: Listing) -> _Download:
+        """The download of a model that is under way, or a new one."""
+        key = (listing.model, listing.commit)
+        with self._lock:
+            download = self._running.get(key)
+            if download is None:
+                self._check_room(listing)
+                download = _Download(listing)
+                threading.Thread(target=self._run, args=(download,), name="download", daemon=True).start()
+                self._running[key] = download  # it has the lock to wait for before it can end
+            download.waiting += 1
+            return download
+
+    def _check_room(self, listing: Listing) -> None:
+        """Refuse a download that does not fit among the others."""
+        if len(self._running) >= self._most:
+            reason = f"{self._most} downloads are under way here already: try again when one is over"
+            raise PoolscopeError("backbone", listing.model, reason)
+        coming = sum(other.listing.size - other.done for other in self._running.values())
+        missing = sum(file.size - present(listing.model, listing.commit, file) for file in listing.files)
+        cache = Path(constants.HF_HUB_CACHE)
+        cache.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(cache).free - coming - SPARE
+        if missing > free:
+            raise PoolscopeError(
+                "backbone",
+                listing.model,
+                f"it takes {megabytes(missing)}, and this server has room for {megabytes(max(free, 0))}: "
+                "choose a smaller one, or one that is here already",
+            )
+
+    def _run(self, download: _Download) -> None:
+        listing, before = download.listing, 0
+        try:
+            for file in listing.files:
+                self._bring(download, file, before)
+                before += file.size
+        except _Left:
+            pass  # as they wished
+        except OSError as error:
+            reason = (
+                f"this server cannot keep it ({error.strerror}): tell its owner, or choose one that is here"
+            )
+            download.error = PoolscopeError("backbone", listing.model, reason)
+            download.error.__cause__ = error
+        except Exception as error:
+            download.error = error  # raised where somebody waits
+        finally:
+            with self._lock:
+                self._close(download)
+
+    def _bring(self, download: _Download, file: HubFile, before: int) -> None:
+        def moved(here: int) -> None:
+            with self._lock:
+                download.done = before + here
+                if not download.waiting:
+                    self._close(download)  # under the same lock: nobody can join what is about to end
+                    raise _Left
+
+        bring(download.listing.model, download.listing.commit, file, moved, self._patience)
+
+    def _close(self, download: _Download) -> None:
+        if self._running.get((download.listing.model, download.listing.commit)) is download:
+            del self._running[download.listing.model, download.listing.commit]
+        download.changed.set()

@@ -1,0 +1,71 @@
+"""Whether a model of the hub can be classified with here, from its small files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from components.engine.hub.cache import CONFIG, VOCABULARIES
+from components.engine.safety.refusal import RefusalError
+from components.errors import PoolscopeError
+
+ANOTHER = "choose a model that classifies texts with transformers' own classes"
+
+
+def check_config(model: str, config: dict[str, Any]) -> None:
+    """Refuse what its config.json shows to be impossible, or what would be refused when it is loaded."""
+    from components.engine.safety.configs import check_stated
+
+    with _said(model):
+        check_stated(config)
+    kind = config.get("model_type")
+    if not isinstance(kind, str):
+        reason = f"its {CONFIG} does not name a model_type: {ANOTHER}"
+    elif not _classifies(kind):
+        reason = f"transformers has no text classification for models of type {kind[:40]!r}: {ANOTHER}"
+    else:
+        return
+    raise PoolscopeError("backbone", model, reason)
+
+
+def check_tokenizer_config(model: str, config: dict[str, Any]) -> None:
+    """Refuse a tokenizer with code of its own."""
+    from components.engine.safety.configs import check_plain
+
+    with _said(model):
+        check_plain(config)
+
+
+def check_vocabulary(model: str, names: Collection[str]) -> None:
+    """Refuse a model of which no tokenizer can be made that tells where in a text a token stands."""
+    held = [name for name in VOCABULARIES if name in names]
+    if not held:
+        raise PoolscopeError("backbone", model, "it has no tokenizer.json: choose one with a fast tokenizer")
+    if all(name.endswith(".model") for name in held) and not (find_spec("sentencepiece") and _protobuf()):
+        raise PoolscopeError(
+            "backbone",
+            model,
+            f"its tokenizer is a {held[0]}, which is not read here: choose one with a tokenizer.json",
+        )
+
+
+@contextmanager
+def _said(model: str) -> Iterator[None]:
+    """Say to whom asked for ``model`` what is refused inside."""
+    try:
+        yield
+    except RefusalError as refusal:
+        raise PoolscopeError("backbone", model, str(refusal)) from refusal
+
+
+def _classifies(kind: str) -> bool:
+    """Whether transformers knows how to classify texts with this type of model; loads none of them."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+
+    return kind in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+
+
+def _protobuf() -> bool:
+    return find_spec("google") is not None and find_spec("google.protobuf") is not None

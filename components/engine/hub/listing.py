@@ -1,0 +1,164 @@
+"""What the hub says of a model, and whether it can be had: decided before anything large is loaded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from huggingface_hub import constants, hf_hub_url
+from pydantic import BaseModel, Field, NonNegativeInt, ValidationError
+
+from components.engine import config
+from components.engine.hub.cache import COMMIT, CONFIG, INDEX, VOCABULARIES, WEIGHTS, shards
+from components.engine.hub.fit import check_config, check_tokenizer_config, check_vocabulary
+from components.engine.hub.web import UNREADABLE, small
+from components.errors import PoolscopeError
+
+TOKENIZER = "tokenizer_config.json"
+TOKENIZERS = (  # every file that a tokenizer may read, of those that a model has
+    *VOCABULARIES,
+    TOKENIZER,
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "merges.txt",
+    "entity_vocab.json",
+)
+SECONDS = 20.0  # for all that is asked about a model
+LISTING = 20_000_000  # bytes, as are the next two: some models have thousands of files,
+SETTINGS = 4_000_000  # some configs thousands of labels,
+SHARDED = 40_000_000  # and an index a line for every tensor
+
+
+class _Large(BaseModel):
+    """A large file in the hub's answer: what stands for it in git is a pointer."""
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    size: NonNegativeInt
+
+
+class _Entry(BaseModel):
+    """A file in the hub's answer; ``blob`` is git's name for its content."""
+
+    name: str = Field(alias="rfilename")
+    size: NonNegativeInt | None = None
+    blob: str | None = Field(None, alias="blobId", pattern=r"^[0-9a-f]{40}$")
+    large: _Large | None = Field(None, alias="lfs")
+
+
+class _Answer(BaseModel):
+    """The hub's answer, as far as it is read."""
+
+    commit: str = Field(alias="sha", pattern=rf"^{COMMIT.pattern}$")
+    private: bool = False
+    card: dict[str, object] | None = Field(None, alias="cardData")
+    entries: tuple[_Entry, ...] = Field(alias="siblings")
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """One file: ``size`` in bytes; ``digest`` is its sha256, or git's sha1 for a small one."""
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A model that can be had: what has to be here of it at one commit, its config last."""
+
+    model: str
+    commit: str
+    files: tuple[HubFile, ...]
+    licence: str = ""
+    private: bool = False
+
+    @property
+    def size(self) -> int:
+        """All of its files, in bytes."""
+        return sum(file.size for file in self.files)
+
+
+def listed(model: str, revision: str | None, largest: int) -> Listing:
+    """Ask the hub for a model at a commit, or where its branch stands now.
+
+    ``largest``: bytes that may be downloaded. PoolscopeError says why it cannot be had, and what could.
+    """
+    until = time.monotonic() + SECONDS
+    answer = _ask(model, revision, until)
+    commit, there = answer.commit, {entry.name: entry for entry in answer.entries}
+    if CONFIG not in there:
+        raise PoolscopeError("backbone", model, f"it has no {CONFIG}: choose a model made for transformers")
+    own = config.parsed(_read(model, commit, CONFIG, SETTINGS, until))
+    tokenizer = config.parsed(_read(model, commit, TOKENIZER, SETTINGS, until)) if TOKENIZER in there else {}
+    weights = _weights(model, commit, there, until)
+    check_config(model, own)  # may have to wait for transformers, which is no fault of the hub
+    check_vocabulary(model, there)
+    check_tokenizer_config(model, tokenizer)
+    needed = (*weights, *(name for name in TOKENIZERS if name in there), CONFIG)
+    files = tuple(_file(model, there[name]) for name in needed)
+    found = Listing(model, commit, files, _licence(answer.card or {}), answer.private)
+    if found.size > largest:
+        raise PoolscopeError(
+            "backbone",
+            model,
+            f"it takes {megabytes(found.size)} to download, and at most {megabytes(largest)} are allowed "
+            "here: choose a smaller one",
+        )
+    return found
+
+
+def megabytes(size: int) -> str:
+    """A number of bytes as a person says it."""
+    return (
+        f"{size / 1e9:,.1f} GB" if size >= 999_500_000 else f"{max(size / 1e6, 0.1):,.{int(size < 1e7)}f} MB"
+    )
+
+
+def _ask(model: str, revision: str | None, until: float) -> _Answer:
+    """What the hub says of a model, with the size and the hash of each file."""
+    at = f"/revision/{quote(revision, safe='')}" if revision else ""
+    url = f"{constants.ENDPOINT}/api/models/{model}{at}?blobs=true"
+    try:
+        return _Answer.model_validate_json(small(url, model, LISTING, until))
+    except ValidationError as error:
+        raise PoolscopeError("backbone", model, UNREADABLE) from error
+
+
+def _read(model: str, commit: str, name: str, most: int, until: float) -> bytes:
+    return small(hf_hub_url(model, name, revision=commit), model, most, until)
+
+
+def _weights(model: str, commit: str, there: Collection[str], until: float) -> tuple[str, ...]:
+    """The files that transformers would read: the one of safetensors or, where that is split, its parts."""
+    if WEIGHTS in there:
+        return (WEIGHTS,)
+    if INDEX not in there:
+        raise PoolscopeError(
+            "backbone",
+            model,
+            "it has no weights in safetensors, and nothing else is opened here: "
+            "choose one that has, or convert it with transformers' save_pretrained",
+        )
+    parts = shards(config.parsed(_read(model, commit, INDEX, SHARDED, until)))
+    if not parts or not set(parts) <= set(there):
+        raise PoolscopeError(
+            "backbone", model, f"its {INDEX} names files that it does not have: choose another"
+        )
+    return (*parts, INDEX)
+
+
+def _file(model: str, said: _Entry) -> HubFile:
+    if said.large is not None:
+        return HubFile(said.name, said.large.size, said.large.sha256)
+    if said.size is None or said.blob is None:
+        raise PoolscopeError("backbone", model, UNREADABLE)
+    return HubFile(said.name, said.size, said.blob)
+
+
+def _licence(card: dict[str, object]) -> str:
+    stated = card.get("license")
+    text = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
+    return text if len(text) <= 60 else f"{text[:59]}…"

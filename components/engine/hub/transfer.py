@@ -1,0 +1,132 @@
+"""One file from the hub into the cache: taken up where it was left, and kept only if its hash is right."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx2
+from filelock import FileLock, Timeout
+from huggingface_hub import constants, hf_hub_url
+from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+
+from components.engine.hub.cache import place, storage
+from components.engine.hub.listing import HubFile
+from components.engine.hub.web import opened, refusal
+from components.errors import PoolscopeError
+
+TRIES = 3  # in a row that bring nothing
+PASSING = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
+WRONG = (
+    "the hub sent another file than it lists, and nothing of it was kept: try again, or choose another one"
+)
+BUSY = "another program on this server is fetching it into the same cache: try again when that is done"
+
+Moved = Callable[[int], None]  # is told how many bytes of the file are here, and may raise to stop
+
+
+def bring(model: str, commit: str, file: HubFile, moved: Moved, patience: float) -> None:
+    """Make ``file`` part of the snapshot of ``commit``; at once if the cache holds it already.
+
+    What comes is written beside the cache's blobs, under a name that nothing reads, and becomes a blob by one
+    renaming when its length and its hash are those of the listing. ``patience``: seconds without a byte.
+    """
+    blob = storage(model) / "blobs" / file.digest
+    lock = Path(constants.HF_HUB_CACHE) / ".locks" / storage(model).name / f"{file.digest}.lock"
+    for folder in (blob.parent, lock.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(lock, timeout=patience):  # other programs download into this cache, too
+            if not held(blob, file):
+                partial = _partial(blob)
+                _fill(hf_hub_url(model, file.name, revision=commit), model, file, partial, moved, patience)
+                _keep(model, file, partial, blob)
+            _point(place(model, commit) / file.name, blob)
+    except Timeout as error:
+        raise PoolscopeError("backbone", model, BUSY) from error
+    moved(file.size)
+
+
+def present(model: str, commit: str, file: HubFile) -> int:
+    """How many bytes of a file are here, whole or in part."""
+    blob = storage(model) / "blobs" / file.digest
+    if held(blob, file) or held(place(model, commit) / file.name, file):
+        return file.size
+    partial = _partial(blob)
+    return min(partial.stat().st_size, file.size) if partial.is_file() else 0
+
+
+def held(kept: Path, file: HubFile) -> bool:
+    """Whether the cache has a file under this name, as long as it should be."""
+    return kept.is_file() and kept.stat().st_size == file.size
+
+
+def _partial(blob: Path) -> Path:
+    return blob.with_name(f"{blob.name}.poolscope.incomplete")
+
+
+def _fill(url: str, model: str, file: HubFile, partial: Path, moved: Moved, patience: float) -> None:
+    """Bring ``partial`` to its full length; after a cut, again from where it stopped."""
+    tries = 0
+    while (before := partial.stat().st_size if partial.is_file() else 0) != file.size:
+        try:
+            _stream(url, model, file, partial, moved, patience)
+        except PASSING as error:
+            brought = partial.is_file() and partial.stat().st_size > before
+            tries = 0 if brought else tries + 1
+            if tries >= TRIES:
+                raise refusal(model, error) from error
+        except HfHubHTTPError as error:
+            if error.response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+                raise _wrong(model, partial) from error
+            raise refusal(model, error) from error
+        except (httpx2.HTTPError, OfflineModeIsEnabled) as error:
+            raise refusal(model, error) from error
+
+
+def _stream(url: str, model: str, file: HubFile, partial: Path, moved: Moved, patience: float) -> None:
+    """Append what one request brings."""
+    with partial.open("ab") as out:
+        here = out.tell()
+        if here > file.size:
+            out.truncate(0)  # nothing of ours
+            here = 0
+        with opened(url, patience, here) as response:
+            if here and response.status_code != HTTPStatus.PARTIAL_CONTENT:
+                out.truncate(0)  # the whole file comes, whatever was asked for
+                here = 0
+            for piece in response.iter_bytes():
+                here += len(piece)
+                if here > file.size:
+                    raise _wrong(model, partial)
+                out.write(piece)
+                moved(here)
+    if here < file.size:  # an end in good order, but too early
+        raise _wrong(model, partial)
+
+
+def _keep(model: str, file: HubFile, partial: Path, blob: Path) -> None:
+    """Give a partial file its name among the blobs, if it is what the listing says."""
+    with partial.open("rb") as whole:
+        digest = hashlib.sha1(b"blob %d\0" % file.size) if len(file.digest) == 40 else hashlib.sha256()
+        if hashlib.file_digest(whole, lambda: digest).hexdigest() != file.digest:
+            raise _wrong(model, partial)
+        os.fsync(whole.fileno())
+    partial.replace(blob)
+
+
+def _point(name: Path, blob: Path) -> None:
+    """Let a snapshot have a blob under a file's name, as huggingface_hub does."""
+    if name.is_file() and name.stat().st_size == blob.stat().st_size:
+        return
+    name.parent.mkdir(parents=True, exist_ok=True)
+    name.unlink(missing_ok=True)
+    name.symlink_to(os.path.relpath(blob, name.parent))
+
+
+def _wrong(model: str, partial: Path) -> PoolscopeError:
+    partial.unlink(missing_ok=True)
+    return PoolscopeError("backbone", model, WRONG)
