@@ -6,6 +6,7 @@ pixels, widths are shares of the figure's.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
@@ -61,7 +62,7 @@ def flow(anatomy: Anatomy, say: Say) -> go.Figure:
     bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
     level = len(drawn.classes) <= LEVEL  # then each class has its words already
     above = round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.tokens)) + 26
-    below = 44 if level else round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.classes)) + 20
+    below = 60 if level else round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.classes)) + 20
     frame = layout(
         height=round(bottom) + above + below,
         margin={"l": 2, "r": 2, "t": above, "b": below},
@@ -165,9 +166,7 @@ def _classes(drawn: _Flow, y: float) -> float:
         drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
         drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines, dashed=False))
         if len(drawn.classes) <= LEVEL:
-            text = "<br>".join(escape(shorten(line, 14)) for line in part.lines[:2])
-            text = f"<b>{text}</b>" if part.live else text
-            drawn.words.append(((place[0] + place[1]) / 2, y + FAN + NODE + 3, text))
+            drawn.words.append(((place[0] + place[1]) / 2, y + FAN + NODE + 3, _class_words(part)))
     return y + FAN + NODE + 4
 
 
@@ -179,6 +178,14 @@ def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, faint
 def _step_words(drawn: _Flow, index: int) -> str:
     step = drawn.anatomy.steps[index]
     return _two_lines(numbered(drawn.anatomy, index, drawn.say), detail(step, drawn.say), not step.path)
+
+
+def _class_words(part: Part) -> str:
+    """The name of a class on at most two lines, and what is said of it: two stand side by side on a phone."""
+    name, value = part.lines[:2]
+    lines = [shorten(line, 12) for line in textwrap.wrap(name, 12, max_lines=2, placeholder="…")]
+    text = "<br>".join(escape(line) for line in (*lines, value))
+    return f'<span style="font-size: 14px">{f"<b>{text}</b>" if part.live else text}</span>'
 
 
 def _two_lines(first: str, second: str, slanted: bool = False) -> str:

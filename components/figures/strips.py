@@ -47,7 +47,7 @@ def strips(anatomy: Anatomy, say: Say) -> list[Strip]:
 def strips_figure(anatomy: Anatomy, say: Say) -> go.Figure:
     """One row for each strip, from the hidden state down to the logits."""
     rows = strips(anatomy, say)
-    height = len(rows) * ROW + 24
+    height = len(rows) * ROW + 42
     frame = layout(
         height=height,
         margin={"l": 2, "r": 2, "t": 0, "b": 0, "pad": 0},
@@ -68,12 +68,18 @@ def strips_figure(anatomy: Anatomy, say: Say) -> go.Figure:
 
 def logit_words(anatomy: Anatomy, say: Say) -> list[str]:
     """The logits with their labels: all of a few, of many only the highest. Not escaped."""
+    return [say(words, label=label, value=value) for words, label, value in _logits(anatomy)]
+
+
+def _logits(anatomy: Anatomy) -> list[tuple[str, str, str]]:
+    """What to say of a logit (a key of the texts), its label and its value."""
     analysis = anatomy.analysis
     few = len(analysis.labels) <= NAMED
     words = "strips.logit" if few else "strips.highest"
     indices = range(len(analysis.labels)) if few else ranked(analysis)[:1]
+    room = max(7, 28 // len(indices))  # characters, side by side on a phone
     return [
-        say(words, label=shorten(visible(analysis.labels[index]), 14), value=short(analysis.logits[index]))
+        (words, shorten(visible(analysis.labels[index]), room), short(analysis.logits[index]))
         for index in indices
     ]
 
@@ -99,14 +105,16 @@ def _texts(rows: list[Strip], anatomy: Anatomy, say: Say) -> list[go.Scatter]:
     """Names above the strips at the left, ranges at the right, labels under the logits."""
     axis_name, total = f"x{len(rows) + 1}", len(rows)
     ys = [row * ROW + ROW - STRIP - 12 for row in range(total)]
-    words = logit_words(anatomy, say)
     named = len(anatomy.analysis.labels) <= NAMED
+    words = [escape(one) for one in logit_words(anatomy, say)]
+    if named:  # side by side: the value stands under its label
+        words = [f"{escape(label)}<br>{value}" for _, label, value in _logits(anatomy)]
     under = [(index + 0.5) / len(words) if named else 0.5 for index in range(len(words))]
     ranges = [say("strips.range", range=short(strip.bound)) for strip in rows]
     texts = [
         ([0.0] * total, ys, [f"<b>{escape(strip.name)}</b>" for strip in rows], "middle right"),
         ([1.0] * total, ys, ranges, "middle left"),
-        (under, [total * ROW + 14] * len(words), [escape(one) for one in words], "middle center"),
+        (under, [total * ROW + 3] * len(words), words, "bottom center"),
     ]
     return [
         go.Scatter(
