@@ -4,14 +4,16 @@ import threading
 
 from components.engine.engine import Engine
 from components.settings import Settings
-from components.ui.shell import build, launch_options
+from components.ui.serving import serve
+from components.ui.shell import build
 
 
 def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it."""
-    engine = Engine(Settings())
+    settings = Settings()
+    engine = Engine(settings)
     page = build(engine)
-    page.launch(prevent_thread_lock=True, **launch_options())
+    serve(page, settings)
     threading.Thread(target=engine.warm, name="warm-up", daemon=True).start()
     page.block_thread()
 

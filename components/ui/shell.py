@@ -1,10 +1,9 @@
-"""The page: its title, its tabs, and what launching it needs."""
+"""The page: its title and its tabs."""
 
 from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -37,29 +36,3 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Block
             Leading(questions, classify, evidence, tabs, banner).connect()
         add_api(analyst)
     return page
-
-
-def launch_options() -> dict[str, Any]:
-    """What ``Blocks.launch`` needs to show the page as it is meant; loads nothing from outside."""
-    return {
-        "theme": _theme(),
-        "css_paths": ASSETS / "theme.css",
-        "footer_links": ["api", "settings"],
-        "ssr_mode": False,
-    }
-
-
-def _theme() -> gr.themes.Base:
-    """Gradio's default with fonts of the visitor's system and subdued text that can still be read."""
-    fonts = ["ui-sans-serif", "system-ui", "sans-serif"]
-    mono = ["ui-monospace", "Consolas", "monospace"]
-    theme = gr.themes.Default(primary_hue="orange", neutral_hue="slate", font=fonts, font_mono=mono)
-    theme.set(
-        body_text_color_subdued="*neutral_600",
-        body_text_color_subdued_dark="*neutral_300",
-        block_info_text_color="*neutral_600",
-        block_info_text_color_dark="*neutral_300",
-        input_placeholder_color="*neutral_500",
-        input_placeholder_color_dark="*neutral_400",
-    )
-    return theme

@@ -5,7 +5,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.results import write_results
-from components.ui.shell import build, launch_options
+from components.settings import Settings
+from components.ui.serving import serve
+from components.ui.shell import build
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import fake_results
 
@@ -15,4 +17,5 @@ if __name__ == "__main__":
         if "bare" not in sys.argv:
             write_results(fake_results(), results)
         page = build(FakeAnalyst(broken="broken" in sys.argv), results)
-    page.launch(**launch_options())
+    serve(page, Settings())
+    page.block_thread()

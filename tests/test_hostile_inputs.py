@@ -1,0 +1,149 @@
+"""Ten thousand random and hostile questions to the functions behind the endpoints, on the bundled backbones.
+
+Whatever is sent, the outcome is an answer of the right shape, or a message that names a field.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.engine.engine import Engine
+from components.settings import Settings
+from components.ui.shell import build
+from tests.serving import built
+
+FIELDS = ("backbone", "text", "text_pair", "pooling", "head", "layer", "reference", "task")
+Ask = Callable[..., Any]
+
+# The same examples every time: a failure here can be repeated anywhere.
+many = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+SPECIALS = (
+    "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<s>", "</s>", "<pad>", "<unk>", "<cls>",
+    "<sep>", "<eod>",
+    "<|endoftext|>", "\x00", "\ufeff", "\u202e", "\u200b", "\u200d", "\u0301", "\ufffd",
+    "\ud800", "\udfff",
+    "\u2028", "😀", "👩‍👩‍👧", "ﷺ", "مرحبا", "שלום", "漢字", "ſ", "İ", "ß", "\r\n", "\t", " ",
+    "{}", "{0}", "%s", "$(id)",
+    "`id`", "'; DROP TABLE x;--", "<script>pwn()</script>", "../../etc/passwd", "http://x",
+    "a/b@evil", "None", "NaN",
+    "-1", "1e999", "native", "cls", "own", "probe", "pooled", "bert-sentiment",
+)  # fmt: skip
+characters = st.characters(exclude_categories=())  # lone surrogates as well
+words = st.one_of(
+    st.sampled_from(SPECIALS), st.text(characters, max_size=4), st.sampled_from(("good", "not "))
+)
+texts = st.lists(words, max_size=3).map("".join)
+numbers = st.one_of(
+    st.integers(),
+    st.floats(),
+    st.sampled_from((10**400, -(10**400), 2**63, -(2**63) - 1, 1e308, -0.0, True, False)),
+    st.builds(pow, st.just(10), st.just(5_000)),  # Python refuses to write it down
+)
+leaves = st.one_of(st.none(), numbers, texts, st.binary(max_size=5))
+nested = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3), st.tuples(inner)
+    ),
+    max_leaves=5,
+)
+long = st.builds("x".__mul__, st.just(100_000))
+anything = st.one_of(leaves, numbers, texts, nested, long)
+
+
+@pytest.fixture(scope="module")
+def asks(engine: Engine) -> dict[str, Ask]:
+    """The functions behind the public endpoints, by name."""
+    page = built(lambda: build(engine))
+    return {fn.api_name: fn.fn for fn in page.fns.values() if fn.api_visibility == "public"}
+
+
+def outcome(ask: Ask, **asked: Any) -> Any:
+    """What the function answers, or None if it refuses; anything else is a failure."""
+    try:
+        return ask(**asked)
+    except gr.Error as error:
+        refused = error
+    assert re.match(rf"({'|'.join(FIELDS)}): ", refused.message), refused.message
+    assert len(refused.message) < 2_000
+    assert not refused.print_exception
+    orjson.dumps(refused.message)
+    return None
+
+
+def is_an_analysis(answer: dict[str, Any]) -> None:
+    orjson.dumps(answer)  # as gradio does: no lone surrogate, no number that JSON has no word for
+    count = len(answer["tokens"])
+    assert count == len(answer["similarity"]) == len(answer["reads"]["share"]) > 0
+    assert {len(row) for row in answer["similarity_by_layer"]} == {count}
+    assert len(answer["labels"]) == len(answer["logits"]) == len(answer["probabilities"])
+    assert all(math.isfinite(value) for value in answer["logits"])
+    assert all(-1.00001 <= value <= 1.00001 for row in answer["similarity_by_layer"] for value in row)
+    assert sum(answer["probabilities"]) == pytest.approx(1, abs=1e-4)
+    assert 0 <= answer["cls_index"] < count
+
+
+LISTED = Engine(Settings())  # reads lists alone
+GOOD = {
+    "backbone": st.sampled_from([spec.key for spec in LISTED.backbones() if spec.source == "bundled"][:5]),
+    "text": texts,
+    "text_pair": st.one_of(st.just(""), st.just(""), texts),
+    "pooling": st.sampled_from([spec.key for spec in LISTED.poolings()]),
+    "head": st.sampled_from(("own", "own", "probe")),
+    "layer": st.integers(-6, 6),
+    "reference": st.one_of(st.sampled_from(("cls", "pooled")), st.integers(-30, 30)),
+    "task": st.sampled_from(("", *(spec.key for spec in LISTED.tasks()))),
+}
+ANATOMY = {name: values for name, values in GOOD.items() if name not in ("layer", "reference")}
+
+
+@settings(many, max_examples=400)
+@given(asked=st.fixed_dictionaries(GOOD))
+def test_questions_that_may_well_be_right(asks: dict[str, Ask], asked: dict[str, Any]) -> None:
+    answer = outcome(asks["analyze"], **asked)
+    if answer is not None:
+        is_an_analysis(answer)
+
+
+@settings(many, max_examples=8_600)
+@given(field=st.sampled_from(FIELDS), value=anything)
+def test_questions_of_which_a_field_is_anything(asks: dict[str, Ask], field: str, value: Any) -> None:
+    answer = outcome(asks["analyze"], **{"backbone": "bert-sentiment", "text": "good", field: value})
+    if answer is not None:
+        is_an_analysis(answer)
+
+
+@settings(many, max_examples=300)
+@given(asked=st.fixed_dictionaries(ANATOMY), spoiled=st.sampled_from([*ANATOMY, None, None]), value=anything)
+def test_anatomies_of_anything(
+    asks: dict[str, Ask], asked: dict[str, Any], spoiled: str | None, value: Any
+) -> None:
+    answer = outcome(asks["anatomy"], **{**asked, **({spoiled: value} if spoiled else {})})
+    if answer is not None:
+        orjson.dumps(answer)
+        assert answer["steps"]
+
+
+@settings(many, max_examples=700)
+@given(asked=st.dictionaries(st.sampled_from(FIELDS), nested, min_size=2))
+def test_questions_of_which_everything_is_anything(asks: dict[str, Ask], asked: dict[str, Any]) -> None:
+    answer = outcome(asks["analyze"], **{"backbone": None, "text": None, **asked})
+    assert answer is None or answer["tokens"]
+
+
+def test_what_takes_nothing_answers(asks: dict[str, Ask]) -> None:
+    assert asks["backbones"]()[0]["key"] == "bert-sentiment"
+    assert asks["poolings"]()[0]["key"] == "native"
