@@ -13,7 +13,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.engine.catalogue import read_catalogue
 from components.settings import Settings
 
-SPECS = {spec.key: spec for spec in read_catalogue(Settings().catalogue)}
+SPECS = {spec.key: spec for spec in read_catalogue(Settings().catalogue) if spec.source == "bundled"}
 KEYS = tuple(SPECS)
 
 INPUTS = (
