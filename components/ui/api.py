@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import Any
 
 import gradio as gr
@@ -10,30 +11,46 @@ from gradio.events import api
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.types import Analysis, Anatomy, Query
+from components.types import Analysis, Anatomy, BackboneSpec, Progress, Query
+from components.ui.download import hub_queue
 from components.ui.question import to_reference
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
 
 
 def add_api(analyst: Analyst) -> None:
-    """Declare /backbones, /poolings, /analyze and /anatomy on the page that is being built."""
+    """Declare /backbones, /find, /fetch, /poolings, /analyze and /anatomy on the page that is being built."""
 
     def backbones() -> list[dict[str, Any]]:
         """The classifiers that can be asked."""
-        return [
-            {
-                "key": spec.key,
-                "title": spec.title,
-                "architecture": spec.architecture,
-                "task": spec.task,
-                "source": spec.source,
-                "labels": list(spec.labels),
-                "available": spec.available,
-                "probes": list(spec.probed),
-            }
-            for spec in analyst.backbones()
-        ]
+        return [backbone_json(spec) for spec in analyst.backbones()]
+
+    def find(backbone: str) -> dict[str, Any]:
+        """Look a classifier up by its key or, where the owner allows it, by its id on the hub ("org/name").
+
+        Says what /backbones says of the others. Nothing large is downloaded; a model that cannot be had
+        comes back as a message that says why.
+        """
+        try:
+            return backbone_json(analyst.find(backbone))
+        except PoolscopeError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    def fetch(backbone: str) -> Iterator[dict[str, int]]:
+        """Download a classifier from the hub, and say a few times a second how far it is, in bytes.
+
+        It is over when ``done`` equals ``total``; both are 0 where it is here already. Who stops listening
+        stops the download, and a later one goes on from there.
+        """
+        try:
+            with closing(analyst.fetch(backbone)) as steps:
+                step = Progress(0, 0)
+                for step in steps:
+                    yield {"done": step.done, "total": step.total}
+                if step.total == 0:
+                    yield {"done": 0, "total": 0}
+        except PoolscopeError as error:
+            raise gr.Error(str(error), print_exception=False) from error
 
     def poolings() -> list[dict[str, Any]]:
         """The ways to make one vector of the hidden states, the head's own first."""
@@ -87,9 +104,27 @@ def add_api(analyst: Analyst) -> None:
             raise gr.Error(str(error), print_exception=False) from error
 
     api(backbones, api_name="backbones")
+    api(find, api_name="find", **hub_queue("find"))
+    api(fetch, api_name="fetch", **hub_queue("download"))
     api(poolings, api_name="poolings")
     api(analyze, api_name="analyze", concurrency_id="model")
     api(anatomy, api_name="anatomy", concurrency_id="model")
+
+
+def backbone_json(spec: BackboneSpec) -> dict[str, Any]:
+    """A backbone in plain JSON types; ``size`` is what a download takes, in bytes, or None if unknown."""
+    return {
+        "key": spec.key,
+        "title": spec.title,
+        "architecture": spec.architecture,
+        "task": spec.task,
+        "source": spec.source,
+        "labels": list(spec.labels),
+        "available": spec.available,
+        "probes": list(spec.probed),
+        "licence": spec.licence,
+        "size": spec.size,
+    }
 
 
 def to_json(analysis: Analysis) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import gradio as gr
@@ -14,12 +13,20 @@ from components.figures.labels import visible
 from components.figures.view import Say
 from components.types import BackboneSpec, Query, Reference
 from components.ui.choices import Choices
+from components.ui.download import Download, build_download
 from components.ui.examples import Example, suited
+from components.ui.lookup import Lookup, build_lookup
+from components.ui.models import Models, unlinked
+
+Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """The components that make a Query, in the order of ``inputs``."""
+    """The components that make a Query, in the order of ``inputs``, and those that help to choose a backbone.
+
+    ``place`` chooses which backbones the menu offers; ``found`` holds those that the visitor looked up.
+    """
 
     text: gr.Textbox
     pair: gr.Textbox
@@ -27,9 +34,13 @@ class Question:
     pooling: gr.Dropdown
     head: gr.Dropdown
     task: gr.Dropdown
+    place: gr.Radio
+    found: gr.State
+    lookup: Lookup | None
+    download: Download
     examples: gr.Dataset
     choices: Choices
-    notes: Mapping[str, str]
+    analyst: Analyst
     summaries: Mapping[str, str]
     say: Say
 
@@ -38,28 +49,53 @@ class Question:
         """Text, second text, backbone, pooling, head, task."""
         return [self.text, self.pair, self.backbone, self.pooling, self.head, self.task]
 
-    def explain(self, asked: Query, query: Query) -> dict[Any, Any]:
+    @property
+    def outputs(self) -> list[gr.components.Component]:
+        """Everything that asks or helps to ask."""
+        return [*self.inputs, self.place]
+
+    def models(self, found: Found) -> Models:
+        """The backbones as they are now."""
+        return Models.of(self.analyst, found, self.say)
+
+    def explain(self, asked: Query, query: Query, models: Models) -> dict[Any, Any]:
         """Updates that make the menus, as they were ``asked``, offer what fits ``query`` and say what it is.
 
         A menu keeps its value where that fits: the visitor may have chosen anew in the meantime.
         """
-        was = self._menus(asked)
+        was = self._menus(asked, models)
         return {
             menu: gr.update(
                 **{name: new for name, new in now.items() if (name, new) != ("value", was[menu]["value"])}
             )
-            for menu, now in self._menus(query).items()
+            for menu, now in self._menus(query, models).items()
         }
 
-    def fill(self, query: Query) -> dict[Any, Any]:
+    def fill(self, query: Query, models: Models) -> dict[Any, Any]:
         """Updates that make the question ask ``query``."""
-        menus = {menu: gr.update(**properties) for menu, properties in self._menus(query).items()}
-        return {self.text: query.text, self.pair: query.text_pair, **menus}
+        menus = {menu: gr.update(**properties) for menu, properties in self._menus(query, models).items()}
+        return {
+            self.text: query.text,
+            self.pair: query.text_pair,
+            **menus,
+            **self.choose(query.backbone, models),
+        }
 
-    def _menus(self, query: Query) -> dict[Any, dict[str, Any]]:
+    def choose(self, key: str, models: Models) -> dict[Any, Any]:
+        """Updates that choose a backbone, among those of its place."""
+        updates = self.refresh(key, models)
+        return {**updates, self.backbone: {**updates[self.backbone], "value": key}}
+
+    def refresh(self, key: object, models: Models) -> dict[Any, Any]:
+        """Updates that offer what there is now in the place of a backbone; which one is chosen stays."""
+        name = models.place(key)
+        backbone = gr.update(choices=models.within(name), info=models.note(key))
+        return {self.place: gr.update(**_places(models, name)), self.backbone: backbone}
+
+    def _menus(self, query: Query, models: Models) -> dict[Any, dict[str, Any]]:
         """What each menu offers beside ``query``, with one line that explains its choice."""
         return {
-            self.backbone: {"value": query.backbone, "info": self.notes.get(query.backbone, "")},
+            self.backbone: {"value": query.backbone, "info": models.note(query.backbone)},
             self.pooling: {
                 "value": query.pooling,
                 "choices": self.choices.poolings(query),
@@ -72,25 +108,23 @@ class Question:
 
 def build_question(analyst: Analyst, examples: Sequence[Example], say: Say) -> Question:
     """Lay the question out; it asks the first example of the first backbone that suits it."""
-    backbones, choices = analyst.backbones(), Choices.of(analyst)
-    notes = {spec.key: escape(visible(spec.note)) for spec in backbones}
-    summaries = {spec.key: escape(visible(spec.summary)) for spec in analyst.poolings()}
+    models, choices = Models.of(analyst, (), say), Choices.of(analyst)
+    summaries = {spec.key: unlinked(visible(spec.summary)) for spec in analyst.poolings()}
     first = examples[0]
-    key = suited(first, backbones[0].key, backbones)
+    key = suited(first, models.specs[0].key, models.specs)
     query = Query(key, first.text, first.text_pair, first.pooling)
     with gr.Row(elem_id="question"):
         with gr.Column(scale=3, min_width=300):
             text = _box("text", first.text, say("question.text"), say("question.text_hint"))
             pair = _box("pair", first.text_pair, say("question.pair"), say("question.pair_hint"))
+        with gr.Column(scale=4, min_width=300):
+            where = say("models.place" if models.online else "models.place_offline")
+            place = gr.Radio(**_places(models, models.place(key)), label=where, elem_id="place")
+            offered = models.within(models.place(key))
+            backbone = _menu("backbone", say("question.backbone"), offered, key, models.note(key))
+            lookup = build_lookup(say) if analyst.takes_ids else None
+        download = build_download(analyst, say)  # on a phone here, else below all columns
         with gr.Column(scale=3, min_width=300):
-            backbone = gr.Dropdown(
-                [(_title(spec, say), spec.key) for spec in backbones],
-                value=key,
-                label=say("question.backbone"),
-                info=notes[key],
-                filterable=len(backbones) > 15,
-                elem_id="backbone",
-            )
             pooling = _menu(
                 "pooling",
                 say("question.pooling"),
@@ -98,11 +132,17 @@ def build_question(analyst: Analyst, examples: Sequence[Example], say: Say) -> Q
                 first.pooling,
                 summaries[first.pooling],
             )
-        with gr.Column(scale=2, min_width=260):
             head = _menu("head", say("question.head"), **_head(query, choices, say))
             task = _menu("task", say("question.task"), **_task(query, choices))
-    chips = _chips(examples, say)
-    return Question(text, pair, backbone, pooling, head, task, chips, choices, notes, summaries, say)
+    chips, found = _chips(examples, say), gr.State(())
+    asking = (text, pair, backbone, pooling, head, task)
+    return Question(*asking, place, found, lookup, download, chips, choices, analyst, summaries, say)
+
+
+def _places(models: Models, chosen: str) -> dict[str, Any]:
+    """The choice of places, which only is one if there are several."""
+    places = models.places
+    return {"choices": places, "value": chosen, "visible": len(places) > 1}
 
 
 def _menu(
@@ -135,7 +175,7 @@ def _task(query: Query, choices: Choices) -> dict[str, Any]:
     return {
         "choices": [(visible(task.title), task.key) for task in tasks],
         "value": query.task or None,
-        "info": escape(visible(" · ".join(labels))),
+        "info": unlinked(visible(" · ".join(labels))),
         "visible": query.head == "probe",
     }
 
@@ -188,10 +228,8 @@ def to_reference(given: object) -> Reference:
     return int(text) if text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10 else text
 
 
-def _title(spec: BackboneSpec, say: Say) -> str:
-    title = visible(spec.title)
-    return title if spec.available else say("question.absent", title=title)
-
-
 def _string(given: object) -> str:
-    return "" if given is None else str(given)
+    try:
+        return "" if given is None else str(given)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return "\ufffd"

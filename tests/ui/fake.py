@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,18 +17,16 @@ from components.types import (
     Floats,
     PoolingSpec,
     ProblemType,
+    Progress,
     Query,
     Reads,
     TaskSpec,
     Tokens,
 )
 from tests.ui.fake_anatomy import fake_anatomy
+from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
+from tests.ui.markup import XSS as XSS
 
-# Markup that would call pwn(), in the ways that a page may take text for code; one token without a space.
-XSS = (
-    "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
-    "{{7*7}}${pwn()}\"'&amp;</style><br>"
-)
 LABELS = ("negative", "positive")
 
 
@@ -116,6 +114,7 @@ KINDS = (
     ),
     Kind(_spec("hostile", XSS, XSS, 1, (XSS, f"{XSS} again"))),
 )
+HUB = tuple(Kind(spec) for spec in (*LISTED, *FINDABLE))
 POOLINGS = (
     PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),
     PoolingSpec("cls", "cls · the [CLS] token", "The token in the place of [CLS]."),
@@ -136,9 +135,24 @@ class FakeAnalyst:
 
     kinds: tuple[Kind, ...] = KINDS
     broken: bool = False
+    hub: FakeHub = field(default_factory=FakeHub)
+    takes_ids: bool = True
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
-        return tuple(kind.spec for kind in self.kinds)
+        return (*(kind.spec for kind in self.kinds), *map(self.hub.now, self.hub.specs))
+
+    @property
+    def online(self) -> bool:
+        return self.hub.online
+
+    def find(self, given: str) -> BackboneSpec:
+        listed = next((spec for spec in self.backbones() if spec.key == given), None)
+        if listed is None and not self.takes_ids:
+            raise PoolscopeError("backbone", given, "one of the catalogue's is needed")
+        return listed or self.hub.find(given)
+
+    def fetch(self, key: str) -> Generator[Progress]:
+        yield from self.hub.fetch(key)
 
     def poolings(self) -> tuple[PoolingSpec, ...]:
         return POOLINGS
@@ -149,9 +163,12 @@ class FakeAnalyst:
     def analyze(self, query: Query) -> Analysis:
         if self.broken:
             raise RuntimeError("a bug")
-        kind = next((kind for kind in self.kinds if kind.spec.key == query.backbone), None)
+        kinds = (*self.kinds, *HUB)
+        kind = next((kind for kind in kinds if kind.spec.key == query.backbone), None)
         if kind is None:
             raise PoolscopeError("backbone", query.backbone, "one of the catalogue's is needed")
+        if kind.spec.source == "hub" and query.backbone not in self.hub.here:
+            raise PoolscopeError("backbone", query.backbone, "it is not on this machine yet: fetch it first")
         if not query.text.strip():
             raise PoolscopeError("text", query.text, "a text with at least one visible character is needed")
         probe = query.head == "probe"

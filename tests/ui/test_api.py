@@ -4,6 +4,7 @@ import json
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ KEYS = [
     "backbone", "architecture", "pooling", "head", "task", "layer", "tokens", "cls_index", "similarity",
     "similarity_by_layer", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
     "warnings", "milliseconds",
+]  # fmt: skip
+SPEC = [
+    "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",
 ]  # fmt: skip
 
 
@@ -41,6 +45,8 @@ def client(address: str) -> Client:
 def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None:
     assert set(client.view_api(return_format="dict")["named_endpoints"]) == {
         "/backbones",
+        "/find",
+        "/fetch",
         "/poolings",
         "/analyze",
         "/anatomy",
@@ -48,10 +54,51 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
 
 
 def test_backbones(client: Client) -> None:
-    first = client.predict(api_name="/backbones")[0]
-    assert list(first) == ["key", "title", "architecture", "task", "source", "labels", "available", "probes"]
+    listed = client.predict(api_name="/backbones")
+    first, far = listed[0], next(one for one in listed if one["key"] == "far")
+    assert list(first) == SPEC
     assert (first["key"], first["source"], first["available"]) == ("first", "local", True)
+    assert (first["licence"], first["size"]) == ("", None)
     assert first["probes"] == list(FakeAnalyst().backbones()[0].probed)
+    assert (far["source"], far["available"], far["labels"]) == ("hub", False, [])
+    assert (far["licence"], far["size"]) == ("Apache-2.0", 268_064_743)
+
+
+def test_a_model_is_found_by_key_and_by_id(client: Client) -> None:
+    listed = client.predict(api_name="/backbones")
+    assert client.predict("far", api_name="/find") in listed
+    found = client.predict("org/found", api_name="/find")
+    assert (list(found), found["key"], found["size"]) == (SPEC, "org/found", None)
+    with pytest.raises(AppError, match="check its spelling"):
+        client.predict("nobody/nothing", api_name="/find")
+
+
+def test_a_download_is_told_step_by_step_and_then_asked(client: Client) -> None:
+    with pytest.raises(AppError, match="fetch it first"):
+        client.predict("far", "not good", api_name="/analyze")
+    job = client.submit("far", api_name="/fetch")
+    last = job.result()
+    news = job.outputs()
+    assert [one["done"] for one in news] == sorted(one["done"] for one in news)
+    assert last == news[-1] == {"done": 268_064_743, "total": 268_064_743}
+    assert len(news) > 2
+    assert client.predict("far", "not good", api_name="/analyze")["backbone"] == "far"
+    assert client.submit("far", api_name="/fetch").result() == {"done": 0, "total": 0}
+
+
+def test_a_download_that_fails_says_why(client: Client, log: Path) -> None:
+    with pytest.raises(AppError, match="the hub does not answer in time"):
+        client.submit("broken", api_name="/fetch").result()
+    with pytest.raises(AppError, match="check its spelling"):
+        client.submit("nobody/nothing", api_name="/fetch").result()
+    assert "Traceback" not in log.read_text()
+
+
+def test_curl_follows_a_download(address: str) -> None:
+    events = _events(address, "fetch", ["org/found"])
+    assert [name for name, _ in events[:-1]] == ["generating"] * (len(events) - 1)
+    assert [one[0]["done"] for _, one in events[:-1]] == [0, 200, 400, 600, 800, 1000]
+    assert events[-1][0] == "complete"
 
 
 def test_poolings(client: Client) -> None:
@@ -145,15 +192,21 @@ def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() ->
 
 def _curl(address: str, data: list[str]) -> dict[str, object]:
     """What two calls of curl would print: one posts the question, one reads the answer."""
-    arguments = [*data, "", "native", "own", -1, "cls", ""]
+    ((_, answer),) = _events(address, "analyze", [*data, "", "native", "own", -1, "cls", ""])
+    return answer[0] if isinstance(answer, list) else answer
+
+
+def _events(address: str, endpoint: str, arguments: list[object]) -> list[tuple[str, Any]]:
+    """The name and the data of every event that comes back."""
     request = urllib.request.Request(
-        f"{address}/gradio_api/call/analyze",
+        f"{address}/gradio_api/call/{endpoint}",
         json.dumps({"data": arguments}).encode(),
         {"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request) as response:
         event = json.load(response)["event_id"]
-    with urllib.request.urlopen(f"{address}/gradio_api/call/analyze/{event}") as response:
+    with urllib.request.urlopen(f"{address}/gradio_api/call/{endpoint}/{event}") as response:
         lines = response.read().decode().splitlines()
-    (answer,) = (json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: "))
-    return answer[0] if isinstance(answer, list) else answer
+    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+    data = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    return list(zip(names, data, strict=True))

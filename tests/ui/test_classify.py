@@ -5,59 +5,9 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from components.types import Analysis, Query
-from components.ui.answer import Updates, build_answer
-from components.ui.classify import NOTHING, Classify
+from components.ui.classify import NOTHING
 from components.ui.examples import load_examples
-from components.ui.question import build_question
-from components.ui.texts import load_texts
-from tests.serving import built
-from tests.ui.fake import FakeAnalyst
-
-SAY = load_texts()
-
-
-class Counting(FakeAnalyst):
-    """Remembers what it was asked."""
-
-    def __init__(self, broken: bool = False) -> None:
-        super().__init__(broken=broken)
-        object.__setattr__(self, "asked", [])
-
-    asked: list[Query]
-
-    def analyze(self, query: Query) -> Analysis:
-        self.asked.append(query)
-        return super().analyze(query)
-
-
-class Page:
-    """A visitor's page: keeps the values that handlers update."""
-
-    def __init__(self, analyst: FakeAnalyst) -> None:
-        self.tab = built(lambda: _tab(analyst))
-        self.values: dict[Any, Any] = {component: component.value for component in self.tab.inputs}
-        self.values[self.tab.answer.layer] = 1
-
-    def set(self, **values: Any) -> Updates:
-        """Change controls of the question or the answer by name, and ask."""
-        parts = {**vars(self.tab.answer), **vars(self.tab.question)}
-        self.values.update({parts[name]: value for name, value in values.items()})
-        return self.take(self.tab.ask(self.values))
-
-    def take(self, updates: Updates) -> Updates:
-        if updates is not NOTHING:
-            for part, update in updates.items():
-                value = update.get("value", self.values.get(part)) if isinstance(update, dict) else update
-                if part in self.values:
-                    self.values[part] = value
-        return updates
-
-
-def _tab(analyst: FakeAnalyst) -> Classify:
-    with gr.Blocks(analytics_enabled=False):
-        question = build_question(analyst, load_examples(), SAY)
-        return Classify(analyst, question, build_answer(SAY), gr.HTML(""), load_examples(), SAY)
+from tests.ui.page import Counting, Page
 
 
 @pytest.fixture

@@ -82,5 +82,5 @@ def test_asking_anew_clears_the_banner(leading: Leading) -> None:
     question, answer = classify.question, classify.answer
     given = dict.fromkeys(classify.inputs)
     given |= {question.text: "good", question.pair: "", question.backbone: "bert-sentiment"}
-    given |= {question.pooling: "native", question.head: "own", answer.reference: "cls"}
+    given |= {question.pooling: "native", question.head: "own", question.found: (), answer.reference: "cls"}
     assert classify.ask(given)[leading.banner] == ""

@@ -1,0 +1,252 @@
+"""Offers, downloads and look-ups, without a browser and without torch."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from components.types import Progress
+from components.ui.answer import Updates
+from components.ui.classify import FOUND, NOTHING
+from components.ui.examples import load_examples
+from tests.ui.asking import Tags, plain
+from tests.ui.fake_hub import FINDABLE, STEPS, FakeHub
+from tests.ui.page import Counting, Page
+
+
+@pytest.fixture
+def analyst() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def page(analyst: Counting) -> Page:
+    page = Page(analyst)
+    page.arrive()
+    return page
+
+
+def _shown(page: Page, updates: Updates, row: str) -> object:
+    """Whether an update shows or hides a row; None if it leaves it."""
+    return updates.get(getattr(page.tab.download, row), {}).get("visible")
+
+
+def _words(page: Page, updates: Updates) -> str:
+    return plain(updates[page.tab.download.facts])
+
+
+def test_the_menu_offers_the_backbones_of_one_place(page: Page) -> None:
+    question = page.tab.question
+    updates = page.go_to("hub")
+    offered = [key for _, key in updates[question.backbone]["choices"]]
+    assert offered == ["far", "broken", "markup"]
+    assert updates[question.backbone]["value"] == "far"
+    assert updates[question.place]["choices"] == [("On this machine (9)", "here"), ("On the hub (3)", "hub")]
+    back = page.go_to("here")
+    assert back[question.backbone]["value"] == "first"
+    assert "near" in [key for _, key in back[question.backbone]["choices"]]
+
+
+@pytest.mark.parametrize("place", ["nowhere", None, 5, ["hub"]])
+def test_an_unknown_place_changes_nothing(page: Page, place: object) -> None:
+    assert page.go_to(place) is NOTHING
+
+
+def test_what_is_not_here_is_offered_and_the_last_answer_stays(page: Page, analyst: Counting) -> None:
+    asked = len(analyst.asked)
+    updates = page.set(backbone="far")
+    assert len(analyst.asked) == asked
+    assert not set(page.tab.answer.all) & set(updates)
+    assert _shown(page, updates, "offer") is True
+    for fact in (
+        "Far away",
+        "org/far",
+        "268 MB",
+        "Apache-2.0",
+        "still the answer of First token · sentiment",
+    ):
+        assert fact in _words(page, updates)
+    assert updates[page.tab.download.start]["value"] == "Download 268 MB"
+    assert updates[page.tab.question.backbone]["info"] == "made-up numbers · licence: Apache-2.0"
+
+
+def test_without_an_answer_before_nothing_is_promised() -> None:
+    page = Page(Counting(kinds=(), hub=FakeHub(here=set())))
+    updates = page.arrive()
+    assert "Nothing has been analysed yet." in updates[page.tab.answer.verdict]
+    assert _shown(page, updates, "offer") is True
+
+
+def test_an_example_is_offered_too_where_nothing_is_here() -> None:
+    page = Page(Counting(kinds=(), hub=FakeHub(here=set())))
+    updates = page.take(page.tab.try_example({**page.values, page.tab.question.examples: 1}))
+    assert updates[page.tab.question.text] == load_examples()[1].text
+    assert _shown(page, updates, "offer") is True
+
+
+def test_an_example_never_leads_to_what_is_not_here(page: Page) -> None:
+    page.set(backbone="far")
+    for index in range(len(load_examples())):
+        updates = page.take(page.tab.try_example({**page.values, page.tab.question.examples: index}))
+        assert updates[page.tab.question.backbone]["value"] in ("first", "pair")
+        assert _shown(page, updates, "offer") is False
+
+
+def test_a_download_says_how_far_it_is_and_ends_in_the_answer(page: Page, analyst: Counting) -> None:
+    page.set(backbone="far")
+    news = list(page.download())
+    download = page.tab.download
+    assert _shown(page, news[0], "offer") is False
+    assert _shown(page, news[0], "loading") is True
+    lines = [plain(update[download.progress]) for update in news if download.progress in update]
+    assert lines[0].startswith("Downloading Far away · sentiment: asking the hub …")
+    assert "54 MB of 268 MB (19 %)" in lines[2]
+    assert "268 MB of 268 MB (100 %)" in lines[-1]
+    assert _shown(page, news[-1], "loading") is False
+    assert page.values[download.coming] is None
+    answer = page.arrive()
+    assert analyst.asked[-1].backbone == "far"
+    assert _shown(page, answer, "offer") is False
+    assert ("Far away · sentiment", "far") in answer[page.tab.question.backbone]["choices"]
+    assert answer[page.tab.question.place]["value"] == "here"
+
+
+def test_who_leaves_closes_the_download_and_may_go_on(page: Page, analyst: Counting) -> None:
+    page.set(backbone="far")
+    news = page.download()
+    for _ in range(3):
+        next(news)
+    news.close()
+    assert analyst.hub.left == 1
+    updates = page.take(page.tab.download.stop(page.values))
+    assert (_shown(page, updates, "offer"), _shown(page, updates, "loading")) == (True, False)
+    assert "Stopped." in _words(page, updates)
+    assert page.values[page.tab.download.coming] is None
+    list(page.download())
+    assert "far" in analyst.hub.here
+
+
+def test_other_backbones_answer_while_one_is_coming(page: Page, analyst: Counting) -> None:
+    page.set(backbone="far")
+    news = page.download()
+    next(news)
+    here = page.set(backbone="untrained")
+    assert analyst.asked[-1].backbone == "untrained"
+    assert page.tab.download.loading not in here
+    other = page.set(backbone="broken")
+    assert "Far away · sentiment is being downloaded" in _words(page, other)
+    assert other[page.tab.download.start]["visible"] is False
+    back = page.set(backbone="far")
+    assert _shown(page, back, "offer") is False
+    page.set(backbone="broken")
+    list(news)
+    assert page.arrive()[page.tab.download.start]["visible"] is True
+    assert analyst.asked[-1].backbone == "untrained"
+
+
+def test_stopping_offers_what_is_chosen_by_now(page: Page) -> None:
+    page.set(backbone="far")
+    news = page.download()
+    next(news)
+    page.set(backbone="broken")
+    other = page.take(page.tab.download.stop(page.values))
+    assert "Half-way" in _words(page, other)
+    assert "Stopped" not in _words(page, other)
+    page.set(backbone="first")
+    assert page.tab.download.offer not in page.tab.download.stop(page.values)
+
+
+def test_a_failure_is_said_and_the_offer_is_back(page: Page, analyst: Counting) -> None:
+    page.set(backbone="broken")
+    last = list(page.download())[-1]
+    assert (_shown(page, last, "offer"), _shown(page, last, "loading")) == (True, False)
+    assert "the hub does not answer in time" in _words(page, last)
+    assert page.tab.download.arrived not in last
+    assert page.tab.download.arrived in list(page.download())[-1]
+    assert page.arrive() is not NOTHING
+    assert analyst.asked[-1].backbone == "broken"
+
+
+def test_a_bug_leaves_an_offer_and_keeps_its_cause(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: FakeHub, key: str) -> Iterator[Progress]:
+        raise RuntimeError(key)
+
+    page.set(backbone="far")
+    monkeypatch.setattr(FakeHub, "fetch", fails)
+    with pytest.raises(gr.Error) as caught:
+        list(page.download())
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert "far" not in caught.value.message
+    assert page.values[page.tab.download.coming] is None
+
+
+def test_without_an_offer_there_is_nothing_to_download(page: Page) -> None:
+    assert list(page.download()) == []
+
+
+def test_offline_nothing_can_be_downloaded() -> None:
+    page = Page(Counting(hub=FakeHub(online=False)))
+    updates = page.set(backbone="far")
+    assert updates[page.tab.download.start]["visible"] is False
+    assert "Not available offline" in _words(page, updates)
+
+
+def test_back_at_the_same_question_the_offer_goes(page: Page) -> None:
+    page.set(backbone="far")
+    assert _shown(page, page.set(backbone="first"), "offer") is False
+    assert page.set() is NOTHING
+
+
+def test_a_found_model_joins_the_menu_and_is_offered(page: Page, analyst: Counting) -> None:
+    updates = page.look_up(" org/found ")
+    assert page.values[page.tab.question.backbone] == "org/found"
+    assert ("org/found · to download", "org/found") in updates[page.tab.question.backbone]["choices"]
+    words = _words(page, updates)
+    assert "size: known when the download begins" in words
+    assert "licence: not stated on the hub" in words
+    list(page.download())
+    answer = page.arrive()
+    assert analyst.asked[-1].backbone == "org/found"
+    assert ("org/found", "org/found") in answer[page.tab.question.backbone]["choices"]
+    assert page.go_to("hub")[page.tab.question.backbone]["value"] == "far"
+    assert ("org/found", "org/found") in page.go_to("here")[page.tab.question.backbone]["choices"]
+
+
+def test_what_is_here_is_asked_at_once(page: Page, analyst: Counting) -> None:
+    page.look_up("org/near")
+    assert analyst.asked[-1].backbone == "near"
+
+
+@pytest.mark.parametrize("given", ["", None, "nobody/nothing", 5])
+def test_a_refusal_is_said_and_changes_nothing(page: Page, given: Any) -> None:
+    assert page.tab.question.lookup
+    updates = page.look_up(given)
+    assert list(updates) == [page.tab.question.lookup.refusal]
+    assert "check its spelling" in updates[page.tab.question.lookup.refusal]
+
+
+def test_a_menu_keeps_some_found_models_only(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(FOUND + 5):
+        spec = replace(FINDABLE[0], key=f"org/{number}", available=False)
+        monkeypatch.setattr(Counting, "find", lambda *_, spec=spec: spec)
+        page.look_up(spec.key)
+    kept = [spec.key for spec in page.values[page.tab.question.found]]
+    assert kept == [f"org/{number}" for number in range(5, FOUND + 5)]
+
+
+def test_where_no_ids_are_taken_there_is_no_box() -> None:
+    page = Page(Counting(takes_ids=False))
+    assert page.tab.question.lookup is None
+    assert page.tab.look_up(page.values) is NOTHING
+
+
+def test_what_the_hub_says_is_text(page: Page) -> None:
+    html = [page.set(backbone="markup")[page.tab.download.facts]]
+    html += [update.get(page.tab.download.progress, "") for update in page.download()]
+    html.append(page.look_up("org/markup")[page.tab.download.facts])
+    assert len(html) > STEPS
+    for one in html:
+        assert Tags(one).tags <= {"p", "strong", "div", "progress"}
+        assert Tags(one).attributes <= {"class", "role", "max", "value", "aria-label"}
