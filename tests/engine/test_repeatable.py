@@ -1,0 +1,64 @@
+"""A forward pass leaves no trace: not in random numbers, and not in a model that changes with what it reads."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from components.engine.analysis import analyse
+from components.engine.examine import examine
+from components.engine.loading import load
+from components.engine.repeatable import repeatable
+from components.types import Analysis, Query
+from tests.families.making import boundless, tiny_checkpoint, tiny_model
+
+LONG = "the film is not good at all , not good ! " * 5
+SPARSE = {"block_size": 4, "num_random_blocks": 1, "attention_type": "block_sparse"}
+
+
+def test_a_model_that_a_short_text_changes_for_good_is_put_back(tmp_path: Path) -> None:
+    """BigBird exchanges its attention modules when a text is too short for sparse attention."""
+    loaded = load(tiny_checkpoint(tmp_path, "big_bird", **SPARSE))
+    backbone = replace(loaded, tokenizer=boundless())
+
+    def asked(text: str) -> Analysis:
+        with repeatable(backbone.model):
+            return analyse(examine(backbone, Query("big_bird", text)))
+
+    first = asked(LONG)
+    asked("good")
+    again = asked(LONG)
+    np.testing.assert_array_equal(first.logits, again.logits)
+    assert backbone.model.base_model.attention_type == "block_sparse"
+
+
+def test_without_it_the_same_model_does_change() -> None:
+    """What the test above guards against is real."""
+    model = tiny_model("big_bird", **SPARSE)
+    with torch.no_grad():
+        model(**dict(boundless()("good", return_tensors="pt")))
+    assert model.base_model.attention_type == "original_full"
+
+
+def test_random_numbers_start_alike_and_go_on_as_before() -> None:
+    model = torch.nn.Linear(2, 2)
+    torch.manual_seed(7)
+    expected = torch.rand(2)
+    torch.manual_seed(7)
+    drawn = []
+    for _ in range(2):
+        with repeatable(model):
+            drawn.append(torch.rand(3))
+    assert torch.equal(*drawn)
+    assert torch.equal(torch.rand(2), expected)
+
+
+def test_what_a_pass_assigned_is_undone_even_if_it_failed() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    before = model[0]
+    with pytest.raises(RuntimeError, match="on purpose"), repeatable(model):
+        model[0] = torch.nn.Linear(2, 2)
+        raise RuntimeError("on purpose")
+    assert model[0] is before
