@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from tests.hub_files import LARGE, digest, files_of, git_hash, leaf, sibling
+
 Files = dict[str, bytes]
-LARGE = re.compile(r"\.(safetensors|bin)$")  # kept elsewhere, under its sha256
 PIECE = 4096  # bytes between two looks at the clock
 
 
@@ -83,8 +84,8 @@ class Hub:
     def commit(self, model: str) -> str:
         """Where the branch of a model stands now."""
         folder = self.folder / model
-        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in _files(folder)}
-        commit = hashlib.sha1(repr(sorted((n, _sha256(b)) for n, b in files.items())).encode()).hexdigest()
+        files = {file.relative_to(folder).as_posix(): file.read_bytes() for file in files_of(folder)}
+        commit = hashlib.sha1(repr(sorted((n, digest(b)) for n, b in files.items())).encode()).hexdigest()
         with self._lock:
             self._commits[model, commit] = files
         return commit
@@ -99,7 +100,7 @@ class Hub:
     def blob(self, sha256: str) -> bytes | None:
         """A large file by its hash."""
         every = [content for files in self._commits.values() for content in files.values()]
-        return next((content for content in every if _sha256(content) == sha256), None)
+        return next((content for content in every if digest(content) == sha256), None)
 
     def refuse(self, match: str, status: int, code: str = "", times: int = 1) -> None:
         """Answer with an error, perhaps with the hub's own X-Error-Code."""
@@ -192,7 +193,7 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
         def _answer(self, path: str, start: int, fault: Fault) -> None:
             if match := re.fullmatch(r"/api/models/(.+?)/tree/(.+)", path):
                 files = there.files(match[1], match[2])
-                tree = [_leaf(name, content) for name, content in sorted((files or {}).items())]
+                tree = [leaf(name, content) for name, content in sorted((files or {}).items())]
                 self._json(tree, fault) if files is not None else self._error(404, "RevisionNotFound")
             elif match := re.fullmatch(r"/api/models/(.+?)(?:/revision/(.+))?", path):
                 self._listing(match[1], match[2] or "main", fault)
@@ -218,7 +219,7 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 "private": False,
                 "gated": False,
                 "tags": [],
-                "siblings": [_sibling(name, content) for name, content in sorted(files.items())],
+                "siblings": [sibling(name, content) for name, content in sorted(files.items())],
                 **there.said.get(model, {}),
             }
             self._json(answer, fault)
@@ -230,7 +231,7 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
             elif name not in files:
                 self._error(404, "EntryNotFound")
             elif LARGE.search(name):
-                sha256 = _sha256(files[name])
+                sha256 = digest(files[name])
                 self.send_response(302)
                 elsewhere = there.address.replace(
                     "127.0.0.1", "localhost"
@@ -243,7 +244,7 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
             else:
                 commit = there.commit(model) if revision == "main" else revision
-                headers = {"ETag": f'"{_git(files[name])}"', "X-Repo-Commit": commit}
+                headers = {"ETag": f'"{git_hash(files[name])}"', "X-Repo-Commit": commit}
                 self._body(files[name], headers, start, fault)
 
         def _json(self, answer: object, fault: Fault) -> None:
@@ -288,30 +289,3 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
 
     return Handler
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*") if file.is_file())
-
-
-def _sibling(name: str, content: bytes) -> dict[str, Any]:
-    entry: dict[str, Any] = {"rfilename": name, "size": len(content), "blobId": _git(content)}
-    if LARGE.search(name):
-        entry["lfs"] = {"sha256": _sha256(content), "size": len(content), "pointerSize": 134}
-    return entry
-
-
-def _leaf(name: str, content: bytes) -> dict[str, Any]:
-    """What the listing says of a file, in the words of the tree route."""
-    said = _sibling(name, content)
-    leaf = {"type": "file", "path": name, "size": said["size"], "oid": said["blobId"]}
-    return leaf | ({"lfs": said["lfs"] | {"oid": said["lfs"]["sha256"]}} if "lfs" in said else {})
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _git(content: bytes) -> str:
-    """The name that git gives to a file's content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()

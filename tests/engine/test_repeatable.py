@@ -1,4 +1,4 @@
-"""A forward pass leaves no trace: not in random numbers, and not in a model that changes with what it reads."""
+"""A forward pass leaves no trace: not in random numbers, not in a model that changes with what it reads."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +58,12 @@ def test_random_numbers_start_alike_and_go_on_as_before() -> None:
 def test_what_a_pass_assigned_is_undone_even_if_it_failed() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(2, 2))
     before = model[0]
-    with pytest.raises(RuntimeError, match="on purpose"), repeatable(model):
-        model[0] = torch.nn.Linear(2, 2)
-        raise RuntimeError("on purpose")
+
+    def exchange_and_fail() -> None:
+        with repeatable(model):
+            model[0] = torch.nn.Linear(2, 2)
+            model[0](torch.ones(3))  # of another width
+
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        exchange_and_fail()
     assert model[0] is before

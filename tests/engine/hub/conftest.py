@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from huggingface_hub import close_session, constants
 
+from components.engine.hub import downloads
+from components.engine.hub.listing import Listing, listed
 from tests.hub import Hub, hub
 from tests.tiny import checkpoint
 
 MODEL = "org/tiny"
+LIMIT = 10_000_000
 PATIENT = 20  # seconds that a test waits for a thread
 
 
@@ -43,6 +46,21 @@ def there(tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def model(there: Hub) -> Path:
     """The folder of org/tiny on the hub: who changes a file moves the branch."""
     return there.folder / MODEL
+
+
+@pytest.fixture
+def listing(there: Hub) -> Listing:
+    """What has to come of org/tiny."""
+    listing = listed(MODEL, None, LIMIT)
+    there.requests.clear()
+    there.sent = 0
+    return listing
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look often: tests are quick."""
+    monkeypatch.setattr(downloads, "TICK", 0.01)
 
 
 def downloads_end() -> None:

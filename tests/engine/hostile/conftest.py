@@ -1,0 +1,28 @@
+"""A good checkpoint, and a copy of it to spoil."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components.engine.analysis import analyse
+from components.engine.examine import examine
+from components.engine.loading import load
+from components.types import BackboneSpec, Query
+from tests.tiny import checkpoint
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> BackboneSpec:
+    return checkpoint(tmp_path_factory.mktemp("checkpoints") / "good")
+
+
+@pytest.fixture
+def spec(good: BackboneSpec, tmp_path: Path) -> Iterator[BackboneSpec]:
+    """A copy to spoil; whatever was done with it, the good one loads afterwards and answers."""
+    folder = tmp_path / "spoilt"
+    shutil.copytree(good.location, folder)
+    yield replace(good, key="spoilt", location=str(folder))
+    assert analyse(examine(load(good), Query("good", "the film is good"))).logits.shape == (2,)

@@ -1,0 +1,152 @@
+"""What the app serves, and to whom."""
+
+import json
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from tests.public.asking import ANALYZE, QUESTION
+from tests.serving import ROOT
+
+
+def test_the_page_and_its_scripts_are_served_and_guarded(real: httpx.Client) -> None:
+    page = real.get("/")
+    assert "Poolscope" in page.text
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "connect-src 'self'" in page.headers["content-security-policy"]
+    assert "x-frame-options" not in page.headers  # a Space is shown in a frame
+    script = page.text.split('src="./assets/')[1].split('"')[0]
+    assert real.get(f"/assets/{script}").headers["content-type"].endswith("/javascript")
+
+
+SECRETS = [
+    "app.py", "/etc/passwd", str(ROOT / "app.py"), "../app.py", "..%2fapp.py", "%2e%2e/app.py",
+    "....//app.py", "assets/backbones.toml", "components/settings.py",
+    "~/.cache/huggingface/token", "/proc/self/environ",
+    "http://example.com/", "https:/example.com", "//example.com", "file:///etc/passwd", "app.py%00.png",
+    "..\\app.py", "%5c..%5capp.py",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "door",
+    ["gradio_api/file=", "gradio_api/file/", "file=", "file/", "assets/", "static/", "svelte/",
+     "gradio_api/proxy=", "gradio_api/stream/", "gradio_api/custom_component/x/client/", ""],
+)  # fmt: skip
+def test_no_door_leads_to_a_file(real: httpx.Client, door: str) -> None:
+    statuses = {secret: real.get(f"/{door}{secret}").status_code for secret in SECRETS}
+    assert set(statuses.values()) <= {400, 403, 404}, statuses
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/gradio_api/upload"), ("POST", "/gradio_api/component_server"), ("POST", "/login"),
+        ("POST", "/gradio_api/process_recording"), ("POST", "/gradio_api/vibe-edit/"),
+        ("POST", "/gradio_api/run-history/connect"), ("POST", "/gradio_api/stream/x"),
+        ("GET", "/monitoring"),
+        ("GET", "/monitoring/summary"), ("GET", "/gradio_api/runs"),
+        ("GET", "/gradio_api/run-history/buckets"),
+        ("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/gradio_api/vibe-code"),
+        ("GET", "/gradio_api/token"),
+        ("GET", "/gradio_api/dev/reload"), ("GET", "/gradio_api/deep_link?session_hash=x"),
+        ("GET", "/logout"),
+        ("GET", "/gradio_api/mcp/sse"), ("GET", "/gradio_api/mcp/schema"), ("PUT", "/"),
+        ("PATCH", "/config"),
+        ("DELETE", "/gradio_api/file=app.py"), ("TRACE", "/"), ("OPTIONS", "/config"),
+    ],
+)  # fmt: skip
+def test_what_is_not_needed_is_not_there(real: httpx.Client, method: str, path: str) -> None:
+    answer = real.request(method, path, **({"json": {}} if method == "POST" else {}))
+    assert answer.status_code in (404, 405)
+
+
+def test_an_upload_is_not_taken(real: httpx.Client) -> None:
+    answer = real.post("/gradio_api/upload", files={"files": ("evil.html", b"<script>pwn()</script>")})
+    assert answer.status_code == HTTPStatus.NOT_FOUND
+
+
+def test_no_value_makes_the_server_fetch_anything(real: httpx.Client) -> None:
+    """Gradio downloads what an object in the data calls a file; the fixture sees that nobody was asked."""
+    file = {"path": "http://files.example/x.bin", "url": "http://files.example/x.bin",
+            "meta": {"_type": "gradio.FileData"}}  # fmt: skip
+    for path in (ANALYZE, "/gradio_api/call/v2/anatomy"):
+        answer = real.post(path, json={**QUESTION, "text": file})
+        assert answer.status_code == HTTPStatus.BAD_REQUEST
+        assert answer.json()["detail"].startswith("text: {'path'")
+    data = ["bert-sentiment", "not good", file, "native", "own", -1, "cls", ""]
+    assert real.post("/gradio_api/call/analyze", json={"data": data}).status_code == HTTPStatus.BAD_REQUEST
+
+
+def test_what_is_said_of_the_app_tells_nothing_of_its_inside(real: httpx.Client) -> None:
+    for query in ("", "?all_endpoints=true"):
+        info = real.get(f"/gradio_api/info{query}").json()
+        assert set(info["named_endpoints"]) >= {"/analyze", "/anatomy", "/backbones", "/poolings"}
+        assert "/ask" not in info["named_endpoints"]
+        assert info["unnamed_endpoints"] == {}
+    for path in ("/", "/config", "/gradio_api/info"):
+        said = real.get(path).text
+        assert str(ROOT) not in said
+        assert str(Path.home()) + "/" not in said
+
+
+# To whom
+
+OWN = [("127.0.0.1:7860", "http://127.0.0.1:7860"), ("me-pool.hf.space", "https://me-pool.hf.space")]
+FOREIGN = [
+    ("127.0.0.1:7860", "http://localhost:7860"), ("127.0.0.1:7860", "http://127.0.0.1:8000"),
+    ("127.0.0.1:7860", "https://evil.example"), ("me-pool.hf.space", "https://evil.example"),
+    ("me-pool.hf.space", "https://you-evil.hf.space"), ("me-pool.hf.space", "https://huggingface.co"),
+    ("me-pool.hf.space", "https://me-pool.hf.space.evil.example"), ("me-pool.hf.space", "null"),
+    ("me-pool.hf.space", ""), ("me-pool.hf.space", "https://evil.example/me-pool.hf.space"),
+    ("me-pool.hf.space", "https://me-pool.hf.space@evil.example"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "origin"), OWN)
+def test_its_own_page_may_ask(real: httpx.Client, host: str, origin: str) -> None:
+    headers = {"Host": host, "Origin": origin}
+    assert real.get("/config", headers=headers).status_code == HTTPStatus.OK
+    answer = real.post(ANALYZE, json=QUESTION, headers=headers)
+    assert answer.status_code == HTTPStatus.OK
+
+
+def test_its_own_page_may_ask_behind_a_proxy(real: httpx.Client) -> None:
+    inside = {"Host": "10.0.0.5:7860", "Origin": "https://me-pool.hf.space"}
+    for heard in ({"X-Forwarded-Host": "me-pool.hf.space"}, {"Sec-Fetch-Site": "same-origin"}):
+        assert real.post(ANALYZE, json=QUESTION, headers=inside | heard).status_code == HTTPStatus.OK
+
+
+@pytest.mark.parametrize(("host", "origin"), FOREIGN)
+def test_no_other_page_may_ask_or_read(real: httpx.Client, host: str, origin: str) -> None:
+    headers = {"Host": host, "Origin": origin}
+    preflight = {**headers, "Access-Control-Request-Method": "POST"}
+    answers = [
+        real.get("/config", headers=headers),
+        real.post(ANALYZE, json=QUESTION, headers=headers),
+        real.post(ANALYZE, content=json.dumps(QUESTION), headers={**headers, "Content-Type": "text/plain"}),
+        real.options(ANALYZE, headers=preflight),
+    ]
+    for answer in answers:
+        assert answer.status_code == HTTPStatus.FORBIDDEN
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_refusal_is_no_markup_to_a_page_and_plain_to_a_program(real: httpx.Client) -> None:
+    """Gradio's page shows what a refusal says as HTML, though without its scripts."""
+    markup = {**QUESTION, "<img/src=x>": ""}
+    page = real.post(ANALYZE, json=markup, headers={"Origin": str(real.base_url).rstrip("/")})
+    program = real.post(ANALYZE, json=markup)
+    assert "field: &#x27;&lt;img/src=x&gt;&#x27; was given" in page.json()["detail"]
+    assert "field: '<img/src=x>' was given" in program.json()["detail"]
+
+
+def test_programs_may_ask(real: httpx.Client) -> None:
+    client = Client(str(real.base_url), verbose=False)
+    assert client.predict(**QUESTION, api_name="/analyze")["backbone"] == "bert-sentiment"
+    with pytest.raises(AppError, match="backbone: 'none' was given; allowed are"):
+        client.predict("none", "not good", api_name="/analyze")
