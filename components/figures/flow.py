@@ -65,7 +65,7 @@ def flow(anatomy: Anatomy, say: Say) -> go.Figure:
     below = 60 if level else round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.classes)) + 20
     frame = layout(
         height=round(bottom) + above + below,
-        margin={"l": 2, "r": 2, "t": above, "b": below},
+        margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
         hovermode="closest",
         xaxis=_names(drawn.tokens, -45, "top"),
         xaxis2={**_names(drawn.classes, 45, "bottom"), "overlaying": "x", "showticklabels": not level},
