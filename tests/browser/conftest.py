@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext, expect, sync_playwright
 
-from tests.browser.visitor import Visitor, visit
+from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import served
 
 Open = Callable[..., Visitor]
@@ -30,6 +30,7 @@ def browser() -> Iterator[BrowserContext]:
     if path is None:
         message = "no chromium on the PATH"
         pytest.fail(message) if "CI" in os.environ else pytest.skip(message)
+    expect.set_options(timeout=PATIENCE)  # the machine may be busy with other tests
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
         yield browser.new_context()

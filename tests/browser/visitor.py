@@ -9,6 +9,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
+STILL = """() => document.getAnimations().every(
+    one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
+)"""
 
 
 @dataclass
@@ -52,7 +55,8 @@ class Visitor:
             expect(self.plot(name).locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
 
     def serious_violations(self) -> list[str]:
-        """What axe finds serious or critical, with the elements."""
+        """What axe finds serious or critical, with the elements, once nothing fades in or out any more."""
+        self.page.wait_for_function(STILL)
         violations = Axe().run(self.page).response["violations"]
         return [
             f"{violation['id']}: {node['html'][:200]}"
