@@ -9,6 +9,7 @@ from components.types import (
     Analysis,
     Anatomy,
     BackboneSpec,
+    Compared,
     Floats,
     PoolingSpec,
     Progress,
@@ -56,6 +57,14 @@ class Analyst(Protocol):
 
     def anatomy(self, query: Query) -> Anatomy:
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
+
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
+
+        Each backbone's cells come as soon as they are ready; who closes the iterator cancels the rest. What
+        cannot be answered is said in its cell. PoolscopeError where nothing can be: no query, too many, more
+        than one text.
+        """
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1

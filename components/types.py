@@ -168,6 +168,23 @@ class Analysis:
         return (self.labels[int(np.argmax(self.probabilities))],)
 
 
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One combination of a comparison: its answer, or why there is none (a PoolscopeError's message)."""
+
+    query: Query
+    analysis: Analysis | None
+    refusal: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What one backbone says under every pooling that was asked for; all cells share one forward pass."""
+
+    backbone: BackboneSpec
+    cells: tuple[Cell, ...]
+
+
 @dataclass(frozen=True)
 class Weight:
     """A tensor of a head.

@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.heads import probabilities
-from components.engine.pooling import POOLINGS, States
-from components.engine.similarity import Numbers, cosine_by_layer
+from components.engine.pooling import POOLINGS
+from components.engine.similarity import Numbers
 from components.engine.states import batch_states
 from components.errors import PoolscopeError
-from components.types import Analysis, Floats, Query, Reads, Tokens
+from components.types import Analysis, Floats, Reads
 
 
 def analyse(examined: Examined) -> Analysis:
     """What a visitor sees of it, in NumPy."""
-    query, kept, states, outputs = examined.query, examined.kept, examined.states, examined.outputs
-    layer = _index("layer", query.layer, len(kept.hidden))
-    tokens = replace(examined.encoded.tokens, cls=int(states.cls[0]))
+    query, passed, outputs = examined.query, examined.passed, examined.outputs
+    layer = _index("layer", query.layer, len(passed.kept.hidden))
     reads = Reads(outputs.reading.positions[0].numpy(), outputs.reading.share[0].numpy())
     examined.watch.lap("head")
-    hidden = [layer[0].double().numpy() for layer in kept.hidden]  # L + 1 times (T, D)
-    reference = _reference(query, tokens, hidden, states)
-    similarity = cosine_by_layer(hidden, reference)
-    centred = cosine_by_layer(hidden, reference, centre=True)
+    similarity, centred = _cosines(examined)
     examined.watch.lap("similarity")
     return Analysis(
         query=query,
         backbone=examined.backbone.described,
-        tokens=tokens,
+        tokens=passed.tokens,
         layer=layer,
         similarity=similarity,
         centred=centred,
-        pooled=POOLINGS[query.pooling](states)[0].numpy(),
+        pooled=POOLINGS[query.pooling](examined.states)[0].numpy(),
         logits=outputs.logits[0].numpy(),
         probabilities=probabilities(outputs.logits[0], outputs.problem_type),
         labels=outputs.labels,
@@ -80,18 +75,23 @@ def _index(field: str, given: int, count: int) -> int:
     return given % count
 
 
-def _reference(query: Query, tokens: Tokens, hidden: Sequence[Numbers], states: States) -> list[Numbers]:
-    """The vector that tokens are compared with, at every layer: L + 1 times (D,)."""
-    if query.reference == "cls":
-        return [layer[tokens.cls] for layer in hidden]
-    if query.reference != "pooled":
-        index = _index("reference", int(query.reference), len(tokens.text))
-        return [layer[index] for layer in hidden]
-    layers = range(len(hidden))
-    pooled = [POOLINGS[query.pooling](states.upto(layer))[0].numpy() for layer in layers]
+def _cosines(examined: Examined) -> tuple[Floats, Floats]:
+    """Cosines (L + 1, T) to what the query asks for, plain and centred."""
+    passed, asked = examined.passed, examined.query.reference
+    if asked == "cls":
+        return passed.to_cls
+    if asked == "pooled":
+        return passed.cosines(_pooled(examined))
+    index = _index("reference", int(asked), len(passed.tokens.text))
+    return passed.cosines([layer[index] for layer in passed.hidden])
+
+
+def _pooled(examined: Examined) -> list[Numbers]:
+    """The pooled vector of every layer: L + 1 times (D,)."""
+    pooling, hidden = examined.query.pooling, examined.passed.hidden
+    layers = map(examined.states.upto, range(len(hidden)))
+    pooled = [POOLINGS[pooling](states)[0].numpy() for states in layers]
     if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, hidden, strict=True)):
-        allowed = (
-            f"the vector of {query.pooling} is not as wide as a hidden state: choose cls or a token's index"
-        )
-        raise PoolscopeError("reference", query.reference, allowed)
+        allowed = f"the vector of {pooling} is not as wide as a hidden state: choose cls or a token's index"
+        raise PoolscopeError("reference", examined.query.reference, allowed)
     return pooled

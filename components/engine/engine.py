@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,23 @@ from components.engine.catalogue import read_catalogue, read_tasks, refreshed
 from components.engine.hub.hub import Hub
 from components.engine.hub.listing import megabytes
 from components.engine.pooling import POOLINGS
-from components.engine.query import checked, checked_texts, choice, whole_number, with_task
+from components.engine.query import (
+    Asked,
+    by_backbone,
+    checked,
+    checked_texts,
+    choice,
+    counted,
+    whole_number,
+    with_task,
+)
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 from components.types import (
     Analysis,
     Anatomy,
     BackboneSpec,
+    Compared,
     Floats,
     PoolingSpec,
     Progress,
@@ -108,11 +118,26 @@ class Engine:
 
             return dissect(examined)
 
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
+
+        Each backbone has a turn of its own, so that others need not wait for all of them. Who closes the
+        iterator cancels the rest. A query that cannot be answered has a cell that says why. PoolscopeError
+        where nothing can be: no query, too many, several texts, what no backbone or pooling is called.
+        """
+        for group in by_backbone([self._checked(query) for query in counted(queries)]):
+            spec = self._known(group[0].backbone)
+            with self._turn:
+                from components.engine.compare import cells
+
+                answers = cells(group, partial(self._asked, spec), partial(self._checkpoints.get, spec))
+            yield Compared(spec, answers)
+
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
     ) -> dict[str, Floats]:
         """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
-        spec = self._at_hand(choice("backbone", backbone, self._keys(backbone)))
+        spec = _present(self._known(choice("backbone", backbone, self._keys(backbone))))
         known = [choice("poolings", key, tuple(POOLINGS)) for key in poolings]
         readable = checked_texts(texts, self._settings.characters)
         with self._turn:
@@ -129,13 +154,14 @@ class Engine:
         if first is not None:
             self.analyze(Query(first.key, "warm"))
 
-    def _asked(self, query: Query) -> tuple[BackboneSpec, Query, TaskSpec | None]:
-        """The query as it can be answered, with its backbone and its probe's task, if it has one."""
-        keys = self._keys(query.backbone)
-        query = checked(query, keys, tuple(POOLINGS), HEADS, self._settings.characters)
-        spec = self._at_hand(query.backbone)
-        query = with_task(query, spec, self.tasks())
-        return spec, query, self._tasks[query.task] if query.head == "probe" else None
+    def _checked(self, query: Query) -> Query:
+        """The query with each field of the right type and known."""
+        return checked(query, self._keys(query.backbone), tuple(POOLINGS), HEADS, self._settings.characters)
+
+    def _asked(self, spec: BackboneSpec, query: Query) -> Asked:
+        """A checked query as its backbone can be asked it, which has to be on this machine."""
+        query = with_task(query, _present(spec), self.tasks())
+        return Asked(query, self._tasks[query.task] if query.head == "probe" else None)
 
     def _listed(self, given: object) -> BackboneSpec | None:
         """The backbone of the catalogue with this key or, as the hub calls it, this id."""
@@ -147,28 +173,26 @@ class Engine:
         found = self._hub.known(asked)
         return (*self._specs, found.key) if found else tuple(self._specs)
 
-    def _at_hand(self, key: str) -> BackboneSpec:
-        """The backbone of a key, which has to be on this machine: nothing is downloaded on the way."""
+    def _known(self, key: str) -> BackboneSpec:
+        """The backbone of a key, as it is now."""
         known = self._specs.get(key) or self._hub.known(key)
         if known is None:  # forgotten since it was found
             raise PoolscopeError("backbone", key, "it has to be looked up on the hub again")
-        spec = refreshed(known)
-        if spec.source == "hub" and not spec.available:
-            size = f" ({megabytes(spec.size)})" if spec.size else ""
-            raise PoolscopeError("backbone", key, f"it is not on this machine yet: fetch it first{size}")
-        return spec
+        return refreshed(known)
 
     @contextmanager
     def _examined(self, query: Query) -> Iterator[Examined]:
         """The query, run on its backbone in this thread's turn; afterwards the model is as it was."""
-        spec, query, task = self._asked(query)
+        query = self._checked(query)
+        spec = self._known(query.backbone)
+        asked = self._asked(spec, query)
         with self._turn:
             from components.engine.examine import examine
             from components.engine.repeatable import repeatable
 
             backbone = self._checkpoints.get(spec)
             with repeatable(backbone.model):
-                yield examine(backbone, query, task)
+                yield examine(backbone, asked.query, asked.task)
 
     @cached_property
     def _checkpoints(self) -> Checkpoints:
@@ -177,3 +201,11 @@ class Engine:
 
         stated = self._settings.memory
         return Checkpoints(total() // 2 if stated is None else stated)
+
+
+def _present(spec: BackboneSpec) -> BackboneSpec:
+    """``spec``, if it is on this machine."""
+    if spec.source == "hub" and not spec.available:
+        size = f" ({megabytes(spec.size)})" if spec.size else ""
+        raise PoolscopeError("backbone", spec.key, f"it is not on this machine yet: fetch it first{size}")
+    return spec

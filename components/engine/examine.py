@@ -1,8 +1,10 @@
-"""Query -> Examined on a loaded backbone: one forward pass, then the head alone."""
+"""Query -> Examined on a loaded backbone: one forward pass for any number of queries, then the head alone."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -13,33 +15,91 @@ from components.engine.encoding import Encoded, encode, numbered
 from components.engine.outputs import Outputs, own_outputs, probe_outputs
 from components.engine.pooling import States
 from components.engine.probes import Probe, read_probe
+from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
 from components.engine.stopwatch import Stopwatch
 from components.errors import PoolscopeError
-from components.types import Query, TaskSpec
+from components.types import Floats, Query, TaskSpec, Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """One text or pair, run on a backbone: all that its poolings and heads are answered from.
+
+    What they share is computed when first asked for, and once. ``laps``: milliseconds by stage, so far.
+    """
+
+    backbone: Backbone
+    encoded: Encoded
+    kept: Pass
+    laps: Mapping[str, float]
+
+    @cached_property
+    def states(self) -> States:
+        """What poolings may look at."""
+        tokens = self.encoded.tokens
+        special, cls = torch.tensor(tokens.special)[None], torch.tensor([tokens.cls])
+        return states_of(self.backbone, self.kept, special, cls)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The tokens, of which one takes [CLS]'s place where the input has none."""
+        return replace(self.encoded.tokens, cls=int(self.states.cls[0]))
+
+    @cached_property
+    def hidden(self) -> Sequence[Numbers]:
+        """L + 1 times (T, D), in double precision."""
+        return [layer[0].double().numpy() for layer in self.kept.hidden]
+
+    @cached_property
+    def to_cls(self) -> tuple[Floats, Floats]:
+        """Cosines (L + 1, T) to [CLS], plain and centred: the same whatever the pooling."""
+        return self.cosines([layer[self.tokens.cls] for layer in self.hidden])
+
+    def cosines(self, reference: Sequence[Numbers]) -> tuple[Floats, Floats]:
+        """Cosines (L + 1, T) to ``reference``, L + 1 times (D,), plain and centred."""
+        return cosine_by_layer(self.hidden, reference), cosine_by_layer(self.hidden, reference, centre=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Examined:
-    """One query on a backbone: the forward pass, what poolings see of it, and what the head says.
+    """One query on a backbone: the forward pass, what its pooling sees of it, and what the head says.
 
     ``probe`` is the query's, or None for the checkpoint's own head.
     """
 
-    backbone: Backbone
+    passed: Passed
     query: Query
-    encoded: Encoded
-    kept: Pass
     states: States
     probe: Probe | None
     outputs: Outputs
     watch: Stopwatch
 
+    @property
+    def backbone(self) -> Backbone:
+        """What it was run on."""
+        return self.passed.backbone
+
+    @property
+    def encoded(self) -> Encoded:
+        """The tokenised input."""
+        return self.passed.encoded
+
+    @property
+    def kept(self) -> Pass:
+        """The forward pass."""
+        return self.passed.kept
+
 
 def examine(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> Examined:
     """Run one query, whose backbone, pooling and head exist; ``task`` is a probe's, or None."""
+    return answer(forward(backbone, query.text, query.text_pair), query, task)
+
+
+def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
+    """Tokenise a text or a pair, and run the model on it."""
     watch = Stopwatch()
-    encoded = encode(backbone.tokenizer, backbone.limit, query.text, query.text_pair)
+    encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
     watch.lap("tokens")
     kept = _run(backbone, encoded)
     watch.lap("forward")
@@ -50,8 +110,13 @@ def examine(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> E
             f"{kept.left_out} layers hold another number of states than there are tokens, and are left out."
         )
         encoded = replace(encoded, warnings=(*encoded.warnings, says))
-    special, cls = torch.tensor(encoded.tokens.special)[None], torch.tensor([encoded.tokens.cls])
-    states = states_of(backbone, kept, special, cls)
+    return Passed(backbone, encoded, kept, watch.laps)
+
+
+def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
+    """What a head says behind the query's pooling; its backbone and texts are those that were run."""
+    watch = Stopwatch(passed.laps)
+    backbone, kept, states = passed.backbone, passed.kept, passed.states
     probe = None
     if task is not None and backbone.spec.probes is not None:
         probe = read_probe(Path(backbone.spec.probes), task.key, query.pooling)
@@ -60,7 +125,7 @@ def examine(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> E
         outputs = own_outputs(backbone, kept, states, query)
     else:
         outputs = probe_outputs(probe, task.labels, states, query)
-    return Examined(backbone, query, encoded, kept, states, probe, outputs, watch)
+    return Examined(passed, query, states, probe, outputs, watch)
 
 
 def _run(backbone: Backbone, encoded: Encoded) -> Pass:

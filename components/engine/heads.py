@@ -10,7 +10,7 @@ from components.engine.backbone import Backbone
 from components.engine.cut import Pass, replay
 from components.engine.pooling import Pooling, States
 from components.engine.probes import Probe
-from components.engine.reads import Head
+from components.engine.reads import Head, Pooled
 from components.errors import PoolscopeError
 from components.types import Floats, ProblemType
 
@@ -20,31 +20,34 @@ def own_head(backbone: Backbone, kept: Pass) -> Head:
     return lambda hidden: replay(backbone.model, backbone.cut, kept, hidden)
 
 
+def pooled(pooling: Pooling, states: States) -> Pooled:
+    """The vector of other final hidden states: (B, T, D) -> (B, D'). Lower layers stay as they are."""
+    return lambda hidden: pooling(states.ending(hidden))
+
+
 def swapped_head(head: Head, pooling: Pooling, states: States) -> Head:
     """The own head with the pooled vector in the place of its own: every final hidden state is set to it.
 
     Exact for a head that reads one position or an average. PoolscopeError if the widths differ.
     """
     width = states.hidden.shape[2]
-    pooled = pooling(states).shape[1]
-    if pooled != width:
+    given = pooling(states).shape[1]
+    if given != width:
         raise PoolscopeError(
             "pooling",
             pooling.spec.key,
-            f"it gives {pooled} numbers and the own head takes {width}: choose a pooling of width {width}",
+            f"it gives {given} numbers and the own head takes {width}: choose a pooling of width {width}",
         )
 
-    def swapped(hidden: Tensor) -> Tensor:
-        vector = pooling(states.ending(hidden))  # (B, D)
-        return head(vector[:, None].expand_as(hidden))
-
-    return swapped
+    vector = pooled(pooling, states)
+    return lambda hidden: head(vector(hidden)[:, None].expand_as(hidden))
 
 
 def probe_head(probe: Probe, pooling: Pooling, states: States) -> Head:
-    """A linear classifier on the pooled vector: (B, T, D) -> (B, K). Lower layers stay as they are."""
+    """A linear classifier on the pooled vector: (B, T, D) -> (B, K)."""
+    vector = pooled(pooling, states)
     weight, bias = torch.from_numpy(probe.weight), torch.from_numpy(probe.bias)
-    return lambda hidden: pooling(states.ending(hidden)) @ weight.T + bias
+    return lambda hidden: vector(hidden) @ weight.T + bias
 
 
 def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:

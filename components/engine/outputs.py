@@ -9,10 +9,10 @@ from torch import Tensor
 
 from components.engine.backbone import Backbone
 from components.engine.cut import Pass
-from components.engine.heads import own_head, probe_head, swapped_head
+from components.engine.heads import own_head, pooled, probe_head, swapped_head
 from components.engine.pooling import POOLINGS, States
 from components.engine.probes import Probe
-from components.engine.reads import Head, Reading
+from components.engine.reads import Reading
 from components.types import ProblemType, Query
 
 NATIVE = "native"
@@ -34,8 +34,10 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
     """The checkpoint's own head behind the query's pooling."""
     logits, reading = kept.logits, states.reads
     if query.pooling != NATIVE:
-        swapped = swapped_head(own_head(backbone, kept), POOLINGS[query.pooling], states)
-        logits, reading = _measured(swapped, states)
+        method = POOLINGS[query.pooling]
+        swapped = swapped_head(own_head(backbone, kept), method, states)
+        reading = states.reads.by(swapped, pooled(method, states))
+        logits = reading.logits
     return Outputs(
         logits=logits,
         reading=reading,
@@ -48,13 +50,9 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
 
 def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: Query) -> Outputs:
     """A probe behind the query's pooling. It was trained on this very vector: there is nothing to warn of."""
-    logits, reading = _measured(probe_head(probe, POOLINGS[query.pooling], states), states)
-    return Outputs(logits, reading, labels, problem_type="single_label", trained=True, warnings=())
-
-
-def _measured(head: Head, states: States) -> tuple[Tensor, Reading]:
-    with torch.no_grad():
-        return head(states.hidden), Reading(head, states.hidden)
+    method = POOLINGS[query.pooling]
+    reading = states.reads.by(probe_head(probe, method, states), pooled(method, states))
+    return Outputs(reading.logits, reading, labels, problem_type="single_label", trained=True, warnings=())
 
 
 def _warnings(backbone: Backbone, query: Query, states: States) -> list[str]:
@@ -64,8 +62,8 @@ def _warnings(backbone: Backbone, query: Query, states: States) -> list[str]:
         new = (*backbone.provenance.missing, *backbone.provenance.mismatched)
         lacks = f"the checkpoint does not hold {', '.join(new)}"
         warnings.append(f"Untrained head: these outputs are random, because {lacks}.")
-    pooled, native = POOLINGS[query.pooling](states), POOLINGS[NATIVE](states)
-    if pooled.shape != native.shape or not torch.allclose(pooled, native, atol=1e-6):
+    given, native = POOLINGS[query.pooling](states), POOLINGS[NATIVE](states)
+    if given.shape != native.shape or not torch.allclose(given, native, atol=1e-6):
         warnings.append(f"A swap: the head was trained on another vector than {query.pooling} gives it here.")
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:

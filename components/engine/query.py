@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
 from components.types import BackboneSpec, Query, Reference, TaskSpec
 
 REFERENCES = ("cls", "pooled")
+MOST = 300  # combinations of one comparison: all poolings of all bundled backbones, and some more
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query that its backbone can be asked, and the task of its probe, or None."""
+
+    query: Query
+    task: TaskSpec | None
 
 
 def checked(
@@ -64,6 +73,26 @@ def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Qu
         allowed = f"it takes {_counted(held[query.task].texts)}, and {given} given"
         raise PoolscopeError("task", query.task, allowed)
     return query
+
+
+def counted(queries: Sequence[Query]) -> Sequence[Query]:
+    """``queries``, if there are any, and not more than `MOST`."""
+    if not queries:
+        raise PoolscopeError("combinations", 0, "choose at least one backbone and one pooling")
+    if len(queries) > MOST:
+        raise PoolscopeError("combinations", len(queries), f"at most {MOST} are compared at once")
+    return queries
+
+
+def by_backbone(queries: Sequence[Query]) -> list[list[Query]]:
+    """Checked queries by their backbones, in the order asked; PoolscopeError if their texts differ."""
+    groups: dict[str, list[Query]] = {}
+    for query in queries:
+        for field in ("text", "text_pair"):
+            if getattr(query, field) != getattr(queries[0], field):
+                raise PoolscopeError(field, getattr(query, field), "one text or pair is compared at a time")
+        groups.setdefault(query.backbone, []).append(query)
+    return list(groups.values())
 
 
 def choice(field: str, given: object, allowed: Sequence[str]) -> str:

@@ -9,15 +9,45 @@ import torch
 from torch import Tensor
 
 Head = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> logits (B, K)
+Pooled = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> one vector each (B, D')
 
 NOISE = 30.0  # standard deviations: enough to win a maximum or wake a dead ReLU, but for a chance of 2^-D
 
 
-class Reading:
-    """What ``head`` reads of ``hidden`` (B, T, D); each part is measured when first asked for, and once."""
+class Noisy:
+    """Final hidden states (B, T, D) and the same with noise on every one, drawn when first asked for."""
 
-    def __init__(self, head: Head, hidden: Tensor) -> None:
-        self._head, self._hidden = head, hidden
+    def __init__(self, hidden: Tensor) -> None:
+        self.hidden = hidden
+
+    def at(self, where: Tensor) -> Tensor:
+        """The hidden states with noise at ``where`` (B, T), the same noise every time."""
+        return torch.where(where[:, :, None], self._noised, self.hidden)
+
+    @cached_property
+    def _noised(self) -> Tensor:
+        noise = torch.randn(self.hidden.shape, generator=torch.Generator().manual_seed(0))
+        return self.hidden + noise * self.hidden.std() * NOISE
+
+
+class Reading:
+    """What ``head`` reads of ``hidden`` (B, T, D); each part is measured when first asked for, and once.
+
+    ``pooled``: all that the head takes of the hidden states, or None where it takes them themselves.
+    """
+
+    def __init__(self, head: Head, hidden: Tensor | Noisy, pooled: Pooled | None = None) -> None:
+        self._noisy = hidden if isinstance(hidden, Noisy) else Noisy(hidden)
+        self._head, self._hidden, self._pooled = head, self._noisy.hidden, pooled
+
+    def by(self, head: Head, pooled: Pooled) -> Reading:
+        """What another head reads of the same hidden states."""
+        return Reading(head, self._noisy, pooled)
+
+    @property
+    def logits(self) -> Tensor:
+        """(B, K) what the head says of the hidden states as they are."""
+        return self._measured[1]
 
     @cached_property
     def positions(self) -> Tensor:
@@ -28,9 +58,11 @@ class Reading:
         compared bit by bit.
         """
         read = self._slopes > 0
-        if read.all() or not _changed(self._head, self._hidden, ~read, self._logits).any():
+        if read.all() or self._takes_nothing_of(~read):
+            return read
+        if not _changed(self._head, self._noisy.at(~read), self.logits).any():
             return read  # one run settles it for most heads, which read few positions
-        return read | _moved(self._head, self._hidden, ~read)
+        return read | _moved(self._head, self._noisy, ~read)
 
     @cached_property
     def share(self) -> Tensor:
@@ -47,9 +79,16 @@ class Reading:
     def _slopes(self) -> Tensor:
         return self._measured[0]
 
-    @property
-    def _logits(self) -> Tensor:
-        return self._measured[1]
+    def _takes_nothing_of(self, where: Tensor) -> bool:
+        """Whether the pooled vectors stay as they are, bit by bit, whatever stands ``where`` (B, T).
+
+        Then so do the logits, and the head need not be run to see it.
+        """
+        if self._pooled is None:
+            return False
+        with torch.no_grad():
+            after, before = self._pooled(self._noisy.at(where)), self._pooled(self._hidden)
+        return torch.equal(after, before)
 
     @cached_property
     def _measured(self) -> tuple[Tensor, Tensor]:
@@ -69,21 +108,19 @@ def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
     return squares.sqrt(), logits.detach()
 
 
-def _moved(head: Head, hidden: Tensor, silent: Tensor) -> Tensor:
+def _moved(head: Head, noisy: Noisy, silent: Tensor) -> Tensor:
     """Which of the ``silent`` positions (B, T) move a logit when they alone really change."""
     with torch.no_grad():
-        before = head(hidden)
+        before = head(noisy.hidden)
     moved = torch.zeros_like(silent)
     for position in silent.any(dim=0).nonzero()[:, 0].tolist():
         one = torch.zeros_like(silent)
         one[:, position] = silent[:, position]
-        moved[:, position] = _changed(head, hidden, one, before)
+        moved[:, position] = _changed(head, noisy.at(one), before)
     return moved
 
 
-def _changed(head: Head, hidden: Tensor, where: Tensor, before: Tensor) -> Tensor:
-    """Whether the logits of each row (B,) differ from ``before`` after noise at ``where`` (B, T)."""
-    noise = torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * hidden.std() * NOISE
+def _changed(head: Head, hidden: Tensor, before: Tensor) -> Tensor:
+    """Whether the logits of each row (B,) for ``hidden`` (B, T, D) differ from ``before``."""
     with torch.no_grad():
-        after = head(torch.where(where[:, :, None], hidden + noise, hidden))
-    return (after != before).any(dim=1)
+        return (head(hidden) != before).any(dim=1)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
+
+NONE: Mapping[str, float] = MappingProxyType({})
 
 
 class Stopwatch:
-    """Collects wall time by stage: ``laps`` maps a stage to milliseconds."""
+    """Collects wall time by stage: ``laps`` maps a stage to milliseconds, those ``before`` included."""
 
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
+    def __init__(self, before: Mapping[str, float] = NONE) -> None:
+        self.laps: dict[str, float] = dict(before)
         self._since = time.perf_counter()
 
     def lap(self, stage: str) -> None:
