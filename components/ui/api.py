@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import islice, product
 from typing import Any
 
 import gradio as gr
@@ -11,15 +12,16 @@ from gradio.events import api
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.types import Analysis, Anatomy, BackboneSpec, Progress, Query
+from components.types import Analysis, Anatomy, BackboneSpec, Cell, Compared, Progress, Query
 from components.ui.download import hub_queue
 from components.ui.question import to_reference
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
+ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
 
 
 def add_api(analyst: Analyst) -> None:
-    """Declare /backbones, /find, /fetch, /poolings, /analyze and /anatomy on the page that is being built."""
+    """Declare the public endpoints on the page that is being built."""
 
     def backbones() -> list[dict[str, Any]]:
         """The classifiers that can be asked."""
@@ -103,12 +105,37 @@ def add_api(analyst: Analyst) -> None:
         except PoolscopeError as error:
             raise gr.Error(str(error), print_exception=False) from error
 
+    def compare(
+        backbones: list[str],
+        poolings: list[str],
+        text: str,
+        text_pair: str = "",
+        head: str = "own",
+    ) -> list[dict[str, Any]]:
+        """Classify a text or a pair with every combination of backbones and poolings: one row for each.
+
+        An empty list stands for all: backbones that are on this machine, poolings that fit each of them.
+        ``head`` is "own" or "probe", whose task suits the backbone and the texts. ``reads`` are indices of
+        tokens. A combination that cannot be answered has a row whose ``refusal`` says why; a request of which
+        nothing can be answered comes back as a message.
+        """
+        try:
+            keys = _listed("backbones", backbones) or [s.key for s in analyst.backbones() if s.available]
+            methods = _listed("poolings", poolings) or [spec.key for spec in analyst.poolings()]
+            pairs = islice(product(keys, methods), ENOUGH)
+            asked = [Query(key, text, text_pair, method, head) for key, method in pairs]
+            with closing(analyst.compare(asked)) as answers:
+                return [row for one in answers for row in rows_json(one, fitting=not poolings)]
+        except PoolscopeError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
     api(backbones, api_name="backbones")
     api(find, api_name="find", **hub_queue("find"))
     api(fetch, api_name="fetch", **hub_queue("download"))
     api(poolings, api_name="poolings")
     api(analyze, api_name="analyze", concurrency_id="model")
     api(anatomy, api_name="anatomy", concurrency_id="model")
+    api(compare, api_name="compare", concurrency_id="model")
 
 
 def backbone_json(spec: BackboneSpec) -> dict[str, Any]:
@@ -157,7 +184,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "probabilities": _floats(analysis.probabilities),
         "predicted": _predicted(analysis),
         "reads": {
-            "positions": [int(index) for index in reads.positions.nonzero()[0]],
+            "positions": _positions(analysis),
             "share": _floats(reads.share),
         },
         "head_trained": analysis.head_trained,
@@ -201,11 +228,57 @@ def anatomy_json(anatomy: Anatomy) -> dict[str, Any]:
     }
 
 
+def rows_json(compared: Compared, fitting: bool) -> list[dict[str, Any]]:
+    """A row for each cell in plain JSON types; with ``fitting``, refusals only where nothing is answered."""
+    answered = [cell for cell in compared.cells if cell.analysis]
+    return [cell_json(cell) for cell in (answered if fitting and answered else compared.cells)]
+
+
+def cell_json(cell: Cell) -> dict[str, Any]:
+    """A combination in plain JSON types; nulls and empty lists where it is refused.
+
+    ``probability`` is that of the label predicted, the highest if there are several, None if there is none.
+    """
+    analysis = cell.analysis
+    query = analysis.query if analysis else cell.query  # an answer knows which probe it came from
+    return {
+        "backbone": query.backbone,
+        "pooling": query.pooling,
+        "head": query.head,
+        "task": query.task if query.head == "probe" else "",
+        "predicted": _predicted(analysis) if analysis else None,
+        "probability": _probability(analysis) if analysis else None,
+        "labels": list(analysis.labels) if analysis else [],
+        "logits": _floats(analysis.logits) if analysis else [],
+        "probabilities": _floats(analysis.probabilities) if analysis else [],
+        "reads": _positions(analysis) if analysis else [],
+        "head_trained": analysis.head_trained if analysis else None,
+        "warnings": list(analysis.warnings) if analysis else [],
+        "refusal": None if analysis else cell.refusal,
+    }
+
+
 def _predicted(analysis: Analysis) -> str | list[str] | None:
     """One label, all labels above one half if several may hold, None where there are no classes."""
     if analysis.problem_type == "multi_label":
         return list(analysis.predicted)
     return next(iter(analysis.predicted), None)
+
+
+def _probability(analysis: Analysis) -> float | None:
+    """The highest probability of a label that is predicted, or None where none is."""
+    return max(_floats(analysis.probabilities)) if analysis.predicted else None
+
+
+def _positions(analysis: Analysis) -> list[int]:
+    """Indices of the tokens that the head reads."""
+    return [int(index) for index in analysis.reads.positions.nonzero()[0]]
+
+
+def _listed(field: str, given: object) -> list[Any]:
+    if not isinstance(given, list):
+        raise PoolscopeError(field, given, "a list of keys is expected, empty for all")
+    return given
 
 
 def _floats(values: Iterable[Any]) -> list[float]:

@@ -10,8 +10,9 @@ import gradio as gr
 from components.analyst import Analyst
 from components.ui.api import add_api
 from components.ui.classify import build_classify
+from components.ui.compare import build_compare
 from components.ui.evidence import build_evidence
-from components.ui.leading import CLASSIFY, EVIDENCE, Leading
+from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, Leading
 from components.ui.questions import build_questions
 from components.ui.texts import ASSETS, load_texts
 
@@ -27,6 +28,8 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Block
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab(say("page.classify"), id=CLASSIFY):
                 classify = build_classify(analyst, page, banner, say)
+            with gr.Tab(say("page.compare"), id=COMPARE, elem_id="compare") as compare:
+                build_compare(analyst, compare, say)
             with gr.Tab(say("page.evidence"), id=EVIDENCE, elem_id="evidence"):
                 evidence = build_evidence(analyst, results, say)
             with gr.Tab(say("page.questions"), id="questions", elem_id="questions") as tab:

@@ -14,6 +14,7 @@ from components.types import (
     Analysis,
     Anatomy,
     BackboneSpec,
+    Compared,
     Floats,
     PoolingSpec,
     ProblemType,
@@ -24,6 +25,7 @@ from components.types import (
     Tokens,
 )
 from tests.ui.fake_anatomy import fake_anatomy
+from tests.ui.fake_compare import fake_compare
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
 from tests.ui.markup import XSS as XSS
 
@@ -131,12 +133,16 @@ TASKS = (
 
 @dataclass(frozen=True)
 class FakeAnalyst:
-    """Answers like an engine; ``broken`` makes it fail as a bug would."""
+    """Answers like an engine; ``broken`` makes it fail as a bug would.
+
+    ``pace``: seconds that each backbone of a comparison takes.
+    """
 
     kinds: tuple[Kind, ...] = KINDS
     broken: bool = False
     hub: FakeHub = field(default_factory=FakeHub)
     takes_ids: bool = True
+    pace: float = 0.0
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         return (*(kind.spec for kind in self.kinds), *map(self.hub.now, self.hub.specs))
@@ -183,6 +189,9 @@ class FakeAnalyst:
     def anatomy(self, query: Query) -> Anatomy:
         analysis = self.analyze(query)
         return fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
+
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        yield from fake_compare(self.backbones(), self.analyze, queries, self.pace)
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1

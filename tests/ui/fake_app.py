@@ -1,4 +1,4 @@
-"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app [broken] [bare]``."""
+"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app [broken] [bare] [slow]``."""
 
 import sys
 from pathlib import Path
@@ -16,6 +16,6 @@ if __name__ == "__main__":
         results = Path(folder) / "results.json"
         if "bare" not in sys.argv:
             write_results(fake_results(), results)
-        page = build(FakeAnalyst(broken="broken" in sys.argv), results)
+        page = build(FakeAnalyst(broken="broken" in sys.argv, pace=2 if "slow" in sys.argv else 0), results)
     serve(page, Settings())
     page.block_thread()

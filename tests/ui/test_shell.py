@@ -11,7 +11,7 @@ def test_the_page_can_be_built_on_any_analyst() -> None:
 def test_model_events_share_one_queue_and_only_the_api_is_public() -> None:
     functions = built(lambda: build(FakeAnalyst())).fns.values()
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}
-    assert public == {"backbones", "find", "fetch", "poolings", "analyze", "anatomy"}
+    assert public == {"backbones", "find", "fetch", "poolings", "analyze", "anatomy", "compare"}
     names = ("ask", "arrive", "try_example", "analyze", "anatomy")
     asking = [fn for fn in functions if fn.name in names]
     assert len(asking) == len(names)
@@ -24,7 +24,8 @@ def test_what_asks_the_hub_keeps_no_question_waiting() -> None:
     assert queues["bring"] == queues["fetch"] == "download"
     assert queues["look_up"] == queues["find"] == "find"
     (bring,) = (fn for fn in functions if fn.name == "bring")
-    assert [fn.cancels for fn in functions if fn.cancels] == [[bring._id]]
+    (stream,) = (fn for fn in functions if fn.name == "stream")
+    assert [fn.cancels for fn in functions if fn.cancels] == [[bring._id], [stream._id]]
 
 
 def test_fonts_come_from_the_visitors_own_system() -> None:

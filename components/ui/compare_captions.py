@@ -1,0 +1,65 @@
+"""How far a comparison is, and what its curves show, as escaped HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from components.errors import PoolscopeError
+from components.figures.curves import Curve
+from components.figures.grid import Comparison
+from components.figures.labels import visible
+from components.figures.view import Say, number
+from components.ui.captions import titled
+
+LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
+
+
+def progress(comparison: Comparison, say: Say) -> str:
+    """How many backbones have answered."""
+    done, total = len(comparison.compared), len(comparison.backbones)
+    line, label = (
+        escape(say("compare.progress", done=done, total=total)),
+        escape(say("compare.bar")),
+    )
+    bar = f'<progress max="{total}" value="{done}" aria-label="{label}"></progress>'
+    return f'<div class="progress" role="status"><p>{line}</p>{bar}</div>'
+
+
+def result(comparison: Comparison, say: Say) -> str:
+    """What has come in the end."""
+    done, total = len(comparison.compared), len(comparison.backbones)
+    if comparison.state == "stopped":
+        line = say("compare.stopped", done=done, total=total)
+    else:
+        key = "compare.done" if total > 1 else "compare.done_one"
+        line = say(key, count=len(comparison.cells), total=total)
+    return f'<p class="progress" role="status">{escape(line)}</p>'
+
+
+def failure(error: PoolscopeError, say: Say) -> str:
+    """Why nothing is compared; what is shown stays."""
+    lead, message = escape(say("compare.refused")), escape(visible(str(error)))
+    return f'<div class="mistake" role="alert"><p class="reads">{lead}</p><p>{message}</p></div>'
+
+
+def curves_heading(lines: Sequence[Curve], say: Say) -> str:
+    """What the curves ask, and where each begins and ends."""
+    ends = ", ".join(
+        say(
+            "compare.curves_end",
+            backbone=line.name,
+            first=number(line.values[0]),
+            last=number(line.values[-1]),
+        )
+        for line in lines
+    )
+    described = (
+        say("compare.curves_description", count=len(lines), ends=ends)
+        if lines
+        else say("compare.curves_none")
+    )
+    hint = say("compare.curves_hint") if lines else say("compare.curves_none")
+    room = f"<style>#curves-plot .js-plotly-plot {{ min-width: {LEAST_WIDTH}px }}</style>"
+    heading = titled("curves", say("compare.curves_heading"), described)
+    return f'{heading}<p class="hint">{escape(hint)}</p>{room}'

@@ -1,0 +1,157 @@
+"""The Compare tab: on the bundled checkpoints, and on made-up ones that are slow or hostile."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Request, expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE, Visitor, visit
+from tests.serving import served
+
+WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
+
+
+@pytest.fixture
+def slow(browser: BrowserContext, tmp_path: Path) -> Iterator[Visitor]:
+    """A visitor at a page whose comparisons take their time."""
+    with served("-m", "tests.ui.fake_app", "slow", log=tmp_path / "server.log") as address:
+        visitor = visit(browser, address, "light", 1366, 900)
+        yield visitor
+        visitor.page.close()
+    assert not visitor.faults
+
+
+def cells(visitor: Visitor, kind: str = "") -> Locator:
+    return visitor.page.locator(f"#compare-grid td{kind}")
+
+
+def arrived(visitor: Visitor, status: str) -> Visitor:
+    """A visitor who opened the tab, everything there."""
+    visitor.page.get_by_role("tab", name="Compare").click()
+    expect(visitor.page.locator("#compare-status")).to_contain_text(status, timeout=PATIENCE)
+    return visitor
+
+
+def test_arrival_shows_every_combination(real: Open) -> None:
+    visitor = arrived(real(), WHOLE)
+    expect(cells(visitor, ".told")).to_have_count(30)
+    for text in cells(visitor).all_inner_texts():
+        assert "negative" in text or "positive" in text
+        assert "%" in text
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations")
+    expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
+    expect(visitor.page.get_by_role("img", name="How similar are the tokens to [CLS]")).to_be_visible()
+
+
+def test_enter_asks_and_another_tab_does_not(real: Open) -> None:
+    visitor = arrived(real(), WHOLE)
+    visitor.type("a moving and beautiful film", "compare-text")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations say positive")
+    expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
+    table = visitor.page.locator("#compare-grid table")
+    before = table.inner_html()
+    visitor.page.get_by_role("tab", name="Classify").click()
+    visitor.page.get_by_role("tab", name="Compare").click()
+    expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
+    assert table.inner_html() == before
+
+
+def test_another_view_asks_no_model(real: Open) -> None:
+    visitor = arrived(real(), WHOLE)
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            asked.append(request.url.partition("/gradio_api/")[2])
+
+    lines = visitor.plot("curves").locator(".scatterlayer .lines path").first
+    before = lines.get_attribute("d")
+    visitor.page.on("request", note)
+    visitor.page.get_by_label("Centred").locator("visible=true").check()
+    expect(lines).not_to_have_attribute("d", before or "")
+    assert asked
+    assert not [path for path in asked if path.startswith("queue/join")]  # where models are asked
+
+
+def test_cancelling_keeps_what_has_come(slow: Visitor) -> None:
+    arrived(slow, "1 of 5 backbones")
+    with slow.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
+        slow.page.locator("#compare-cancel").click()
+    status = slow.page.locator("#compare-status")
+    expect(status).to_contain_text("Stopped after")
+    expect(slow.page.locator("#compare-cancel")).to_be_hidden()
+    missing = cells(slow, ".pending").count()
+    assert missing in (6, 9, 12)
+    slow.page.locator("#compare-start").click()
+    expect(status).to_contain_text("0 of 5 backbones")
+    expect(cells(slow, ".pending")).to_have_count(missing)  # nothing came after all
+
+
+def test_what_cannot_be_compared_is_said_and_nothing_is_lost(fake: Open) -> None:
+    visitor = arrived(fake(), "15 combinations")
+    visitor.type("", "compare-text")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("at least one visible character")
+    expect(cells(visitor)).to_have_count(15)
+
+
+def test_hostile_names_are_only_text(fake: Open) -> None:
+    visitor = arrived(fake(), "15 combinations")
+    visitor.page.locator("#compare-backbones input").click()
+    visitor.page.get_by_role("option", name="<img").click()
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator("#compare-start").click()
+    expect(visitor.page.locator("#compare-status")).to_contain_text("18 combinations")
+    expect(visitor.page.locator("#compare-grid")).to_contain_text("<img")
+    assert visitor.page.locator("#compared img").count() == 0
+
+
+@pytest.mark.parametrize("width", [360, 1920])
+def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
+    visitor = arrived(real(width=width), WHOLE)
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+    box = visitor.page.locator("#compare-grid .scroll")
+    name = visitor.page.locator("#compare-grid tbody th").first
+    before = name.bounding_box()
+    box.evaluate("box => box.scrollTo(10000, 0)")
+    after = name.bounding_box()
+    assert before
+    assert after
+    assert after["x"] == pytest.approx(before["x"], abs=4)  # whose row it is stays in sight
+    assert (box.evaluate("box => box.scrollLeft") > 0) == (width == 360)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1366])
+def test_axe_finds_nothing_serious(real: Open, theme: str, width: int) -> None:
+    visitor = arrived(real(theme=theme, width=width), WHOLE)
+    visitor.page.locator("#compare-numbers > button").click()
+    expect(visitor.page.locator("#compare-numbers table")).to_be_visible()
+    assert visitor.serious_violations() == []
+
+
+def test_every_kind_of_cell_can_be_read(fake: Open) -> None:
+    """Untrained heads and what cannot be answered, in the eyes of axe."""
+    visitor = arrived(fake(theme="dark"), "15 combinations")
+    visitor.page.locator("#compare-poolings input").click()
+    visitor.page.get_by_role("option", name="pooler", exact=True).click()
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator("#compare-start").click()
+    expect(cells(visitor, ".absent")).to_have_count(5)
+    expect(cells(visitor, ".untrained")).to_have_count(3)
+    visitor.page.locator("#compare-grid summary").click()
+    assert visitor.serious_violations() == []
+
+
+def test_the_table_can_be_saved(real: Open, tmp_path: Path) -> None:
+    visitor = arrived(real(), WHOLE)
+    visitor.page.locator("#compare-numbers > button").click()
+    with visitor.page.expect_download() as download:
+        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
+    download.value.save_as(tmp_path / "table.csv")
+    lines = (tmp_path / "table.csv").read_text("utf-8-sig").splitlines()
+    assert lines[0].startswith("backbone,pooling,head,task,says,probability")
+    assert len(lines) == 31

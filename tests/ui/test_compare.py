@@ -1,0 +1,260 @@
+"""The Compare tab without a browser: what it shows is what each combination says when asked alone."""
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from components.errors import PoolscopeError
+from components.figures.grid import Comparison
+from components.figures.view import number, percent
+from components.types import Analysis, Compared, Query
+from components.ui.compare import NOTHING, Compare, build_compare
+from components.ui.compare_captions import result
+from components.ui.compare_grid import grid
+from components.ui.compare_words import agreement
+from components.ui.shell import build
+from components.ui.texts import load_texts
+from tests.figures.compared import answer, comparison
+from tests.serving import built
+from tests.ui.compared_html import Table, words
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+CLICK = SimpleNamespace(target=None)
+
+
+class Watched(FakeAnalyst):
+    """Counts comparisons, backbones that were run, and iterators that were closed early."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        object.__setattr__(self, "log", [])
+
+    log: list[str]
+
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        self.log.append("asked")
+        try:
+            for compared in super().compare(queries):
+                self.log.append(compared.backbone.key)
+                yield compared
+        except GeneratorExit:
+            self.log.append("left")
+            raise
+
+
+class Page:
+    """A visitor's page: keeps the values that handlers update."""
+
+    def __init__(self, analyst: FakeAnalyst) -> None:
+        self.tab, self.arrival, self.events = built(lambda: _tab(analyst))
+        self.values: dict[Any, Any] = {part: part.value for part in self.tab.inputs}
+
+    def set(self, **values: Any) -> None:
+        self.values |= {getattr(self.tab, name): value for name, value in values.items()}
+
+    def steps(self, target: Any = None) -> Iterator[dict[Any, Any]]:
+        event: Any = SimpleNamespace(target=target)
+        for updates in self.tab.stream(self.values, event):
+            assert set(updates) <= set(self.tab.outputs)
+            yield self.take(updates)
+
+    def ask(self, target: Any = None) -> dict[Any, Any]:
+        """Everything that a comparison leaves on the page."""
+        left: dict[Any, Any] = {}
+        for updates in self.steps(target):
+            left |= updates
+        return left
+
+    def take(self, updates: dict[Any, Any]) -> dict[Any, Any]:
+        for part, update in updates.items():
+            if part in self.values and not isinstance(update, dict):
+                self.values[part] = update
+        return updates
+
+
+def _tab(analyst: FakeAnalyst) -> tuple[Compare, gr.Tab, list[Any]]:
+    with gr.Blocks(analytics_enabled=False) as blocks, gr.Tabs(), gr.Tab("compare") as arrival:
+        tab = build_compare(analyst, arrival, SAY)
+    return tab, arrival, list(blocks.fns.values())
+
+
+def asked_alone(query: Query) -> Analysis | str:
+    """The answer to one query, or why there is none."""
+    try:
+        return FakeAnalyst().analyze(query)
+    except PoolscopeError as error:
+        return str(error)
+
+
+def test_arrival_compares_the_first_example_once() -> None:
+    analyst = Watched()
+    page = Page(analyst)
+    left = page.ask(page.arrival)
+    shown = page.values[page.tab.shown]
+    assert shown.state == "done"
+    assert len(shown.compared) == 5
+    assert shown.poolings == ("native", "cls", "mean")
+    assert left[page.tab.area]["visible"]
+    assert set(page.ask(page.arrival)) == {page.tab.backbones}
+    assert analyst.log.count("asked") == 1
+    page.ask()
+    assert analyst.log.count("asked") == 2
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+def test_every_cell_is_what_its_combination_says_alone(head: str) -> None:
+    analyst = FakeAnalyst()
+    page, keys = Page(analyst), ["first", "pair", "untrained", "many", "emotions", "score"]
+    poolings = [spec.key for spec in analyst.poolings()]
+    page.set(backbones=keys, poolings=poolings, head=head, text="not good")
+    table = Table(page.ask()[page.tab.grid])
+    assert table.rows[0] == ["Backbone", *poolings]
+    for key, row, classes in zip(keys, table.rows[1:], table.classes[1:], strict=True):
+        for pooling, cell, name in zip(poolings, row[1:], classes[1:], strict=True):
+            alone = asked_alone(Query(key, "not good", pooling=pooling, head=head))
+            if isinstance(alone, str):
+                assert (cell, name) == (f"–cannot be answered: {alone}", "absent")
+                continue
+            if alone.problem_type == "regression":
+                assert cell == number(alone.probabilities[0])
+                continue
+            likeliest = percent(alone.probabilities.max())
+            if alone.predicted:
+                assert all(label in cell for label in alone.predicted)
+                assert likeliest in cell
+            assert ("untrained" in name) == (not alone.head_trained)
+
+
+def test_backbones_come_one_by_one_and_the_rest_waits() -> None:
+    page = Page(FakeAnalyst())
+    page.set(backbones=["first", "last", "pair"], poolings=["cls", "mean"])
+    steps = list(page.steps())
+    assert "0 of 3 backbones" in words(steps[0][page.tab.status])
+    assert steps[0][page.tab.cancel]["visible"]
+    for done, step in enumerate(steps[1:4], start=1):
+        assert f"{done} of 3 backbones" in words(step[page.tab.status])
+        assert step[page.tab.grid].count('class="pending"') == 2 * (3 - done)
+        assert len(step[page.tab.curves].data) == done
+    assert "6 combinations, from one forward pass for each of 3 backbones." in words(
+        steps[4][page.tab.status]
+    )
+    assert not steps[4][page.tab.cancel]["visible"]
+
+
+def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
+    analyst = Watched()
+    page = Page(analyst)
+    page.set(backbones=["first", "last", "pair"], poolings=["cls"])
+    coming = page.tab.stream(page.values, CLICK)  # type: ignore[arg-type]
+    for _ in range(2):
+        page.take(next(coming))
+    coming.close()  # type: ignore[attr-defined]
+    stopped = page.take(page.tab.stop(page.values))
+    assert analyst.log == ["asked", "first", "left"]
+    assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.status])
+    assert stopped[page.tab.grid].count("was not asked") == 2
+    assert [one.backbone.key for one in page.values[page.tab.shown].compared] == ["first"]
+    assert "curves" in str(page.tab.look(page.values)[page.tab.curves_heading])
+
+
+def test_cancelling_before_anything_came_says_so() -> None:
+    page = Page(FakeAnalyst())
+    assert "before anything came" in page.tab.stop(page.values)[page.tab.status]
+    page.ask()
+    assert "the comparison before" in page.tab.stop(page.values)[page.tab.status]
+
+
+def test_another_view_asks_nothing() -> None:
+    analyst = Watched()
+    page = Page(analyst)
+    assert page.tab.look(page.values) is NOTHING
+    left = page.ask()
+    log = list(analyst.log)
+    page.set(centred=True)
+    centred = page.tab.look(page.values)
+    assert set(centred) == {page.tab.curves_heading, page.tab.curves}
+    assert centred[page.tab.curves].data[0].y != left[page.tab.curves].data[0].y
+    assert page.ask()[page.tab.curves] == centred[page.tab.curves]
+    assert analyst.log[: len(log)] == log
+    assert analyst.log.count("asked") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"backbones": []}, "backbones: 'nothing' was given; choose at least one backbone"),
+        ({"backbones": None}, "choose at least one backbone"),
+        ({"backbones": ["first", XSS]}, "it is not in the list"),
+        ({"backbones": ["far"]}, "backbones: 'far' was given; it is not in the list"),
+        ({"backbones": [["first"]]}, "it is not in the list"),
+        ({"poolings": []}, "choose at least one pooling"),
+        ({"poolings": [None]}, "poolings: None was given; it is not in the list"),
+        ({"poolings": {"a": 1}}, "it is not in the list"),
+        ({"head": "other"}, "head: 'other' was given; own or probe is needed"),
+        ({"text": "  "}, "a text with at least one visible character is needed"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_and_nothing_is_lost(given: dict[str, Any], told: str) -> None:
+    page = Page(FakeAnalyst())
+    page.ask()
+    shown = page.values[page.tab.shown]
+    page.set(**given)
+    left = page.ask()
+    assert told in words(left[page.tab.status])
+    assert "<img" not in left[page.tab.status]
+    assert not left[page.tab.cancel]["visible"]
+    assert set(left) == {page.tab.status, page.tab.cancel}
+    assert page.values[page.tab.shown] is shown
+
+
+def test_too_many_combinations_are_refused_before_anything_runs() -> None:
+    analyst = Watched()
+    page = Page(analyst)
+    backbones = [spec.key for spec in analyst.backbones() if spec.available]
+    page.set(backbones=backbones, poolings=[spec.key for spec in analyst.poolings()])
+    assert "combinations: 45 was given; at most 40 are compared at once" in words(page.ask()[page.tab.status])
+    assert analyst.log == ["asked"]
+    assert page.values[page.tab.shown] is None
+
+
+def test_a_bug_is_no_answer_and_no_traceback() -> None:
+    page = Page(FakeAnalyst(broken=True))
+    with pytest.raises(gr.Error, match="fault of the page"):
+        page.ask()
+
+
+def test_a_backbone_that_has_come_since_is_offered() -> None:
+    analyst = FakeAnalyst()
+    page = Page(analyst)
+    assert "far" not in dict(page.tab.backbones.choices).values()
+    analyst.hub.here.add("far")
+    (first, *_) = page.steps(page.arrival)
+    assert "far" in dict(first[page.tab.backbones]["choices"]).values()
+
+
+def test_nothing_from_a_checkpoint_is_markup() -> None:
+    page = Page(FakeAnalyst())
+    page.set(backbones=["hostile"], poolings=["cls", "pooler"], text=XSS)
+    left = page.ask()
+    shown: Comparison = page.values[page.tab.shown]
+    pieces = [left[part] for part in (page.tab.agreement, page.tab.grid, page.tab.table, page.tab.status)]
+    pieces += [left[page.tab.curves_heading], result(shown, SAY)]
+    odd = comparison([[answer([0.9, 0.1], (XSS, "x")), answer([0.9, 0.1], (XSS, "x")), XSS]], [XSS])
+    pieces += [agreement(odd, SAY), grid(odd, {"p0": XSS}, SAY)]
+    for piece in pieces:
+        inside = re.sub(r"<(style|a) .*?>|<style>.*?</style>", "", piece)
+        assert not re.search(r"<(img|svg|script)|onerror=pwn\(\)>|<a/", inside)
+
+
+def test_its_events_are_private_and_cancel_ends_only_its_own() -> None:
+    functions = built(lambda: build(FakeAnalyst())).fns.values()
+    (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
+    assert ask.api_visibility == "private"
+    assert [ask._id] in [fn.cancels for fn in functions]
+    (look,) = (fn for fn in functions if fn.fn is not None and "Compare.look" in str(fn.fn))
+    assert (look.queue, look.api_visibility) == (False, "private")
