@@ -47,14 +47,17 @@ def build_compare(analyst: Analyst, arrival: gr.Tab, say: Say) -> Compare:
     )
     tab.cancel.click(tab.stop, inputs={tab.shown}, outputs=tab.outputs, queue=False, **quiet)
     tab.cancel.click(None, cancels=[coming], api_visibility="private")
-    tab.centred.input(
-        tab.look,
-        inputs={tab.shown, tab.centred},
-        outputs=[tab.curves_heading, tab.curves],
-        queue=False,
-        trigger_mode="always_last",
+    look: dict[str, Any] = {
+        "inputs": {tab.shown, tab.centred},
+        "outputs": [tab.curves_heading, tab.curves],
+        "queue": False,
+        "trigger_mode": "always_last",
         **quiet,
-    )
+    }
+    tab.centred.input(tab.look, **look)
+    coming.then(
+        tab.look, **look
+    )  # of two plots that come close after each other, the page may draw the former
     return tab
 
 
