@@ -26,7 +26,7 @@ NOTHING: Updates = gr.skip()  # leaves every component as it is
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
 
 
-def build_classify(analyst: Analyst, page: gr.Blocks, banner: gr.HTML, say: Say) -> Classify:
+def build_classify(analyst: Analyst, banner: gr.HTML, say: Say) -> Classify:
     """Lay the tab out and say what happens when; asking anew clears the ``banner``."""
     examples = load_examples()
     question = build_question(analyst, examples, say)
@@ -51,7 +51,7 @@ def build_classify(analyst: Analyst, page: gr.Blocks, banner: gr.HTML, say: Say)
     ]  # the page itself chooses backbones, too
     gr.on([*asked, *chosen], tab.ask, **model)
     arrival = {"inputs": {*tab.inputs, download.arrived}, "outputs": [*model["outputs"], question.found]}
-    gr.on([page.load, download.arrived.change], tab.arrive, **{**model, **arrival})
+    download.arrived.change(tab.arrive, **{**model, **arrival})
     question.place.input(
         tab.go_to,
         inputs={question.place, question.found},
@@ -149,11 +149,11 @@ class Classify:
         if shown and asked == query == shown.analysis.query and given[self.download.offered] is None:
             return NOTHING  # a menu reports a choice more than once
         models = self.question.models(given[self.question.found])
-        answer, answered = self._respond(query, given, models)
+        answer, answered = self.respond(query, given, models)
         return {**self.question.explain(asked, answered, models), **answer}
 
     def arrive(self, given: Inputs) -> Updates:
-        """Answer the question, and offer every backbone as it is now: the page has come, or a download."""
+        """Answer the question, and offer every backbone as it is now: one has been downloaded."""
         found = self._found(given)
         models = self.question.models(found)
         answer = self.ask({**given, self.question.found: found})
@@ -192,7 +192,7 @@ class Classify:
         backbone = suited(example, given[question.backbone], models.specs)
         head, task = given[question.head], given[question.task]
         query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
-        answer, answered = self._respond(question.choices.fitted(query), given, models)
+        answer, answered = self.respond(question.choices.fitted(query), given, models)
         return {**question.fill(answered, models), **answer}
 
     def _found(self, given: Inputs) -> tuple[BackboneSpec, ...]:
@@ -216,7 +216,7 @@ class Classify:
         slider = {self.answer.layer: view.layer} if move else {}
         return {**draw(self.answer, view, self.say), **slider}
 
-    def _respond(self, query: Query, given: Inputs, models: Models) -> tuple[Updates, Query]:
+    def respond(self, query: Query, given: Inputs, models: Models) -> tuple[Updates, Query]:
         """The answer, or the offer of a backbone that is not here; and the query as it is answered."""
         chosen = models.get(query.backbone)
         if chosen is not None and absent(chosen):

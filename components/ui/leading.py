@@ -13,7 +13,7 @@ from components.ui.classify import Classify
 from components.ui.evidence import EvidenceTab
 from components.ui.questions import Questions
 
-CLASSIFY, COMPARE, EVIDENCE = "classify", "compare", "evidence"  # ids of tabs
+CLASSIFY, COMPARE, EVIDENCE, QUESTIONS = "classify", "compare", "evidence", "questions"  # ids of tabs
 
 
 @dataclass(frozen=True, eq=False)

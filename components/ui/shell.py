@@ -12,7 +12,8 @@ from components.ui.api import add_api
 from components.ui.classify import build_classify
 from components.ui.compare import build_compare
 from components.ui.evidence import build_evidence
-from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, Leading
+from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS, Leading
+from components.ui.links import Links
 from components.ui.questions import build_questions
 from components.ui.texts import ASSETS, load_texts
 
@@ -23,19 +24,22 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Block
     page: gr.Blocks = gr.Blocks(title=say("page.title"), analytics_enabled=False, fill_width=True)
     with page:
         title, question = escape(say("page.title")), escape(say("page.question"))
-        gr.HTML(f"<h1>{title}</h1><p>{question}</p>", elem_id="title")
+        with gr.Row(elem_id="top"):
+            gr.HTML(f"<h1>{title}</h1><p>{question}</p>", elem_id="title")
+            corner = gr.Column(min_width=0, elem_id="corner")
         banner = gr.HTML("", elem_id="asked")
         with gr.Tabs(elem_id="tabs") as tabs:
             with gr.Tab(say("page.classify"), id=CLASSIFY):
-                classify = build_classify(analyst, page, banner, say)
+                classify = build_classify(analyst, banner, say)
             with gr.Tab(say("page.compare"), id=COMPARE, elem_id="compare") as compare:
-                build_compare(analyst, compare, say)
+                compared = build_compare(analyst, compare, say)
             with gr.Tab(say("page.evidence"), id=EVIDENCE, elem_id="evidence"):
                 evidence = build_evidence(analyst, results, say)
-            with gr.Tab(say("page.questions"), id="questions", elem_id="questions") as tab:
+            with gr.Tab(say("page.questions"), id=QUESTIONS, elem_id="questions") as tab:
                 questions = build_questions(analyst, results, say)
                 tab.visible = questions is not None
         if questions is not None:
             Leading(questions, classify, evidence, tabs, banner).connect()
+        Links(classify, compared, evidence, tabs, banner, corner, say).connect()
         add_api(analyst)
     return page

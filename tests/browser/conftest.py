@@ -20,6 +20,7 @@ SWITCHES = [
     "--disable-default-apps",
     "--disable-sync",
     "--no-first-run",
+    "--disable-features=LocalNetworkAccessChecks",  # a page of another site shows this machine's in a frame
 ]
 
 

@@ -28,7 +28,7 @@ def leading(tmp_path: Path) -> Leading:
     def page() -> gr.Blocks:
         with gr.Blocks(analytics_enabled=False) as blocks:
             banner, tabs = gr.HTML(""), gr.Tabs()
-            classify = build_classify(shipped(), blocks, banner, SAY)
+            classify = build_classify(shipped(), banner, SAY)
             evidence, questions = build_evidence(shipped(), path, SAY), build_questions(shipped(), path, SAY)
             assert questions is not None
             made.leading = Leading(questions, classify, evidence, tabs, banner)

@@ -1,0 +1,79 @@
+// Runs once, when the buttons of the link are there. `element` and `trigger` are gradio's: `trigger` fires an
+// event of that component on the server.
+
+const controls = JSON.parse(element.querySelector("[data-controls]").dataset.controls); // [[key, [text]]]
+const ours = new Set(controls.map(([key]) => key));
+const SAID = 4000; // milliseconds that "copied" is said
+let followed = false; // whether the link that led here has been followed
+
+const texts = (value) => {
+  if (Array.isArray(value)) return value.length ? value : [""];
+  return [typeof value === "boolean" ? String(Number(value)) : String(value ?? "")];
+};
+const tab = (tabs) => document.querySelector(`${tabs} > .tab-wrapper [aria-selected=true]`)?.dataset.tabId;
+const seen = { // what gradio hands to no event
+  tab: () => tab("#tabs"),
+  view: () => tab("#views"),
+};
+const last = () => document.querySelector("#layer input[type=range]")?.max;
+
+let state = new URLSearchParams();
+const remember = (values) => {
+  state = new URLSearchParams();
+  for (const [index, [key, arrival]] of controls.entries()) {
+    let value = key in seen ? (seen[key]() ?? arrival[0]) : values[index];
+    if (key === "layer" && String(value) === last()) value = -1; // whichever that is
+    const now = texts(value);
+    if (String(now) !== String(arrival)) for (const text of now) state.append(key, text);
+  }
+};
+const address = () => { // with what others have put there, the theme for example
+  const all = new URLSearchParams(location.search);
+  for (const key of ours) all.delete(key);
+  for (const [key, text] of state) all.append(key, text);
+  return all.size ? `?${all}` : location.pathname;
+};
+const link = () => {
+  const all = new URLSearchParams(state);
+  const language = new URLSearchParams(location.search).get("lang");
+  if (language) all.set("lang", language);
+  return location.origin + location.pathname + (all.size ? `?${all}` : "");
+};
+
+// Called by gradio with the value of every control, in their order, whenever one of them changes.
+window.poolscope = {
+  changed: (...values) => {
+    if (!followed) return;
+    requestAnimationFrame(() => { // a tab is marked as chosen after it says so
+      remember(values);
+      history.replaceState(history.state, "", address());
+    });
+  },
+  followed: (...values) => {
+    followed = true;
+    window.poolscope.changed(...values);
+  },
+};
+
+const status = element.querySelector("[role=status]");
+const field = element.querySelector("input");
+const copy = async () => {
+  try {
+    await navigator.clipboard.writeText(link());
+    field.hidden = true;
+    status.textContent = status.dataset.copied;
+    setTimeout(() => { status.textContent = ""; }, SAID);
+  } catch { // a frame may forbid it
+    field.hidden = false;
+    field.value = link();
+    field.select();
+    status.textContent = status.dataset.select;
+  }
+};
+element.addEventListener("click", (event) => {
+  const asked = event.target.closest("button")?.dataset.share;
+  if (asked === "copy") copy();
+  if (asked === "code") trigger("expand", { link: link() });
+});
+
+trigger("apply", { query: location.search });

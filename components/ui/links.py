@@ -1,0 +1,131 @@
+"""A link reproduces the state: the page follows the one that led here, and keeps its address up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from components.errors import PoolscopeError
+from components.figures.labels import visible
+from components.figures.view import Say
+from components.ui.classify import Classify
+from components.ui.classify_link import classify_controls, open_classify
+from components.ui.compare import Compare
+from components.ui.compare_link import compare_controls
+from components.ui.controls import Control, Linked, OneOf, State, from_link
+from components.ui.evidence import EvidenceTab
+from components.ui.evidence_link import evidence_controls
+from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS
+from components.ui.share import build_share, code
+
+Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
+VIEWS = ("tokens", "head")
+CHANGED = "(...values) => window.poolscope?.changed(...values)"
+FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
+SHOWN = "() => document.getElementById('code')?.showModal()"
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The parts of the page that a link can set; ``code`` is the place of its QR code."""
+
+    classify: Classify
+    compare: Compare
+    evidence: EvidenceTab | None
+    tabs: gr.Tabs
+    banner: gr.HTML
+    place: gr.Column
+    say: Say
+
+    @property
+    def linked(self) -> list[Linked]:
+        """Every control of every tab; those that only the browser knows come last."""
+        evidence = evidence_controls(self.evidence) if self.evidence else []
+        tabs = (CLASSIFY, COMPARE, *((EVIDENCE,) if self.evidence else ()), QUESTIONS)
+        return [
+            *classify_controls(self.classify),
+            *compare_controls(self.compare),
+            *evidence,
+            Linked(Control("tab", OneOf(lambda: tabs), CLASSIFY), None),
+            Linked(Control("view", OneOf(lambda: VIEWS), VIEWS[0]), None),
+        ]
+
+    def connect(self) -> None:
+        """Follow the link that led here, then keep the address."""
+        controls = [one.control for one in self.linked]
+        parts: list[Any] = [one.part for one in self.linked if one.part is not None]
+        with self.place:
+            share, dialog = build_share(controls, self.say), gr.HTML("", elem_id="code-place")
+        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+        views = self.classify.answer.views
+        share.apply(
+            self.follow,
+            inputs=self.classify.inputs,
+            outputs=self.outputs,
+            concurrency_id="model",
+            api_visibility="private",
+            show_progress="minimal",
+            show_progress_on=[self.classify.answer.verdict],
+        ).then(None, inputs=parts, js=FOLLOWED, **quiet)
+        changes = [*(part.change for part in parts), self.tabs.change, views.change]
+        gr.on(changes, None, inputs=parts, js=CHANGED, **quiet)
+        share.expand(self.draw_code, outputs=dialog, queue=False, **quiet).then(None, js=SHOWN, **quiet)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Everything that a link may set."""
+        compare = [one.part for one in compare_controls(self.compare)]
+        evidence = self.evidence.outputs if self.evidence else []
+        answer = self.classify.answer
+        own = [self.banner, self.tabs, self.classify.question.found, answer.views, answer.centred]
+        return [*own, *self.classify.outputs, *compare, *evidence]
+
+    def follow(self, given: Mapping[Any, Any], event: gr.EventData) -> Updates:
+        """Make the page what the link says that led here, and say what of it could not be had."""
+        state, faults = from_link(str(event.query), [one.control for one in self.linked])
+        answer, more = open_classify(self.classify, state, given)
+        compare = {one.part: _sent(state, one) for one in compare_controls(self.compare)}
+        tabs = {
+            self.tabs: gr.update(selected=state["tab"]),
+            self.classify.answer.views: gr.update(selected=state["view"]),
+        }
+        return {
+            **answer,
+            **compare,
+            **self._evidence(state),
+            **tabs,
+            self.banner: self._notice(faults + more),
+        }
+
+    def draw_code(self, event: gr.EventData) -> str:
+        """The QR code of the present link, or why there is none."""
+        try:
+            return code(event.link, self.say)
+        except PoolscopeError as error:
+            raise gr.Error(escape(visible(str(error))), print_exception=False) from error
+
+    def _evidence(self, state: State) -> Updates:
+        if self.evidence is None or all(
+            state[one.control.key] == one.control.default for one in evidence_controls(self.evidence)
+        ):
+            return {}
+        chosen = state["evidence_backbones"]
+        task, backbones = str(state["evidence_task"]), chosen if isinstance(chosen, tuple) else ()
+        return self.evidence.lead_to(task, backbones) if backbones else {}
+
+    def _notice(self, faults: list[PoolscopeError]) -> str:
+        """What could not be followed, as HTML; "" if everything was."""
+        if not faults:
+            return ""
+        items = "".join(f"<li>{escape(visible(str(fault)))}</li>" for fault in faults)
+        heading = escape(self.say("link.faults"))
+        return f'<div class="notices" role="status"><strong>{heading}</strong><ul>{items}</ul></div>'
+
+
+def _sent(state: State, one: Linked) -> Any:
+    value = state[one.control.key]
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,60 @@
+"""The link of what is on the screen: to copy, and as a QR code for the phones of an audience."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+
+import gradio as gr
+import segno
+
+from components.errors import PoolscopeError
+from components.figures.labels import visible
+from components.figures.view import Say
+from components.ui.controls import Control
+
+SCRIPT = Path(__file__).with_name("address.js")
+LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
+NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # this machine, to itself
+
+
+def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
+    """The buttons. Its ``apply`` says that the page has come, and ``query`` with which link.
+
+    Its ``expand`` asks for the QR code of a ``link``.
+    """
+    arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
+    known = escape(json.dumps(arrivals))
+    copied, select = escape(say("link.copied")), escape(say("link.select"))
+    return gr.HTML(
+        f'<div class="share" data-controls="{known}">'
+        f'<button type="button" data-share="copy">{escape(say("link.copy"))}</button>'
+        f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'
+        f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'
+        f'<span role="status" data-copied="{copied}" data-select="{select}"></span></div>',
+        js_on_load=SCRIPT.read_text(encoding="utf-8"),
+        elem_id="share",
+    )
+
+
+def code(link: object, say: Say) -> str:
+    """A dialog with the QR code of a link, as HTML; PoolscopeError if it is none, or too long for one."""
+    if not isinstance(link, str) or not link.startswith(("http://", "https://")):
+        raise PoolscopeError("link", link, say("link.wanted"))
+    if len(link.encode()) > LONGEST:
+        raise PoolscopeError("link", link, say("link.long", longest=f"{LONGEST:,}"))
+    drawn = io.BytesIO()
+    made = segno.make_qr(link, error="m")
+    made.save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
+    near = say("link.near") if link.startswith(NEAR) else ""
+    heading, close = escape(say("link.code_heading")), escape(say("link.close"))
+    picture, alternative = drawn.getvalue().decode(), escape(say("link.code_alternative"))
+    return (
+        f'<dialog id="code" aria-labelledby="code-heading"><h2 id="code-heading">{heading}</h2>'
+        f'<div role="img" aria-label="{alternative}">{picture}</div>'
+        f"<p><code>{escape(visible(link))}</code></p><p>{escape(near)}</p>"
+        f'<form method="dialog"><button>{close}</button></form></dialog>'
+    )

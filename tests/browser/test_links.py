@@ -1,0 +1,116 @@
+"""Links in a browser: the address holds the state, and leads back to the same screen."""
+
+import io
+from urllib.parse import parse_qs, urlsplit
+
+import zxingcpp
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE, Visitor
+
+TEXT = "not <b>bad</b> & 100 % “good” + 好 😀"
+DRAWN = "() => [...document.querySelectorAll('.js-plotly-plot text')].map(text => text.textContent)"
+
+
+def told(page: Page, keys: str) -> None:
+    """Wait until the address holds ``keys``."""
+    page.wait_for_function("keys => location.search.includes(keys)", arg=keys, timeout=PATIENCE)
+
+
+def screen(visitor: Visitor) -> tuple[str, list[str]]:
+    """Every word on the page and in its plots, once they stand still."""
+    page = visitor.page
+    page.wait_for_timeout(1000)  # plots are drawn after their answer came
+    return page.inner_text("#tabs"), page.evaluate(DRAWN)
+
+
+def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    visitor.choose("backbone", "XLNet mini · sentiment")
+    expect(visitor.verdict).to_contain_text("XLNetForSequenceClassification")
+    visitor.choose("pooling", "mean · average of all tokens")
+    expect(visitor.verdict).to_contain_text("given the mean vector")
+    visitor.type(TEXT)
+    expect(visitor.ticks("similarity", "y").filter(has_text="100")).to_have_count(1)
+    visitor.choose("reference", "the pooled vector")
+    expect(visitor.page.locator("#similarity-heading")).to_contain_text("the pooled vector")
+    visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
+    visitor.page.get_by_label("Centred").first.check()
+    told(visitor.page, "centred=1")
+    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
+    before, address = screen(visitor), visitor.page.url
+    assert parse_qs(urlsplit(address).query) == {
+        "__theme": ["light"],
+        "text": [TEXT],
+        "backbone": ["xlnet-sentiment"],
+        "pooling": ["mean"],
+        "reference": ["pooled"],
+        "layer": ["2"],
+        "centred": ["1"],
+    }
+    again = real()
+    again.page.goto(address)
+    again.sees_an_answer()
+    expect(again.plot("similarity").locator(".xtitle")).to_contain_text("centred")
+    assert screen(again) == before
+    assert again.page.url == address
+
+
+def test_a_link_into_another_tab_opens_it(real: Open) -> None:
+    visitor = real()
+    visitor.page.goto(
+        visitor.page.url
+        + "&tab=compare&backbones=gpt2-sentiment&poolings=mean&poolings=cls&compare_text=fine"
+    )
+    grid = visitor.page.locator("#compare-grid tbody tr")
+    expect(grid).to_have_count(1)
+    expect(grid).to_contain_text("GPT-2 mini")
+    expect(visitor.page.locator("#compare-text textarea")).to_have_value("fine")
+    visitor.page.get_by_role("tab", name="Evidence").click()
+    told(visitor.page, "tab=evidence")
+
+
+def test_a_link_is_followed_inside_a_frame_of_another_site(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    address = visitor.page.url + "&backbone=gpt2-sentiment&view=head"
+    visitor.page.goto("about:blank")
+    visitor.page.set_content(f'<iframe src="{address}" width="1300" height="900"></iframe>')
+    frame = visitor.page.frame_locator("iframe")
+    expect(frame.locator("#verdict")).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
+    expect(frame.locator("#head-lead")).to_be_visible()
+
+
+def test_a_bad_link_shows_the_rest_and_says_so(real: Open) -> None:
+    visitor = real()
+    visitor.page.goto(visitor.page.url + "&backbone=gone&layer=99&centred=1")
+    visitor.sees_an_answer()
+    notice = visitor.page.locator("#asked")
+    expect(notice).to_contain_text("backbone: 'gone' was given")
+    expect(notice).to_contain_text("layer: 99 was given")
+    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
+    visitor.choose("backbone", "GPT-2 mini · sentiment")
+    expect(notice).to_be_empty()
+
+
+def test_a_link_is_copied_and_drawn_as_a_code(real: Open) -> None:
+    visitor = real(theme="dark")
+    visitor.sees_an_answer()
+    visitor.choose("backbone", "GPT-2 mini · sentiment")
+    told(visitor.page, "backbone=gpt2-sentiment")
+    link = visitor.page.url.replace("__theme=dark&", "")
+    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visitor.page.get_by_role("button", name="Copy link").click()
+    expect(visitor.page.locator(".share [role=status]")).to_contain_text("Copied")
+    assert visitor.page.evaluate("navigator.clipboard.readText()") == link
+    visitor.page.get_by_role("button", name="QR code").click()
+    picture = visitor.page.get_by_role("img", name="QR code")
+    expect(picture).to_be_visible()
+    (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(picture.screenshot())))
+    assert read.text == link
+    assert visitor.serious_violations() == []
+    visitor.page.keyboard.press("Escape")
+    expect(picture).to_be_hidden()

@@ -1,0 +1,56 @@
+"""The link of what is on the screen, as buttons and as a QR code."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from components.errors import PoolscopeError
+from components.ui.controls import Control, SomeOf, Switch, Words
+from components.ui.share import LONGEST, build_share, code
+from components.ui.texts import load_texts
+from tests.serving import built
+
+SAY = load_texts()
+LINK = 'https://example.org/?text=<b>"not bad"&centred=1'
+
+
+def test_the_browser_knows_what_every_control_is_on_arrival() -> None:
+    controls = (
+        Control("text", Words(), 'a "fine" <film>'),
+        Control("rows", SomeOf(lambda: ("a", "b")), ("a", "b")),
+        Control("centred", Switch(), False),
+    )
+    html = str(built(lambda: build_share(controls, SAY)).value)
+    told = re.search(r'data-controls="([^"]*)"', html)
+    assert told is not None
+    known = json.loads(unescape(told[1]))
+    assert known == [["text", ['a "fine" <film>']], ["rows", ["a", "b"]], ["centred", ["0"]]]
+    assert "<film>" not in html
+
+
+def test_a_code_shows_its_link_as_text() -> None:
+    html = code(LINK, SAY)
+    assert "<svg" in html
+    assert "&lt;b&gt;&quot;not bad&quot;&amp;centred=1" in html
+    assert "<b>" not in html
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:7860", "localhost:7860"])
+def test_an_address_that_no_phone_can_reach_is_said_to_be_one(host: str) -> None:
+    assert SAY("link.near") in code(f"http://{host}/", SAY)
+    assert SAY("link.near") not in code("https://example.org/", SAY)
+
+
+@pytest.mark.parametrize("link", [None, 3, "javascript:pwn()", "ftp://example.org", "", ["https://a.b"]])
+def test_what_is_no_link_gets_no_code(link: object) -> None:
+    with pytest.raises(PoolscopeError, match="link: "):
+        code(link, SAY)
+
+
+def test_a_link_that_no_code_holds_is_refused() -> None:
+    whole = "https://example.org/?text="
+    assert "<svg" in code(whole.ljust(LONGEST, "x"), SAY)
+    with pytest.raises(PoolscopeError, match=f"at most {LONGEST:,} bytes"):
+        code(whole.ljust(LONGEST + 1, "x"), SAY)
