@@ -14,10 +14,10 @@ from components.figures.view import Say, View, number, percent, reference_name
 from components.types import Analysis
 
 
-def similarity_heading(view: View, say: Say) -> str:
-    """The question that the bars answer, and what they show in words."""
+def similarity_heading(view: View, say: Say, name: str = "similarity") -> str:
+    """The question that the bars of the plot ``name`` answer, and what they show in words."""
     heading = say("similarity.heading", reference=shorten(reference_name(view, say), 40))
-    return titled("similarity", heading, _similarity_description(view, say))
+    return titled(name, heading, _similarity_description(view, say))
 
 
 def similarity_legend(view: View, say: Say) -> str:
@@ -35,7 +35,7 @@ def similarity_legend(view: View, say: Say) -> str:
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
-def outputs_heading(analysis: Analysis, say: Say) -> str:
+def outputs_heading(analysis: Analysis, say: Say, name: str = "outputs") -> str:
     """What the head says: as a heading, and in words."""
     heading = say("outputs.heading" if analysis.head_trained else "outputs.heading_untrained")
     if analysis.query.head == "probe":
@@ -44,7 +44,7 @@ def outputs_heading(analysis: Analysis, say: Say) -> str:
         say("outputs.output", label=visible(analysis.labels[index]), value=output_text(analysis, index))
         for index in ranked(analysis)[:SHOWN]
     )
-    return titled("outputs", heading, say("outputs.description", outputs=", ".join(parts)))
+    return titled(name, heading, say("outputs.description", outputs=", ".join(parts)))
 
 
 def outputs_rest(analysis: Analysis, say: Say) -> str:
@@ -58,7 +58,7 @@ def outputs_rest(analysis: Analysis, say: Say) -> str:
     return f'<p class="rest">{escape(say("outputs.rest_raw", count=len(rest)))}</p>'
 
 
-def heatmap_heading(view: View, say: Say) -> str:
+def heatmap_heading(view: View, say: Say, name: str = "heatmap") -> str:
     """What the heat map shows; also gives it room, so that many tokens scroll in their own box."""
     heading = say("heatmap.heading", reference=shorten(reference_name(view, say), 40))
     layers, total = view.by_layer.shape
@@ -70,8 +70,8 @@ def heatmap_heading(view: View, say: Say) -> str:
         high=number(view.by_layer.max()),
     )
     hint = f'<p class="hint">{escape(say("heatmap.hint"))}</p>{_scale(view, say)}'
-    room = f"<style>#heatmap-plot .js-plotly-plot {{ min-width: {least_width(view)}px }}</style>"
-    return titled("heatmap", heading, description) + hint + room
+    room = f"<style>#{name}-plot .js-plotly-plot {{ min-width: {least_width(view)}px }}</style>"
+    return titled(name, heading, description) + hint + room
 
 
 def _similarity_description(view: View, say: Say) -> str:

@@ -43,7 +43,7 @@ def failure(error: PoolscopeError, say: Say) -> str:
     return f'<div class="mistake" role="alert"><p class="reads">{lead}</p><p>{message}</p></div>'
 
 
-def curves_heading(lines: Sequence[Curve], say: Say) -> str:
+def curves_heading(lines: Sequence[Curve], say: Say, name: str = "curves") -> str:
     """What the curves ask, and where each begins and ends."""
     ends = ", ".join(
         say(
@@ -60,6 +60,6 @@ def curves_heading(lines: Sequence[Curve], say: Say) -> str:
         else say("compare.curves_none")
     )
     hint = say("compare.curves_hint") if lines else say("compare.curves_none")
-    room = f"<style>#curves-plot .js-plotly-plot {{ min-width: {LEAST_WIDTH}px }}</style>"
-    heading = titled("curves", say("compare.curves_heading"), described)
+    room = f"<style>#{name}-plot .js-plotly-plot {{ min-width: {LEAST_WIDTH}px }}</style>"
+    heading = titled(name, say("compare.curves_heading"), described)
     return f'{heading}<p class="hint">{escape(hint)}</p>{room}'

@@ -39,7 +39,7 @@ def lead(anatomy: Anatomy, say: Say) -> str:
     return f'<p class="way">{sentence}</p>{notes}'
 
 
-def flow_heading(anatomy: Anatomy, say: Say) -> str:
+def flow_heading(anatomy: Anatomy, say: Say, name: str = "flow") -> str:
     """What the stream shows, in words as well, and what its colours mean."""
     steps = ", ".join(
         f"{numbered(anatomy, index, say)} ({detail(step, say)})" for index, step in enumerate(anatomy.steps)
@@ -53,10 +53,10 @@ def flow_heading(anatomy: Anatomy, say: Say) -> str:
         f'<li><span class="key {name}" aria-hidden="true"></span>{escape(say(key))}</li>'
         for name, key in keys
     )
-    return titled("flow", say("flow.heading"), description) + f'<ul class="legend">{items}</ul>'
+    return titled(name, say("flow.heading"), description) + f'<ul class="legend">{items}</ul>'
 
 
-def strips_heading(anatomy: Anatomy, say: Say) -> str:
+def strips_heading(anatomy: Anatomy, say: Say, name: str = "strips") -> str:
     """What the strips show, in words as well."""
     rows = strips(anatomy, say)
     description = say(
@@ -66,7 +66,7 @@ def strips_heading(anatomy: Anatomy, say: Say) -> str:
         logits=", ".join(logit_words(anatomy, say)),
     )
     hint = f'<p class="hint">{escape(say("strips.hint"))}</p>'
-    return titled("strips", say("strips.heading"), description) + hint
+    return titled(name, say("strips.heading"), description) + hint
 
 
 def _reader(anatomy: Anatomy, say: Say) -> str:

@@ -42,6 +42,11 @@ class Links:
     say: Say
 
     @property
+    def controls(self) -> list[Control]:
+        """What a link may hold."""
+        return [one.control for one in self.linked]
+
+    @property
     def linked(self) -> list[Linked]:
         """Every control of every tab; those that only the browser knows come last."""
         evidence = evidence_controls(self.evidence) if self.evidence else []
@@ -56,10 +61,9 @@ class Links:
 
     def connect(self) -> None:
         """Follow the link that led here, then keep the address."""
-        controls = [one.control for one in self.linked]
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         with self.place:
-            share, dialog = build_share(controls, self.say), gr.HTML("", elem_id="code-place")
+            share, dialog = build_share(self.controls, self.say), gr.HTML("", elem_id="code-place")
         quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
         views = self.classify.answer.views
         share.apply(
@@ -86,7 +90,7 @@ class Links:
 
     def follow(self, given: Mapping[Any, Any], event: gr.EventData) -> Updates:
         """Make the page what the link says that led here, and say what of it could not be had."""
-        state, faults = from_link(str(event.query), [one.control for one in self.linked])
+        state, faults = from_link(str(event.query), self.controls)
         answer, more = open_classify(self.classify, state, given)
         compare = {one.part: _sent(state, one) for one in compare_controls(self.compare)}
         tabs = {

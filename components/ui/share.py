@@ -31,6 +31,7 @@ def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
     copied, select = escape(say("link.copied")), escape(say("link.select"))
     return gr.HTML(
         f'<div class="share" data-controls="{known}">'
+        f'<button type="button" data-share="talk">{escape(say("talk.button"))}</button>'
         f'<button type="button" data-share="copy">{escape(say("link.copy"))}</button>'
         f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'
         f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'

@@ -15,11 +15,19 @@ from components.ui.evidence import build_evidence
 from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS, Leading
 from components.ui.links import Links
 from components.ui.questions import build_questions
+from components.ui.talk import build_talk
+from components.ui.talk_file import read_talk
+from components.ui.talk_slides import SHOWS, Stage
 from components.ui.texts import ASSETS, load_texts
 
 
-def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Blocks:
-    """The whole page and its public endpoints, answered by ``analyst``; ``results`` is what was measured."""
+def build(
+    analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path = ASSETS / "talk.toml"
+) -> gr.Blocks:
+    """The whole page and its public endpoints, answered by ``analyst``.
+
+    ``results`` is what was measured, ``talk`` the script of talk mode.
+    """
     say = load_texts()
     page: gr.Blocks = gr.Blocks(title=say("page.title"), analytics_enabled=False, fill_width=True)
     with page:
@@ -40,6 +48,9 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json") -> gr.Block
                 tab.visible = questions is not None
         if questions is not None:
             Leading(questions, classify, evidence, tabs, banner).connect()
-        Links(classify, compared, evidence, tabs, banner, corner, say).connect()
+        links = Links(classify, compared, evidence, tabs, banner, corner, say)
+        links.connect()
+        stage = Stage(analyst, evidence.evidences if evidence else None, say)
+        build_talk(read_talk(talk, links.controls, SHOWS), stage)
         add_api(analyst)
     return page

@@ -1,0 +1,105 @@
+// Runs once, when the talk's bar is there. `element` and `trigger` are gradio's: `trigger` fires an event of
+// that component on the server.
+
+const talk = document.getElementById("talk");
+const slides = [...talk.querySelectorAll(".slide")];
+const status = element.querySelector("[role=status]");
+const links = [...element.querySelectorAll("a")];
+let step = 0; // counted from 1; 0 outside of a talk
+let prepared = false;
+
+// A slide is as large as its window allows, and is so before it is seen.
+const LARGEST = 2.4;
+const SPARE = 12; // pixels below
+const MARGIN = 0.03; // of the window's width, as in the style sheet
+const fit = (slide) => {
+  const shown = slide.querySelector(".shown");
+  const height = slide.clientHeight - slide.firstElementChild.offsetHeight - SPARE;
+  const room = { width: shown.parentElement.clientWidth - 2 * MARGIN * window.innerWidth, height };
+  let zoom = LARGEST;
+  for (let turn = 0; turn < 4; turn++) { // what is narrower may be higher
+    shown.style.zoom = 1;
+    shown.style.width = `${room.width / zoom}px`;
+    const tall = shown.scrollHeight;
+    const wide = Math.max(shown.scrollWidth, 1);
+    const most = Math.min(LARGEST, room.height / tall, room.width / wide);
+    if (zoom <= most) break;
+    zoom = Math.max(most, 0.5);
+  }
+  shown.style.zoom = zoom;
+};
+const waiting = new Set(); // slides that have changed since they were fitted
+const refit = (changed) => {
+  if (!step) return;
+  if (!waiting.size) {
+    requestAnimationFrame(() => {
+      waiting.forEach(fit);
+      waiting.clear();
+    });
+  }
+  for (const slide of changed) waiting.add(slide);
+};
+new MutationObserver((records) => refit(new Set(
+  records.map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
+))).observe(talk, { childList: true, subtree: true });
+window.addEventListener("resize", () => refit(slides));
+
+const keep = () => { // the address says where the talk is
+  const all = new URLSearchParams(location.search);
+  if (step) all.set("talk", step);
+  else all.delete("talk");
+  history.replaceState(history.state, "", all.size ? `?${all}` : location.pathname);
+};
+const go = (to) => {
+  step = Math.min(Math.max(to, 1), slides.length);
+  talk.classList.add("on");
+  document.body.style.overflow = "hidden"; // what lies below does not scroll
+  slides.forEach((slide, index) => {
+    slide.classList.toggle("current", index + 1 === step);
+    slide.inert = index + 1 !== step;
+  });
+  links.forEach((link, index) => { link.hidden = index + 1 !== step; });
+  status.textContent = `${step} / ${status.dataset.of}`;
+  if (!prepared) {
+    prepared = true;
+    trigger("apply", { step });
+    refit(slides);
+  }
+  keep();
+};
+const leave = () => {
+  step = 0;
+  talk.classList.remove("on");
+  document.body.style.overflow = "";
+  keep();
+};
+
+const TURNS = {
+  ArrowRight: () => go(step + 1), PageDown: () => go(step + 1), " ": () => go(step + 1),
+  ArrowLeft: () => go(step - 1), PageUp: () => go(step - 1),
+  Home: () => go(1), End: () => go(slides.length), Escape: leave, t: leave,
+};
+let last = 1; // where the talk was left
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, dialog, [role=listbox]")) return;
+  if (!step && event.key === "t") return go(last);
+  if (!step || !(event.key in TURNS)) return undefined;
+  if (event.key === " " && event.target.closest("button, a")) return undefined;
+  event.preventDefault();
+  TURNS[event.key]();
+  last = step || last;
+  return undefined;
+});
+element.addEventListener("click", (event) => {
+  const asked = event.target.closest("button")?.dataset.talk;
+  if (asked === "next") go(step + 1);
+  if (asked === "previous") go(step - 1);
+  if (asked === "leave") leave();
+  last = step || last;
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-share=talk]")) go(last);
+});
+
+const asked = new URLSearchParams(location.search).get("talk");
+if (asked !== null) go(Number(asked) || 1);

@@ -1,0 +1,72 @@
+"""A talk: states of the page with a caption each, from a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from components.errors import PoolscopeError
+from components.ui.controls import Control, State, from_link, to_link
+
+ABOUT = ("show", "caption")  # keys of a step that are no control
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing on the screen: a caption in each language, which part is shown, and of which state.
+
+    ``link`` is the query of a link that leads to that state on the page.
+    """
+
+    show: str
+    caption: Mapping[str, str]
+    state: State
+    link: str
+
+    def said(self, language: str) -> str:
+        """The caption in ``language``, or in the first one that there is."""
+        return self.caption.get(language, next(iter(self.caption.values())))
+
+
+def read_talk(path: Path, controls: Iterable[Control], shows: Iterable[str]) -> tuple[Step, ...]:
+    """The steps of a script; PoolscopeError names what is wrong with the first that cannot be shown."""
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("step", [])
+    except (OSError, ValueError) as error:
+        raise PoolscopeError("talk", str(path), f"it must be a readable TOML file ({error})") from error
+    known, parts = tuple(controls), tuple(shows)
+    return tuple(
+        _step(f"talk, step {number}", entry, known, parts) for number, entry in enumerate(entries, 1)
+    )
+
+
+def _step(field: str, entry: dict[str, Any], controls: tuple[Control, ...], shows: tuple[str, ...]) -> Step:
+    caption = entry.get("caption")
+    if (
+        not isinstance(caption, dict)
+        or not caption
+        or not all(isinstance(one, str) for one in caption.values())
+    ):
+        raise PoolscopeError(f"{field}, caption", caption, 'a text by language is needed: { en = "…" }')
+    if entry.get("show") not in shows:
+        raise PoolscopeError(f"{field}, show", entry.get("show"), f"allowed are {', '.join(shows)}")
+    given = {key: _written(value) for key, value in entry.items() if key not in ABOUT}
+    unknown = [key for key in given if key not in {control.key for control in controls}]
+    if unknown:
+        allowed = ", ".join(control.key for control in controls)
+        raise PoolscopeError(field, unknown[0], f"allowed are {', '.join(ABOUT)}, {allowed}")
+    state, faults = from_link(urlencode(given, doseq=True), controls)
+    if faults:
+        raise PoolscopeError(f"{field}, {faults[0].field}", given.get(faults[0].field), str(faults[0]))
+    return Step(entry["show"], caption, state, to_link(state, controls))
+
+
+def _written(value: object) -> object:
+    """A value of TOML as it stands in a link."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return value or [""] if isinstance(value, list) else str(value)
