@@ -79,7 +79,7 @@ def _piece(tokens: Tokens, item: tuple[int, str]) -> tuple[object, str]:
 
 
 def _plain(raw: str) -> bool:
-    return raw.removeprefix(mark(raw)).isascii()
+    return raw in MARKS or raw.removeprefix(mark(raw)).isascii()
 
 
 def _label(raw: str, surface: str) -> str:

@@ -69,7 +69,8 @@ def heatmap_heading(view: View, say: Say, name: str = "heatmap") -> str:
         low=number(view.by_layer.min()),
         high=number(view.by_layer.max()),
     )
-    hint = f'<p class="hint">{escape(say("heatmap.hint"))}</p>{_scale(view, say)}'
+    colours = scale(say("heatmap.colour_centred" if view.centred else "heatmap.colour"))
+    hint = f'<p class="hint">{escape(say("heatmap.hint"))}</p>{colours}'
     room = f"<style>#{name}-plot .js-plotly-plot {{ min-width: {least_width(view)}px }}</style>"
     return titled(name, heading, description) + hint + room
 
@@ -98,12 +99,11 @@ def titled(name: str, heading: str, description: str) -> str:
     )
 
 
-def _scale(view: View, say: Say) -> str:
-    """The colours of the heat map from -1 to 1."""
+def scale(name: str) -> str:
+    """The colours from -1 to 1, behind the ``name`` of what they stand for."""
     colours = ", ".join(str(colour) for _, colour in DIVERGING)
-    name = escape(say("heatmap.colour_centred" if view.centred else "heatmap.colour"))
     strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
-    return f'<p class="scale">{name} <span>−1</span>{strip}<span>1</span></p>'
+    return f'<p class="scale">{escape(name)} <span>−1</span>{strip}<span>1</span></p>'
 
 
 def _key(name: str, text: str) -> str:

@@ -16,6 +16,7 @@ from components.figures.curves import curves, curves_figure
 from components.figures.grid import Comparison
 from components.figures.view import Say
 from components.ui.choices import HEADS
+from components.ui.compare_alignment import Words, build_words
 from components.ui.compare_asking import build_asking, offered
 from components.ui.compare_captions import curves_heading, failure, progress, result
 from components.ui.compare_grid import grid
@@ -58,6 +59,7 @@ def build_compare(analyst: Analyst, arrival: gr.Tab, say: Say) -> Compare:
     coming.then(
         tab.look, **look
     )  # of two plots that come close after each other, the page may draw the former
+    tab.words.connect(tab.shown, coming)
     return tab
 
 
@@ -80,6 +82,7 @@ class Compare:
     agreement: gr.HTML
     grid: gr.HTML
     table: gr.HTML
+    words: Words
     centred: gr.Checkbox
     curves_heading: gr.HTML
     curves: gr.Plot
@@ -88,12 +91,12 @@ class Compare:
     def inputs(self) -> set[Any]:
         """Everything that a comparison and its drawing depend on."""
         asked = {self.text, self.pair, self.backbones, self.poolings, self.head}
-        return asked | {self.shown, self.centred}
+        return asked | {self.shown, self.centred, *self.words.inputs}
 
     @property
     def outputs(self) -> list[Any]:
         """Everything that a comparison may change."""
-        drawn = [self.agreement, self.grid, self.table, self.curves_heading, self.curves]
+        drawn = [self.agreement, self.grid, self.table, *self.words.outputs, self.curves_heading, self.curves]
         return [self.backbones, self.shown, self.status, self.cancel, self.area, *drawn]
 
     def stream(self, given: Inputs, event: gr.EventData) -> Iterator[Updates]:
@@ -144,7 +147,7 @@ class Compare:
         with closing(self.analyst.compare(queries)) as answers:
             for compared in answers:
                 asked = replace(asked, compared=(*asked.compared, compared))
-                yield self._draw(asked, bool(given[self.centred]))
+                yield {**self._draw(asked, bool(given[self.centred])), **self.words.draw(asked, given)}
         done = replace(asked, state="done")
         yield {
             self.shown: done,
@@ -200,6 +203,7 @@ def _answer(say: Say) -> dict[str, Any]:
     with gr.Column(visible=False, elem_id="compared") as area:
         with gr.Column(elem_classes="card"):
             said, cells = gr.HTML("", elem_id="compare-agreement"), gr.HTML("", elem_id="compare-grid")
+        words = build_words(say)
         with gr.Column(elem_classes="card"):
             heading = gr.HTML("")
             centred = gr.Checkbox(
@@ -215,6 +219,7 @@ def _answer(say: Say) -> dict[str, Any]:
         "agreement": said,
         "grid": cells,
         "table": table,
+        "words": words,
         "centred": centred,
         "curves_heading": heading,
         "curves": figure,

@@ -70,7 +70,7 @@ def test_another_view_asks_no_model(real: Open) -> None:
     lines = visitor.plot("curves").locator(".scatterlayer .lines path").first
     before = lines.get_attribute("d")
     visitor.page.on("request", note)
-    visitor.page.get_by_label("Centred").locator("visible=true").check()
+    visitor.page.locator("#compare-centred input").check()
     expect(lines).not_to_have_attribute("d", before or "")
     assert asked
     assert not [path for path in asked if path.startswith("queue/join")]  # where models are asked

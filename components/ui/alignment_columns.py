@@ -1,0 +1,187 @@
+"""The same words across tokenizers, as escaped HTML: a column for each word, a row for each backbone.
+
+Words are radio buttons: one stop of the Tab key, from which arrow keys go from word to word. The style sheet
+shows the details of the one that is pointed at, else those of the one in focus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+from components.figures.alignment import Alignment, Line, Piece, Pieces, mean
+from components.figures.colours import diverging, ink
+from components.figures.labels import shorten, visible, word
+from components.figures.style import segment_key
+from components.figures.view import Say, number
+from components.figures.words import JOINER
+
+DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
+ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """A backbone of the comparison; ``line`` is None as long as it has no answer."""
+
+    name: str
+    line: Line | None
+
+    @property
+    def placed(self) -> Line | None:
+        """Its line, if words can be told in it."""
+        return self.line if self.line and self.line.placed else None
+
+
+def columns(found: Alignment, rows: Sequence[Row], say: Say) -> str:
+    """The names of the rows, what stands before the texts, each text's words, and what stands behind each."""
+    parts = [_names(rows, say), _apart(0, rows, say)]
+    for text in range(len(found.texts)):
+        parts += [_text(text, found, rows, say), _apart(text + 1, rows, say)]
+    return "".join(parts)
+
+
+def _names(rows: Sequence[Row], say: Say) -> str:
+    """The column that stays in sight."""
+    items = "".join(
+        f"<li>{escape(shorten(row.name, 24))}<small>{_state(row, say)}</small></li>" for row in rows
+    )
+    return f'<ul class="names"><li class="head"></li>{items}</ul>'
+
+
+def _state(row: Row, say: Say) -> str:
+    """Which layer a row shows, or why it shows nothing."""
+    if row.line is None:
+        return ""
+    if not row.line.placed:
+        return escape(say("words.unaligned"))
+    return escape(say("words.layer", layer=row.line.layer, last=row.line.last))
+
+
+def _apart(place: int, rows: Sequence[Row], say: Say) -> str:
+    """The tokens that belong to no text, where they stand; "" where no backbone has any."""
+    held = [row.placed.apart[place] if row.placed else () for row in rows]
+    if not any(held):
+        return ""
+    items = "".join(f"<li>{''.join(_alone(piece, say) for piece in pieces)}</li>" for pieces in held)
+    return f'<ul class="apart"><li class="head"></li>{items}</ul>'
+
+
+def _text(text: int, found: Alignment, rows: Sequence[Row], say: Say) -> str:
+    """One text's words; those behind the last that any backbone sees share a column."""
+    shown = found.seen[text]
+    items = "".join(_word(text, place, found, rows, say) for place in range(shown))
+    if rest := len(found.words[text]) - shown:
+        head = escape(say("words.rest" if rest > 1 else "words.rest_one", count=rest))
+        items += f'<li class="beyond"><span class="head">{head}</span>{_absent("") * len(rows)}</li>'
+    title = f"<p>{escape(say(segment_key(text)))}</p>" if len(found.texts) > 1 else ""
+    return f'<div class="text {"second" if text else "first"}">{title}<ol>{items}</ol></div>'
+
+
+def _word(text: int, place: int, found: Alignment, rows: Sequence[Row], say: Say) -> str:
+    """A word's column, and its details."""
+    head = _head(found.surface(text, place))
+    cells, details = "", ""
+    for row in rows:
+        pieces = row.placed.words[text][place] if row.placed else None
+        cells += _cell(row.name, pieces, say)
+        details += _details(row.name, pieces, say)
+    return (
+        '<li><label><input type="radio" name="words" class="unseen">'
+        f'<span class="head">{escape(shorten(head, DRAWN))}</span>{cells}</label>'
+        f'<div class="pieces"><strong>{escape(shorten(head, 60))}</strong><dl>{details}</dl></div></li>'
+    )
+
+
+def _cell(name: str, pieces: Pieces | None, say: Say) -> str:
+    """What one backbone makes of a word; empty where it tells of none."""
+    if pieces is None:
+        return '<span class="cell"></span>'
+    value, spoken = mean(pieces), _unseen(f" {name} ")
+    if value is None:
+        return _absent(spoken + _unseen(say("words.unseen")))
+    stands = any(piece.reference for piece in pieces)
+    marks = _dot(pieces, say) + (_unseen(say("words.stand_in")) if stands else "")
+    kind = f"cell{_read(pieces)}{' reference' if stands else ''}"
+    return f'<span class="{kind}"{_paint(value)}>{spoken}{_cut(pieces)}<b>{number(value)}</b>{marks}</span>'
+
+
+def _alone(piece: Piece, say: Say) -> str:
+    """A token that belongs to no text."""
+    label, value = escape(shorten(piece.label, DRAWN)), number(piece.similarity)
+    start = f'<span class="cell{_read([piece])}"{_paint(piece.similarity)}>'
+    return f"{start}<span>{label}</span><b>{value}</b>{_dot([piece], say)}</span>"
+
+
+def _absent(inside: str) -> str:
+    return f'<span class="cell absent">{inside}</span>'
+
+
+def _cut(pieces: Pieces) -> str:
+    """The pieces of a word side by side, without their vocabulary's marks."""
+    drawn, room = "", DRAWN
+    for label, count in labels(pieces):
+        if room <= 0:
+            return f"<span>{drawn}<i>…</i></span>"
+        times = f"<sub>{count}</sub>" if count > 1 else ""
+        drawn += f"<i>{escape(shorten(label, room))}{times}</i>"
+        room -= len(label)
+    return f"<span>{drawn}</span>"
+
+
+def labels(pieces: Pieces) -> Iterator[tuple[str, int]]:
+    """What stands on each piece, and 1; where several share a character this, and how many they are."""
+    for _, group in groupby(pieces, key=lambda piece: piece.span):
+        labels = [word(piece.label.strip(ISOLATES)) for piece in group]
+        total = len(labels)
+        whole = labels[0].removesuffix(f" 1/{total}")
+        if total > 1 and labels == [f"{whole} {part}/{total}" for part in range(1, total + 1)]:
+            yield visible(whole), total
+        else:
+            yield from ((visible(label), 1) for label in labels)
+
+
+def _head(surface: str) -> str:
+    """A word as it stands in the text; joiners do their work, every other invisible character is spelled."""
+    parts = surface.split(JOINER)
+    return JOINER.join(map(visible, parts)) if all(parts) else visible(surface)
+
+
+def _details(name: str, pieces: Pieces | None, say: Say) -> str:
+    """The pieces of a word in one tokenizer, with their values."""
+    if pieces is None:
+        return ""
+    listed = [
+        f"<i>{escape(shorten(piece.label, 40))}</i> {number(piece.similarity)}{_dot([piece], say)}"
+        for piece in pieces[:LISTED]
+    ]
+    if (more := len(pieces) - LISTED) > 0:
+        listed.append(escape(say("words.more", count=more)))
+    value = mean(pieces)
+    if value is None:
+        listed.append(escape(say("words.unseen")))
+    elif len(pieces) > 1:
+        listed.append(escape(say("words.mean", value=number(value))))
+    return f"<dt>{escape(name)}</dt><dd>{''.join(f'<span>{one}</span>' for one in listed)}</dd>"
+
+
+def _paint(value: float) -> str:
+    colour = diverging(value)
+    return f' style="background:{colour};color:{ink(colour)}"'
+
+
+def _read(pieces: Sequence[Piece]) -> str:
+    return " read" if any(piece.read for piece in pieces) else ""
+
+
+def _dot(pieces: Sequence[Piece], say: Say) -> str:
+    """The mark of what the head reads, or ""."""
+    if not any(piece.read for piece in pieces):
+        return ""
+    return f'<em><span aria-hidden="true">●</span>{_unseen(say("words.read"))}</em>'
+
+
+def _unseen(text: str) -> str:
+    return f'<span class="unseen">{escape(text)}</span>'

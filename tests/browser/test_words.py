@@ -1,0 +1,66 @@
+"""The same words across tokenizers: by mouse, by keyboard, on a phone and at another depth."""
+
+import pytest
+from playwright.sync_api import Locator, Request, expect
+
+from tests.browser.conftest import Open
+from tests.browser.test_compare import WHOLE, arrived
+from tests.browser.visitor import Visitor
+
+
+def word(visitor: Visitor, place: int) -> Locator:
+    return visitor.page.locator(".words ol > li").nth(place)
+
+
+def details(visitor: Visitor) -> Locator:
+    """Those in sight."""
+    return visitor.page.locator(".words .pieces").locator("visible=true")
+
+
+@pytest.mark.parametrize("width", [360, 1366])
+def test_pieces_show_by_mouse_and_by_keyboard(real: Open, width: int) -> None:
+    visitor = arrived(real(theme="dark", width=width), WHOLE)
+    expect(details(visitor)).to_have_count(0)
+    word(visitor, 3).locator(".cell").first.hover()
+    expect(details(visitor).locator("strong")).to_have_text("not")
+    expect(details(visitor).locator("dd")).to_have_count(5)
+    box = details(visitor).bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    visitor.page.locator("#words h2").hover()
+    expect(details(visitor)).to_have_count(0)
+
+    visitor.page.locator("#words-centred input").focus()
+    visitor.page.keyboard.press("Tab")
+    expect(details(visitor).locator("strong")).to_have_text("The")
+    for _ in range(12):
+        visitor.page.keyboard.press("ArrowRight")
+    expect(details(visitor).locator("strong")).to_have_text("at")
+    at = word(visitor, 12).bounding_box()
+    names = visitor.page.locator(".words .names").bounding_box()
+    assert at
+    assert names
+    assert at["x"] >= names["x"] + names["width"]  # in sight, not behind the names
+    assert at["x"] + at["width"] <= width
+    assert visitor.serious_violations() == []
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_another_depth_asks_no_model(real: Open) -> None:
+    visitor = arrived(real(), WHOLE)
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            asked.append(request.url.partition("/gradio_api/")[2])
+
+    expect(visitor.page.locator(".words .names")).to_contain_text("layer 4 of 4")
+    before = word(visitor, 0).locator(".cell").first.get_attribute("style")
+    visitor.page.on("request", note)
+    visitor.page.locator("#words-depth input[type=range]").focus()
+    visitor.page.keyboard.press("Home")
+    expect(visitor.page.locator(".words .names small").first).to_have_text("layer 0 of 4")
+    expect(word(visitor, 0).locator(".cell").first).not_to_have_attribute("style", before or "")
+    assert asked
+    assert not [path for path in asked if path.startswith("queue/join")]  # where models are asked
