@@ -12,12 +12,15 @@ from components.figures.outputs import SHOWN, output_text, ranked
 from components.figures.style import DIVERGING
 from components.figures.view import Say, View, number, percent, reference_name
 from components.types import Analysis
+from components.ui.away import about, away
+from components.ui.plot_csv import heatmap_csv, outputs_csv, similarity_csv
 
 
 def similarity_heading(view: View, say: Say, name: str = "similarity") -> str:
     """The question that the bars of the plot ``name`` answer, and what they show in words."""
     heading = say("similarity.heading", reference=shorten(reference_name(view, say), 40))
-    return titled(name, heading, _similarity_description(view, say))
+    row = away(name, similarity_csv(view, say), about(view.analysis, say), say)
+    return titled(name, heading, _similarity_description(view, say), row)
 
 
 def similarity_legend(view: View, say: Say) -> str:
@@ -44,7 +47,8 @@ def outputs_heading(analysis: Analysis, say: Say, name: str = "outputs") -> str:
         say("outputs.output", label=visible(analysis.labels[index]), value=output_text(analysis, index))
         for index in ranked(analysis)[:SHOWN]
     )
-    return titled(name, heading, say("outputs.description", outputs=", ".join(parts)))
+    row = away(name, outputs_csv(analysis, say), about(analysis, say), say)
+    return titled(name, heading, say("outputs.description", outputs=", ".join(parts)), row)
 
 
 def outputs_rest(analysis: Analysis, say: Say) -> str:
@@ -59,20 +63,38 @@ def outputs_rest(analysis: Analysis, say: Say) -> str:
 
 
 def heatmap_heading(view: View, say: Say, name: str = "heatmap") -> str:
-    """What the heat map shows; also gives it room, so that many tokens scroll in their own box."""
+    """What the heat map shows and that its rows can be clicked."""
+    hint = f'<p class="hint">{escape(say("heatmap.hint"))}</p>'
+    return heatmap_title(view, say, name) + hint + heatmap_key(view, say, name)
+
+
+def heatmap_title(view: View, say: Say, name: str = "heatmap") -> str:
+    """What the heat map shows, also in words."""
     heading = say("heatmap.heading", reference=shorten(reference_name(view, say), 40))
-    layers, total = view.by_layer.shape
-    description = say(
-        "heatmap.description",
-        layers=layers,
-        total=total,
-        low=number(view.by_layer.min()),
-        high=number(view.by_layer.max()),
-    )
-    colours = scale(say("heatmap.colour_centred" if view.centred else "heatmap.colour"))
-    hint = f'<p class="hint">{escape(say("heatmap.hint"))}</p>{colours}'
+    row = away(name, heatmap_csv(view, say), about(view.analysis, say), say, _scale_name(view, say))
+    return titled(name, heading, _heatmap_description(view, say), row)
+
+
+def heatmap_key(view: View, say: Say, name: str = "heatmap") -> str:
+    """The colours from -1 to 1, and room for the plot, so that many tokens scroll in their own box."""
     room = f"<style>#{name}-plot .js-plotly-plot {{ min-width: {least_width(view)}px }}</style>"
-    return titled(name, heading, description) + hint + room
+    return scale(_scale_name(view, say)) + room
+
+
+def _heatmap_description(view: View, say: Say) -> str:
+    """Where similarity is lowest and highest, the reference itself left out."""
+    layers, total = view.by_layer.shape
+    others = [index for index in range(total) if index != view.reference] or [0]
+    values = view.by_layer[:, others]
+    found: dict[str, object] = {}
+    for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
+        layer, column = divmod(place, len(others))
+        found |= {
+            end: number(values[layer, column]),
+            f"{end}_token": view.labels[others[column]],
+            f"{end}_layer": layer,
+        }
+    return say("heatmap.description", layers=layers, total=total, **found)
 
 
 def _similarity_description(view: View, say: Say) -> str:
@@ -91,10 +113,13 @@ def _similarity_description(view: View, say: Say) -> str:
     )
 
 
-def titled(name: str, heading: str, description: str) -> str:
-    """The heading of the plot ``name``, and for who cannot see it what it shows in words."""
+def titled(name: str, heading: str, description: str, row: str = "") -> str:
+    """The heading of the plot ``name``, and for who cannot see it what it shows in words.
+
+    ``row`` is what ``away`` gives, or "" where there is nothing to take away.
+    """
     return (
-        f'<h2 id="{name}-heading">{escape(heading)}</h2>'
+        f'<div class="titled"><h2 id="{name}-heading">{escape(heading)}</h2>{row}</div>'
         f'<p id="{name}-description" class="unseen">{escape(description)}</p>'
     )
 
@@ -104,6 +129,10 @@ def scale(name: str) -> str:
     colours = ", ".join(str(colour) for _, colour in DIVERGING)
     strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
     return f'<p class="scale">{escape(name)} <span>−1</span>{strip}<span>1</span></p>'
+
+
+def _scale_name(view: View, say: Say) -> str:
+    return say("heatmap.colour_centred" if view.centred else "heatmap.colour")
 
 
 def _key(name: str, text: str) -> str:

@@ -182,7 +182,7 @@ class Compare:
     def _draw_curves(self, comparison: Comparison, centred: bool) -> Updates:
         lines = curves(comparison, centred)
         return {
-            self.curves_heading: curves_heading(lines, self.say),
+            self.curves_heading: curves_heading(lines, comparison, self.say),
             self.curves: curves_figure(lines, self.say),
         }
 

@@ -67,15 +67,8 @@ class Words:
 
     def draw(self, comparison: Comparison, given: Mapping[Any, Any]) -> dict[Any, Any]:
         """The words of what has come so far; nothing is computed anew."""
-        centred = bool(given[self.centred])
-        found = align(comparison, _percent(given[self.depth]), centred)
-        if found is None:
-            return {self.title: "", self.shown: ""}
-        rows = [Row(comparison.names[spec.key], found.lines.get(spec.key)) for spec in comparison.backbones]
-        return {
-            self.title: heading(found, rows, self.say),
-            self.shown: _aligned(found, rows, centred, self.say) + notes(rows, self.say),
-        }
+        drawn = aligned(comparison, given[self.depth], bool(given[self.centred]), self.say)
+        return dict(zip(self.outputs, drawn, strict=True))
 
     def connect(self, stored: gr.State, coming: Dependency) -> None:
         """Draw the ``stored`` comparison as it is looked at: after another look, and when all has come."""
@@ -95,6 +88,15 @@ class Words:
         """The words of the stored comparison, if there is one."""
         comparison: Comparison | None = given[stored]
         return NOTHING if comparison is None else self.draw(comparison, given)
+
+
+def aligned(comparison: Comparison, depth: object, centred: bool, say: Say) -> tuple[str, str]:
+    """Heading and words of a comparison at a depth in percent, as escaped HTML; or nothing."""
+    found = align(comparison, _percent(depth), centred)
+    if found is None:
+        return "", ""
+    rows = [Row(comparison.names[spec.key], found.lines.get(spec.key)) for spec in comparison.backbones]
+    return heading(found, rows, say), _aligned(found, rows, centred, say) + notes(rows, say)
 
 
 def _aligned(found: Alignment, rows: Sequence[Row], centred: bool, say: Say) -> str:

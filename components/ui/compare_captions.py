@@ -8,9 +8,11 @@ from html import escape
 from components.errors import PoolscopeError
 from components.figures.curves import Curve
 from components.figures.grid import Comparison
-from components.figures.labels import visible
+from components.figures.labels import shorten, visible
 from components.figures.view import Say, number
+from components.ui.away import TEXT, away
 from components.ui.captions import titled
+from components.ui.plot_csv import curves_csv
 
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 
@@ -43,7 +45,7 @@ def failure(error: PoolscopeError, say: Say) -> str:
     return f'<div class="mistake" role="alert"><p class="reads">{lead}</p><p>{message}</p></div>'
 
 
-def curves_heading(lines: Sequence[Curve], say: Say, name: str = "curves") -> str:
+def curves_heading(lines: Sequence[Curve], comparison: Comparison, say: Say, name: str = "curves") -> str:
     """What the curves ask, and where each begins and ends."""
     ends = ", ".join(
         say(
@@ -61,5 +63,14 @@ def curves_heading(lines: Sequence[Curve], say: Say, name: str = "curves") -> st
     )
     hint = say("compare.curves_hint") if lines else say("compare.curves_none")
     room = f"<style>#{name}-plot .js-plotly-plot {{ min-width: {LEAST_WIDTH}px }}</style>"
-    heading = titled(name, say("compare.curves_heading"), described)
+    row = away(name, curves_csv(comparison, say), _about(comparison, say), say) if lines else ""
+    heading = titled(name, say("compare.curves_heading"), described, row)
     return f'{heading}<p class="hint">{escape(hint)}</p>{room}'
+
+
+def _about(comparison: Comparison, say: Say) -> str:
+    """The text or the pair that was compared, not escaped."""
+    query = comparison.cells[0].query
+    key = "away.about_curves_pair" if query.text_pair else "away.about_curves"
+    texts = (shorten(visible(text), TEXT) for text in (query.text, query.text_pair))
+    return say(key, **dict(zip(("text", "text_pair"), texts, strict=True)))

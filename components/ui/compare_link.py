@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.ui.choices import HEADS
 from components.ui.compare import Compare
-from components.ui.controls import Control, Linked, OneOf, SomeOf, Switch, Words
+from components.ui.controls import Control, Linked, OneOf, SomeOf, Switch, Whole, Words
 
 
 def compare_controls(tab: Compare) -> list[Linked]:
@@ -21,4 +21,6 @@ def compare_controls(tab: Compare) -> list[Linked]:
         Linked(Control("poolings", SomeOf(lambda: poolings), tuple(tab.poolings.value)), tab.poolings),
         Linked(Control("compare_head", OneOf(lambda: HEADS), tab.head.value), tab.head),
         Linked(Control("compare_centred", Switch(), False), tab.centred),
+        Linked(Control("words_depth", Whole(0, 100), 100), tab.words.depth),
+        Linked(Control("words_centred", Switch(), False), tab.words.centred),
     ]

@@ -16,7 +16,7 @@ from components.figures.intervals import MARKS, accuracy_figure, rho_figure
 from components.figures.labels import visible
 from components.figures.view import Say
 from components.results import Results, read_results
-from components.ui.captions import titled
+from components.ui.evidence_captions import accuracy_heading, rho_heading
 from components.ui.evidence_table import own_table, probe_table
 from components.ui.findings import findings, legend
 from components.ui.plot import plot_box
@@ -131,9 +131,9 @@ class Evidences:
         say, said = self.say, findings(evidence, self.say)
         return [
             legend(evidence, say),
-            titled("accuracy", say("evidence.accuracy_heading"), say("evidence.description")),
+            accuracy_heading(evidence, say),
             accuracy_figure(evidence, say),
-            titled("rho", say("evidence.rho_heading"), say("evidence.description")),
+            rho_heading(evidence, say),
             rho_figure(evidence, say),
             said,
             probe_table(evidence, say),

@@ -36,7 +36,7 @@ def _finding(evidence: Evidence, key: str, say: Say) -> str:
     name = f"<strong>{_title(evidence, key)}</strong>"
     if not accuracies:
         return say("evidence.nothing", backbone=name)
-    low, high = _ends(accuracies)
+    low, high = ends(accuracies)
     sentence = say(
         "evidence.finding",
         backbone=name,
@@ -52,7 +52,7 @@ def _finding(evidence: Evidence, key: str, say: Say) -> str:
     )
     if not rhos:
         return sentence
-    low, high = _ends(rhos)
+    low, high = ends(rhos)
     return f"{sentence} " + say(
         "evidence.finding_rho",
         spread=_strong(_spread(low[1], high[1], 2)),
@@ -64,7 +64,7 @@ def _finding(evidence: Evidence, key: str, say: Say) -> str:
     )
 
 
-def _ends(estimates: Mapping[str, Estimate]) -> tuple[tuple[str, float], tuple[str, float]]:
+def ends(estimates: Mapping[str, Estimate]) -> tuple[tuple[str, float], tuple[str, float]]:
     """(pooling, value) of the lowest and of the highest estimate."""
     values = [(pooling, estimate.value) for pooling, estimate in estimates.items()]
     return min(values, key=lambda pair: pair[1]), max(values, key=lambda pair: pair[1])

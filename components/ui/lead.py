@@ -6,6 +6,7 @@ from html import escape
 from math import prod
 
 from components.figures.labels import shorten, visible, word
+from components.figures.parts import Part, class_parts, token_parts
 from components.figures.steps import (
     DRAWN,
     counted,
@@ -16,9 +17,11 @@ from components.figures.steps import (
     step_name,
 )
 from components.figures.strips import logit_words, strips
-from components.figures.view import Say
+from components.figures.view import Say, percent
 from components.types import Anatomy, Origin
+from components.ui.away import about, away
 from components.ui.captions import titled
+from components.ui.plot_csv import flow_csv, strips_csv
 
 NAMED = 3  # tokens that the sentence names; more are only counted
 
@@ -44,7 +47,13 @@ def flow_heading(anatomy: Anatomy, say: Say, name: str = "flow") -> str:
     steps = ", ".join(
         f"{numbered(anatomy, index, say)} ({detail(step, say)})" for index, step in enumerate(anatomy.steps)
     )
-    description = say("flow.description", count=len(anatomy.steps), steps=steps)
+    description = say(
+        "flow.description",
+        count=len(anatomy.steps),
+        steps=steps,
+        tokens=", ".join(_reading(part) for part in token_parts(anatomy, say) if part.live),
+        classes=", ".join(" ".join(part.lines[:2]) for part in class_parts(anatomy.analysis, say)),
+    )
     keys = [("read", "flow.read")] if anatomy.analysis.reads.positions.any() else []
     keys += [] if anatomy.analysis.reads.positions.all() else [("special", "flow.unread")]
     keys += [] if all(step.path for step in anatomy.steps) else [("functional", "flow.functional")]
@@ -53,7 +62,8 @@ def flow_heading(anatomy: Anatomy, say: Say, name: str = "flow") -> str:
         f'<li><span class="key {name}" aria-hidden="true"></span>{escape(say(key))}</li>'
         for name, key in keys
     )
-    return titled(name, say("flow.heading"), description) + f'<ul class="legend">{items}</ul>'
+    row = away(name, flow_csv(anatomy, say), about(anatomy.analysis, say), say)
+    return titled(name, say("flow.heading"), description, row) + f'<ul class="legend">{items}</ul>'
 
 
 def strips_heading(anatomy: Anatomy, say: Say, name: str = "strips") -> str:
@@ -66,7 +76,13 @@ def strips_heading(anatomy: Anatomy, say: Say, name: str = "strips") -> str:
         logits=", ".join(logit_words(anatomy, say)),
     )
     hint = f'<p class="hint">{escape(say("strips.hint"))}</p>'
-    return titled(name, say("strips.heading"), description) + hint
+    row = away(name, strips_csv(anatomy, say), about(anatomy.analysis, say), say)
+    return titled(name, say("strips.heading"), description, row) + hint
+
+
+def _reading(part: Part) -> str:
+    """A token that is read, with its share; several in one say theirs already."""
+    return part.label if len(part.members) > 1 else f"{part.lines[0]} {percent(part.weight)}"
 
 
 def _reader(anatomy: Anatomy, say: Say) -> str:

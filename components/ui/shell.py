@@ -9,6 +9,7 @@ import gradio as gr
 
 from components.analyst import Analyst
 from components.ui.api import add_api
+from components.ui.away import build_exporter
 from components.ui.classify import build_classify
 from components.ui.compare import build_compare
 from components.ui.evidence import build_evidence
@@ -52,5 +53,6 @@ def build(
         links.connect()
         stage = Stage(analyst, evidence.evidences if evidence else None, say)
         build_talk(read_talk(talk, links.controls, SHOWS), stage)
+        build_exporter()
         add_api(analyst)
     return page

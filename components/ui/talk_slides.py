@@ -26,14 +26,15 @@ from components.ui.captions import (
     outputs_rest,
     similarity_heading,
     similarity_legend,
-    titled,
 )
 from components.ui.classify_link import asked
+from components.ui.compare_alignment import aligned
 from components.ui.compare_captions import curves_heading
 from components.ui.compare_grid import grid
 from components.ui.compare_words import agreement
 from components.ui.controls import State
 from components.ui.evidence import Evidences
+from components.ui.evidence_captions import accuracy_heading, rho_heading
 from components.ui.findings import legend
 from components.ui.lead import flow_heading, strips_heading
 from components.ui.printed import printed
@@ -80,8 +81,9 @@ class Stage:
         chosen = backbones if isinstance(backbones, tuple) else ()
         evidence = self.evidences.evidence(str(state["evidence_task"]), chosen)
         heading, figure = OF_EVIDENCE[show]
-        described = titled(name, self.say(heading), self.say("evidence.description"))
-        return Slide(described + legend(evidence, self.say), figure(evidence, self.say))
+        return Slide(
+            heading(evidence, self.say, name) + legend(evidence, self.say), figure(evidence, self.say)
+        )
 
 
 def answered(analyst: Analyst, state: State) -> tuple[View, Anatomy]:
@@ -149,7 +151,12 @@ def _grid(comparison: Comparison, _: State, __: str, stage: Stage) -> Slide:
 
 def _curves(comparison: Comparison, state: State, name: str, stage: Stage) -> Slide:
     lines = curves(comparison, bool(state["compare_centred"]))
-    return Slide(curves_heading(lines, stage.say, name), curves_figure(lines, stage.say))
+    return Slide(curves_heading(lines, comparison, stage.say, name), curves_figure(lines, stage.say))
+
+
+def _words(comparison: Comparison, state: State, _: str, stage: Stage) -> Slide:
+    drawn = aligned(comparison, state["words_depth"], bool(state["words_centred"]), stage.say)
+    return Slide(f'<div class="aligned">{"".join(drawn)}</div>')
 
 
 OF_AN_ANSWER: Mapping[str, Callable[[View, Anatomy, str, Say], Slide]] = {
@@ -165,10 +172,11 @@ OF_AN_ANSWER: Mapping[str, Callable[[View, Anatomy, str, Say], Slide]] = {
 OF_A_COMPARISON: Mapping[str, Callable[[Comparison, State, str, Stage], Slide]] = {
     "grid": _grid,
     "curves": _curves,
+    "words": _words,
 }
-OF_EVIDENCE: Mapping[str, tuple[str, Callable[[Evidence, Say], Any]]] = {
-    "accuracy": ("evidence.accuracy_heading", accuracy_figure),
-    "rho": ("evidence.rho_heading", rho_figure),
+OF_EVIDENCE: Mapping[str, tuple[Callable[[Evidence, Say, str], str], Callable[[Evidence, Say], Any]]] = {
+    "accuracy": (accuracy_heading, accuracy_figure),
+    "rho": (rho_heading, rho_figure),
 }
 SHOWS = (*OF_AN_ANSWER, *OF_A_COMPARISON, *OF_EVIDENCE)
 PLOTTED = ("similarity", "outputs", "heatmap", "flow", "strips", "curves", *OF_EVIDENCE)

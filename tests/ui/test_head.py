@@ -17,7 +17,7 @@ from tests.ui.fake import XSS, FakeAnalyst
 SAY = load_texts()
 TAGS = {
     "p", "strong", "span", "code", "h2", "h3", "ul", "li", "ol", "div", "section", "pre", "b", "table",
-    "caption", "thead", "tbody", "tr", "th", "td", "details", "summary",
+    "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "button", "a",
 }  # fmt: skip
 
 
@@ -37,7 +37,8 @@ def test_nothing_of_a_checkpoint_becomes_markup(head: str) -> None:
     found = Tags(everything(replace(given, unused=unused)))
     assert found.tags <= TAGS
     assert found.attributes <= {"class", "id", "aria-hidden", "aria-label", "aria-labelledby", "role",
-                                "tabindex", "scope"}  # fmt: skip
+                                "tabindex", "scope", "type", "download", "href", "data-export", "data-plot",
+                                "data-about"}  # fmt: skip
 
 
 def test_what_is_hostile_is_still_shown() -> None:

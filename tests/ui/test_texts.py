@@ -6,13 +6,13 @@ import components.ui.texts
 from components.ui.texts import load_texts
 
 CODE = Path(components.ui.texts.__file__).parents[1]
-KEY = re.compile(r'"([a-z]+\.[a-z_]+)"')
+KEY = re.compile(r'"([a-z]+\.(?!js"|toml")[a-z_]+)"')
 
 
 def used_keys() -> set[str]:
     """Every string in the code that has the form of a key of an existing table."""
     tables = {key.split(".")[0] for key in load_texts().entries}
-    code = [path.read_text("utf-8") for folder in ("figures", "ui") for path in (CODE / folder).glob("*.py")]
+    code = [path.read_text("utf-8") for folder in ("figures", "ui") for path in (CODE / folder).rglob("*.py")]
     return {key for key in KEY.findall("\n".join(code)) if key.split(".")[0] in tables}
 
 

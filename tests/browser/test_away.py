@@ -1,0 +1,195 @@
+"""Every plot can be taken away: as images that Plotly makes, and as numbers."""
+
+import csv
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from playwright.sync_api import BrowserContext, Route, expect
+
+from components.engine.engine import Engine
+from components.types import Query
+from tests.browser.visitor import Visitor, visit
+from tests.ui.markup import XSS
+
+TEXT = "The plot is thin, but the actors are a delight."
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(params=["light", "dark"])
+def visitor(browser: BrowserContext, app_url: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    """A visitor for whom there is no network but the app."""
+    visitor = visit(browser, app_url, request.param, 1366, 900)
+
+    def only_the_app(route: Route) -> None:
+        route.continue_() if urlsplit(route.request.url).netloc == visitor.origin else route.abort()
+
+    visitor.page.route("**/*", only_the_app)
+    visitor.sees_an_answer()
+    visitor.type(TEXT)
+    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(1)
+    yield visitor
+    visitor.page.close()
+    assert not visitor.faults
+
+
+def saved(visitor: Visitor, plot: str, form: str, folder: Path) -> Path:
+    """The file behind a button or a link in the row of a plot."""
+    row = visitor.page.locator(".titled", has=visitor.page.locator(f"#{plot}-heading")).locator(".away")
+    with visitor.page.expect_download() as download:
+        row.get_by_text(form, exact=True).click()
+    assert download.value.suggested_filename == f"poolscope-{plot}.{form.lower()}"
+    download.value.save_as(folder / download.value.suggested_filename)
+    return folder / download.value.suggested_filename
+
+
+def pixel(visitor: Visitor, file: Path, x: int, y: int) -> list[int]:
+    """Red, green, blue and opacity of one point of an image."""
+    colour: list[int] = visitor.page.evaluate(
+        """async ([bytes, x, y]) => {
+            const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+            const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+            pen.drawImage(image, 0, 0);
+            return [...pen.getImageData(x, y, 1, 1).data];
+        }""",
+        [list(file.read_bytes()), x, y],
+    )
+    return colour
+
+
+def brightness(colour: str) -> float:
+    """Of "rgb(1, 2, 3)", from 0 to 255."""
+    return float(np.mean([float(part) for part in colour.partition("(")[2].rstrip(")").split(",")[:3]]))
+
+
+@pytest.mark.parametrize("plot", ["similarity", "heatmap"])
+def test_images_and_numbers_are_right(visitor: Visitor, engine: Engine, tmp_path: Path, plot: str) -> None:
+    drawn = visitor.plot(plot).locator(".main-svg").first.bounding_box()
+    assert drawn
+    png = saved(visitor, plot, "PNG", tmp_path)
+    data = png.read_bytes()
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", data[16:24])
+    assert width >= 2 * drawn["width"] - 2
+    assert height > 2 * drawn["height"] + 60  # the title stands above it
+    colour = pixel(visitor, png, 2, 2)
+    assert colour[3] == 255
+
+    root = ElementTree.fromstring(saved(visitor, plot, "SVG", tmp_path).read_text("utf-8"))
+    assert root.tag == f"{SVG}svg"
+    texts = ["".join(part.itertext()) for part in root.iter(f"{SVG}text")]
+    analysis = engine.analyze(Query("bert-sentiment", TEXT))
+    for token in analysis.tokens.text:
+        assert any(token in text for text in texts)
+    title = " ".join(texts)
+    for words in ("[CLS]", TEXT.split()[0], "BERT mini · sentiment", "pooling native"):
+        assert words in title
+    ink = next(part.get("style", "") for part in root.iter(f"{SVG}text") if part.text or list(part))
+    fill = ink.partition("fill: ")[2].partition(";")[0]
+    assert abs(brightness(fill) - float(np.mean(colour[:3]))) > 130  # the letters can be read on it
+
+    with saved(visitor, plot, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
+        _, *rows = csv.reader(file)
+    assert [row[1] for row in rows] == list(analysis.tokens.text)
+    numbers = np.array([[float(cell) for cell in row[2 if plot == "heatmap" else 4 :]] for row in rows])
+    expected = analysis.similarity.T if plot == "heatmap" else analysis.similarity[-1:].T
+    np.testing.assert_allclose(numbers, expected, atol=1e-6)
+
+
+def test_every_plot_gives_both_images(visitor: Visitor, tmp_path: Path) -> None:
+    views = {"outputs": None, "flow": "head", "strips": "head", "accuracy": "Evidence", "curves": "Compare"}
+    for plot, place in views.items():
+        if place == "head":
+            visitor.looks_at("head")
+        elif place:
+            visitor.page.get_by_role("tab", name=place, exact=True).click()
+        expect(visitor.plot(plot).locator(".main-svg").first).to_be_visible()
+        if plot == "curves":
+            expect(visitor.page.locator("#compare-status")).to_contain_text("combinations")
+        assert saved(visitor, plot, "PNG", tmp_path).read_bytes()[1:4] == b"PNG"
+        root = ElementTree.fromstring(saved(visitor, plot, "SVG", tmp_path).read_text("utf-8"))
+        heading = visitor.page.locator(f"#{plot}-heading").inner_text().split()
+        words = " ".join("".join(part.itertext()) for part in root.iter(f"{SVG}text"))
+        assert all(word in words for word in heading)
+
+
+def test_markup_in_an_image_stays_text(visitor: Visitor, tmp_path: Path) -> None:
+    visitor.type(XSS)
+    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(0)
+    expect(visitor.page.locator("#similarity-heading")).to_be_visible()
+    root = ElementTree.fromstring(saved(visitor, "similarity", "SVG", tmp_path).read_text("utf-8"))
+    assert "<img/src=x/onerror=pwn()>" in "".join(root.itertext())
+    names = {part.tag.removeprefix(SVG) for part in root.iter()}
+    assert not {"script", "img", "image", "a"} & names
+
+
+def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(visitor: Visitor) -> None:
+    """Whatever Tab reaches is framed in a colour that stands out from what is behind it."""
+    seen = visitor.page.evaluate(
+        """() => {
+            const all = document.querySelectorAll(
+                "button, a[href], input, textarea, summary, [tabindex='0']"
+            );
+            return [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0).length;
+        }"""
+    )
+    assert seen > 20
+    visitor.page.locator("body").click(position={"x": 2, "y": 2})
+    found: list[str] = []
+    for _ in range(seen + 10):
+        visitor.page.keyboard.press("Tab")
+        name, width, ratio = visitor.page.evaluate(FRAME)
+        if name == "BODY":
+            break
+        found.append(name)
+        assert width >= 2, name
+        assert ratio >= 3, (name, ratio)
+    assert {"PNG", "SVG", "CSV"} <= set(found)
+    assert len(found) > 20
+
+
+FRAME = """() => {
+    const one = document.activeElement;
+    if (one === document.body) return ["BODY", 0, 0];
+    const style = getComputedStyle(one);
+    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const parts = (colour) => {
+        pen.clearRect(0, 0, 1, 1);
+        pen.fillStyle = colour;
+        pen.fillRect(0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const light = (colour) => {
+        const [r, g, b] = parts(colour).slice(0, 3).map((part) => {
+            const share = part / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    let behind = one.parentElement;
+    while (behind && parts(getComputedStyle(behind).backgroundColor)[3] < 255) behind = behind.parentElement;
+    const ground = getComputedStyle(behind ?? document.body).backgroundColor;
+    const [a, b] = [light(style.outlineColor), light(ground)];
+    const width = style.outlineStyle === "solid" ? parseFloat(style.outlineWidth) : 0;
+    const name = one.innerText?.trim() || one.ariaLabel || one.id || one.tagName;
+    return [name.slice(0, 40), width, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+}"""
+
+
+def test_who_wants_no_motion_gets_none(browser: BrowserContext, app_url: str) -> None:
+    visitor = visit(browser, app_url, "light", 1366, 900)
+    visitor.page.emulate_media(reduced_motion="reduce")
+    visitor.sees_an_answer()
+    longest = visitor.page.evaluate(
+        """() => Math.max(...[...document.querySelectorAll("*")].flatMap((one) => {
+            const style = getComputedStyle(one);
+            return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
+        }))"""
+    )
+    assert longest < 0.01  # seconds
+    visitor.page.close()
+    assert not visitor.faults

@@ -1,0 +1,141 @@
+"""Reports of real analyses, opened from a file with the network off."""
+
+import tomllib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from components.engine.engine import Engine
+from components.figures.grid import Comparison
+from components.figures.view import View
+from components.types import Query
+from components.ui.report.analysis import report
+from components.ui.report.comparison import comparison_report
+from components.ui.texts import load_texts
+from tests.serving import ROOT
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+MADE = datetime(2026, 11, 21, tzinfo=UTC)
+FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips")
+TRICKS: list[str] = tomllib.loads((ROOT / "tests" / "xss.toml").read_text(encoding="utf-8"))["tricks"]
+TEXT = "The plot is thin, but the actors are a delight."
+
+
+@pytest.fixture
+def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, int], Page]]:
+    """Opens HTML from a file, without a network; holds at the end that nothing forbidden happened."""
+    assert browser.browser
+    context = browser.browser.new_context()
+    context.set_offline(True)
+    faults: list[str] = []
+
+    def open_file(html: str, width: int = 1366) -> Page:
+        file = tmp_path / "report.html"
+        file.write_text(html, encoding="utf-8")
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        own = (file.as_uri(), "data:", "blob:")
+        page.on("request", lambda one: one.url.startswith(own) or faults.append(one.url))
+        page.expose_function("pwn", lambda *_: faults.append("foreign code was run"))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_file
+    context.close()
+    assert not faults
+
+
+def analysed(engine: Engine | FakeAnalyst, query: Query, layer: int = -1) -> str:
+    anatomy = engine.anatomy(query)
+    return report(View(anatomy.analysis, layer % (anatomy.analysis.layers + 1)), anatomy, SAY, MADE)
+
+
+def sees_all(page: Page, names: tuple[str, ...] = FIGURES) -> None:
+    for name in names:
+        expect(page.locator(f"#{name}-plot .main-svg").first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1366])
+def test_it_opens_without_a_network(engine: Engine, opened: Callable[..., Page], width: int) -> None:
+    page = opened(analysed(engine, Query("bert-sentiment", TEXT)), width)
+    sees_all(page)
+    expect(page.locator(".verdict")).to_contain_text("reads 1 of 14 tokens")
+    expect(page.locator("#similarity-plot .ytick text").filter(has_text="delight")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []
+
+
+def test_its_plots_can_be_taken_away_from_it(
+    engine: Engine, opened: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = opened(analysed(engine, Query("xlnet-paraphrase", "a plot", "another plot", "mean")))
+    sees_all(page)
+    for plot in FIGURES:
+        with page.expect_download() as download:
+            page.locator(f'button[data-plot="{plot}"][data-export="png"]').click()
+        download.value.save_as(tmp_path / "plot.png")
+        assert (tmp_path / "plot.png").read_bytes()[1:4] == b"PNG"
+    with page.expect_download() as download:
+        page.locator('a[download="poolscope-heatmap.csv"]').click()
+    download.value.save_as(tmp_path / "plot.csv")
+    assert (tmp_path / "plot.csv").read_text("utf-8-sig").startswith("index,token,layer 0")
+
+
+def test_hostile_text_is_inert(engine: Engine, opened: Callable[..., Page]) -> None:
+    page = opened(
+        analysed(engine, Query("bert-sentiment", " ".join(TRICKS)[:400], " ".join(TRICKS)[400:800]))
+    )
+    sees_all(page)
+    expect(page.locator(".asked")).to_contain_text(TRICKS[0])
+    page.wait_for_timeout(500)  # an image that does not load takes a moment to say so
+
+
+def test_a_hostile_checkpoint_is_inert(opened: Callable[..., Page]) -> None:
+    for trick in TRICKS[::12]:
+        page = opened(analysed(FakeAnalyst(), Query("hostile", trick)))
+        sees_all(page)
+        for name, part in (
+            ("similarity", ".point path"),
+            ("outputs", ".point path"),
+            ("heatmap", ".nsewdrag"),
+        ):
+            page.locator(f"#{name}-plot {part}").first.hover(force=True)
+            expect(page.locator(f"#{name}-plot .hoverlayer .hovertext")).to_have_count(1)
+        page.close()
+
+
+def test_nothing_can_be_run_in_it(engine: Engine, browser: BrowserContext, tmp_path: Path) -> None:
+    """Even where markup got in, the document's own policy would stop it."""
+    html = analysed(engine, Query("bert-sentiment", TEXT))
+    spoilt = html.replace("</header>", "<script>window.ran = true</script></header>", 1)
+    file = tmp_path / "report.html"
+    file.write_text(
+        spoilt.replace("<main>", '<main><b onclick="window.ran = true">b</b>', 1), encoding="utf-8"
+    )
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    sees_all(page)
+    page.locator("b").first.click()
+    assert page.evaluate("window.ran") is None
+    page.close()
+
+
+def test_a_comparison_opens_too(engine: Engine, opened: Callable[..., Page]) -> None:
+    specs = [spec for spec in engine.backbones() if spec.key in ("bert-sentiment", "gpt2-sentiment")]
+    poolings = ("native", "mean", "concat_last4_cls")
+    queries = [Query(spec.key, TEXT, pooling=pooling) for spec in specs for pooling in poolings]
+    given = Comparison(tuple(specs), poolings, tuple(engine.compare(queries)), "done")
+    page = opened(comparison_report(given, {}, SAY, MADE, "https://example.org/?a=b"))
+    sees_all(page, ("curves",))
+    expect(page.locator("#compare-grid td")).to_have_count(6)
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []

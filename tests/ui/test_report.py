@@ -1,0 +1,154 @@
+"""A report stands alone and holds what the page shows."""
+
+import json
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import pytest
+
+from components.figures.view import View, number
+from components.types import Anatomy, Query
+from components.ui.report.analysis import report
+from components.ui.report.comparison import comparison_report
+from components.ui.texts import load_texts
+from tests.figures.compared import answer, comparison
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+MADE = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+LINK = "https://example.org/?text=a&pooling=mean"
+FIGURES = ["similarity", "outputs", "heatmap", "flow", "strips"]
+
+
+class Document(HTMLParser):
+    """What a browser would load, run and show of a document."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.handlers: list[str] = []
+        self.figures: dict[str, dict[str, object]] = {}
+        self.scripts = 0
+        self.words: list[str] = []
+        self.tags: list[str] = []
+        self._figure: str | None = None
+        self._raw = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.append(tag)
+        self.addresses += [given[name] or "" for name in ("src", "href", "srcset", "action") if name in given]
+        self.handlers += [name for name in given if name.startswith("on")]
+        self._raw = tag in ("script", "style")
+        self._figure = given.get("data-figure")
+        self.scripts += tag == "script" and self._figure is None
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._raw, self._figure = False, None
+
+    def handle_data(self, data: str) -> None:
+        if self._figure:
+            self.figures[self._figure] = json.loads(data)
+        elif not self._raw:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
+    anatomy = FakeAnalyst().anatomy(Query(backbone, text, **query))
+    return Document(report(View(anatomy.analysis, 1, True), anatomy, SAY, MADE, link))
+
+
+@pytest.fixture(scope="module")
+def anatomy() -> Anatomy:
+    return FakeAnalyst().anatomy(Query("pair", "a plot", "another one"))
+
+
+def test_it_loads_nothing_from_anywhere(anatomy: Anatomy) -> None:
+    found = Document(report(View(anatomy.analysis, 6), anatomy, SAY, MADE, LINK))
+    assert found.scripts == 3
+    assert not {"link", "img", "iframe", "object", "embed", "base"} & set(found.tags)
+    others = [address for address in found.addresses if not address.startswith("data:text/csv;base64,")]
+    assert others == [LINK]
+    assert len(found.addresses) == 1 + len(FIGURES) + 1  # a CSV of each plot and of the table
+
+
+def test_every_figure_and_every_number_of_the_table_is_there(anatomy: Anatomy) -> None:
+    view = View(anatomy.analysis, 2)
+    found = Document(report(view, anatomy, SAY, MADE))
+    assert list(found.figures) == FIGURES
+    words = found.text.split()
+    for index in range(len(view.labels)):
+        for values in (anatomy.analysis.similarity, anatomy.analysis.centred):
+            assert number(values[2, index], 4) in words
+    for name in FIGURES:
+        assert f'id="{name}-plot"' in report(view, anatomy, SAY, MADE)
+
+
+def test_it_says_what_was_asked_of_what_and_when() -> None:
+    text = made("first", "good", text_pair="or bad", pooling="mean", link=LINK).text
+    for words in (
+        "good",
+        "or bad",
+        "First token · sentiment",
+        "mean",
+        "own head",
+        "layer 1 of 2",
+        "2026-11-21",
+    ):
+        assert words in text
+    for package in ("torch", "transformers", "plotly"):
+        assert re.search(rf"{package} \d+\.\d+", text)
+    assert "reads all 6 tokens" in re.sub(r"\s+", " ", text)
+    assert "text_pair: this head was trained on 1 text(s)" in text
+    assert "import torch" in text
+    assert "classifier.weight" in text
+
+
+def test_every_kind_of_head_has_a_report() -> None:
+    assert "random" in made("untrained").text
+    assert "and 30 labels more" in made("many").text
+    assert "probe for topic" in made(head="probe", task="topic").text
+    assert made("score").figures
+    assert made("last", "x").figures
+
+
+def test_hostile_text_stays_text() -> None:
+    found = made("hostile", f"{XSS} </script><script>pwn()</script> \ud83d")
+    assert found.scripts == 3
+    assert found.handlers == []
+    assert not {"img", "svg"} & set(found.tags)
+    assert all(address.startswith("data:text/csv") for address in found.addresses)
+    assert "<img/src=x/onerror=pwn()>" in found.text
+
+
+@pytest.mark.parametrize(
+    "link", ["javascript:pwn()", "file:///etc/passwd", "//example.org", "data:text/html,x"]
+)
+def test_only_a_page_can_be_linked(link: str) -> None:
+    with pytest.raises(ValueError, match="a link to a page is needed"):
+        made(link=link)
+
+
+def test_a_comparison_has_one_too() -> None:
+    given = comparison([[answer([0.9, 0.1]), answer([0.2, 0.8])], [answer([0.7, 0.3]), "it is too wide"]])
+    html = comparison_report(given, {"p0": "the first"}, SAY, MADE, LINK)
+    found = Document(html)
+    assert found.scripts == 3
+    assert list(found.figures) == ["curves"]
+    assert [address for address in found.addresses if not address.startswith("data:text/csv")] == [LINK]
+    for words in ("90 %", "80 %", "70 %", "it is too wide", "B0", "a good film"):
+        assert words in found.text
+
+
+def test_a_hostile_comparison_stays_text() -> None:
+    given = comparison([[answer([0.9, 0.1], (XSS, "x")), XSS]], [XSS])
+    found = Document(comparison_report(given, {}, SAY, MADE))
+    assert found.scripts == 3
+    assert found.handlers == []
+    assert not {"img", "svg"} & set(found.tags)
