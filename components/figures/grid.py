@@ -20,12 +20,16 @@ FAINT, STRONG = 14, 68  # percent of a label's colour behind the least and the m
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What was asked and what has come of it: a row for each backbone, a column for each pooling."""
+    """What was asked and what has come of it: a row for each backbone, a column for each pooling.
+
+    ``after``: the same of another version of the text, or None where none was asked about.
+    """
 
     backbones: tuple[BackboneSpec, ...]
     poolings: tuple[str, ...]
     compared: tuple[Compared, ...] = ()
     state: Literal["running", "done", "stopped"] = "running"
+    after: tuple[Compared, ...] | None = None
 
     @property
     def cells(self) -> tuple[Cell, ...]:

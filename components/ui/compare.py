@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from html import escape
@@ -14,16 +14,19 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.figures.curves import curves, curves_figure
 from components.figures.grid import Comparison
+from components.figures.versions import versions
 from components.figures.view import Say
+from components.types import Compared
 from components.ui.choices import HEADS
-from components.ui.compare_alignment import Words, build_words
+from components.ui.compare_alignment import Words
 from components.ui.compare_asking import build_asking, offered
 from components.ui.compare_captions import curves_heading, failure, progress, result
-from components.ui.compare_grid import grid
+from components.ui.compare_edit_moves import edit_moves
+from components.ui.compare_edit_table import edit_table
+from components.ui.compare_layout import build_compared, build_status, drawn_grid, empty_grid, titles_of
 from components.ui.compare_table import compare_table
-from components.ui.compare_words import agreement
-from components.ui.plot import plot_box
-from components.ui.question import to_query
+from components.ui.compare_version import Version, build_version
+from components.ui.question import to_query, to_text
 
 Inputs = Mapping[Any, Any]  # component -> its value
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
@@ -32,12 +35,25 @@ AT_ONCE = 2  # comparisons; each takes the engine for one backbone after the oth
 
 
 def build_compare(analyst: Analyst, arrival: gr.Tab, say: Say) -> Compare:
-    """Lay the tab out; the first comparison is made on ``arrival`` at it."""
+    """Lay the tab out; the first comparison is made on the first ``arrival`` at it."""
     gr.HTML(f'<p class="lead">{escape(say("compare.lead"))}</p>')
-    tab = Compare(analyst, say, **build_asking(analyst, say), **_status(say), **_answer(say))
+    asking, version, status = build_asking(analyst, say), build_version(say), build_status(say)
+    empty = empty_grid(analyst, asking["backbones"].value, asking["poolings"].value, say)
+    tab = Compare(analyst, say, version=version, **asking, **status, **build_compared(empty, say))
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    at_once: dict[str, Any] = {"queue": False, **quiet}
+    arrival.select(
+        tab.visit,
+        inputs={tab.calls},
+        outputs=[tab.backbones, tab.calls],
+        concurrency_limit=None,
+        **quiet,
+    )
     coming = gr.on(
-        [arrival.select, tab.start.click, tab.text.submit, tab.pair.submit],
+        [
+            *(tab.calls.change, tab.start.click, tab.text.submit, tab.pair.submit),
+            *(version.text.submit, version.pair.submit),
+        ],
         tab.stream,
         inputs=tab.inputs,
         outputs=tab.outputs,
@@ -46,41 +62,46 @@ def build_compare(analyst: Analyst, arrival: gr.Tab, say: Say) -> Compare:
         trigger_mode="always_last",
         **quiet,
     )
-    tab.cancel.click(tab.stop, inputs={tab.shown}, outputs=tab.outputs, queue=False, **quiet)
-    tab.cancel.click(None, cancels=[coming], api_visibility="private")
-    look: dict[str, Any] = {
-        "inputs": {tab.shown, tab.centred},
-        "outputs": [tab.curves_heading, tab.curves],
-        "queue": False,
-        "trigger_mode": "always_last",
-        **quiet,
-    }
-    tab.centred.input(tab.look, **look)
-    coming.then(
-        tab.look, **look
-    )  # of two plots that come close after each other, the page may draw the former
-    tab.words.connect(tab.shown, coming)
+    tab.cancel.click(None, cancels=[coming], api_visibility="private")  # first, so that nothing comes after
+    tab.cancel.click(tab.stop, inputs=tab.view, outputs=tab.outputs, **at_once)
+    coming.success(tab.settle, inputs=tab.view, outputs=tab.drawn, **at_once)
+    version.connect(tab.text, tab.pair, tab.calls)
+    version.clear.click(tab.single, inputs=tab.view, outputs=tab.outputs, **at_once)
+    tab.centred.input(
+        tab.look,
+        inputs=tab.view,
+        outputs=[tab.curves_heading, tab.curves],
+        trigger_mode="always_last",
+        **at_once,
+    )
+    tab.words.connect(tab.shown)
     return tab
 
 
 @dataclass(frozen=True, eq=False)
 class Compare:
-    """The components of the tab and what they do; ``shown`` holds the last Comparison, or None."""
+    """The components of the tab and what they do.
+
+    ``shown`` holds the last Comparison, or None. ``calls`` counts how often the page itself asked for one:
+    what changes it has what is chosen compared, if it is queued: the page hears of no other changes.
+    """
 
     analyst: Analyst
     say: Say
     text: gr.Textbox
     pair: gr.Textbox
+    version: Version
     backbones: gr.Dropdown
     poolings: gr.Dropdown
     head: gr.Dropdown
     start: gr.Button
     shown: gr.State
+    calls: gr.State
     status: gr.HTML
     cancel: gr.Button
-    area: gr.Column
     agreement: gr.HTML
     grid: gr.HTML
+    moves: gr.HTML
     table: gr.HTML
     words: Words
     centred: gr.Checkbox
@@ -89,47 +110,73 @@ class Compare:
 
     @property
     def inputs(self) -> set[Any]:
-        """Everything that a comparison and its drawing depend on."""
-        asked = {self.text, self.pair, self.backbones, self.poolings, self.head}
-        return asked | {self.shown, self.centred, *self.words.inputs}
+        """Everything that a comparison depends on."""
+        asked = {self.text, self.pair, self.version.text, self.version.pair}
+        return asked | {self.backbones, self.poolings, self.head}
+
+    @property
+    def view(self) -> set[Any]:
+        """The last comparison, and how it is looked at."""
+        return {self.shown, self.centred, *self.words.inputs}
+
+    @property
+    def drawn(self) -> list[Any]:
+        """Everything that shows a comparison."""
+        plot = [self.curves_heading, self.curves]
+        return [self.agreement, self.grid, self.moves, self.table, *self.words.outputs, *plot]
 
     @property
     def outputs(self) -> list[Any]:
         """Everything that a comparison may change."""
-        drawn = [self.agreement, self.grid, self.table, *self.words.outputs, self.curves_heading, self.curves]
-        return [self.backbones, self.shown, self.status, self.cancel, self.area, *drawn]
+        boxes = [self.version.text, self.version.pair, self.version.note]
+        return [self.shown, self.status, self.cancel, *boxes, *self.drawn]
 
-    def stream(self, given: Inputs, event: gr.EventData) -> Iterator[Updates]:
-        """Compare what is chosen, backbone by backbone; coming to the tab again compares nothing anew.
+    def visit(self, given: Inputs) -> Updates:
+        """Offer backbones that have come since; the first visit to the tab asks for a comparison."""
+        return {
+            self.backbones: gr.update(choices=offered(self.analyst)),
+            self.calls: max(given[self.calls], 1),
+        }
+
+    def stream(self, given: Inputs) -> Iterator[Updates]:
+        """Compare what is chosen, backbone by backbone, and draw the grid; ``settle`` draws the rest.
 
         What cannot be asked leaves the comparison before as it is. Who stops iterating cancels the rest.
         """
-        if isinstance(event.target, gr.Tab):
-            yield {self.backbones: gr.update(choices=offered(self.analyst))}  # one may have come since
-            if given[self.shown] is not None:
-                return
+        idle = {self.cancel: gr.update(interactive=False)}
         try:
             yield from self._compare(self._asked(given), given)
         except PoolscopeError as error:
-            yield {self.status: failure(error, self.say), self.cancel: gr.update(visible=False)}
+            yield {self.status: failure(error, self.say), **idle}
         except Exception as error:
-            yield {self.status: "", self.cancel: gr.update(visible=False)}
+            yield {self.status: "", **idle}
             raise gr.Error(self.say("verdict.bug")) from error
+
+    def settle(self, given: Inputs) -> Updates:
+        """Draw all of the last comparison. The page may draw two updates that come close in any order."""
+        shown: Comparison | None = given[self.shown]
+        return NOTHING if shown is None else self._draw(shown, given)
 
     def stop(self, given: Inputs) -> Updates:
         """Say that the comparison was stopped, and keep what has come; gradio ends ``stream``."""
         shown: Comparison | None = given[self.shown]
-        idle = {self.cancel: gr.update(visible=False)}
+        idle = {self.cancel: gr.update(interactive=False)}
         if shown is None or shown.state != "running":
             key = "compare.stopped_before" if shown is None else "compare.kept"
             return {self.status: f'<p class="progress">{escape(self.say(key))}</p>', **idle}
         stopped = replace(shown, state="stopped")
-        return {
-            self.shown: stopped,
-            self.status: result(stopped, self.say),
-            self.grid: grid(stopped, self._titles(), self.say),
-            **idle,
-        }
+        drawn = self._draw(stopped, given)
+        return {self.shown: stopped, self.status: result(stopped, self.say), **idle, **drawn}
+
+    def single(self, given: Inputs) -> Updates:
+        """Forget the second version; what came of the first stays."""
+        shown: Comparison | None = given[self.shown]
+        empty = {self.version.text: "", self.version.pair: "", self.version.note: ""}
+        if shown is None or shown.after is None or shown.state == "running":
+            return empty
+        alone = replace(shown, after=None)
+        drawn = self._draw(alone, given)
+        return {**empty, self.shown: alone, self.status: result(alone, self.say), **drawn}
 
     def look(self, given: Inputs) -> Updates:
         """Draw the curves of the last comparison, plain or centred."""
@@ -137,23 +184,34 @@ class Compare:
         return NOTHING if shown is None else self._draw_curves(shown, bool(given[self.centred]))
 
     def _compare(self, asked: Comparison, given: Inputs) -> Iterator[Updates]:
-        """Updates before the first backbone, and after each."""
-        queries = [
-            to_query(given[self.text], given[self.pair], spec.key, pooling, given[self.head], "", "cls")
-            for spec in asked.backbones
-            for pooling in asked.poolings
-        ]
-        yield {self.status: progress(asked, self.say), self.cancel: gr.update(visible=True)}
-        with closing(self.analyst.compare(queries)) as answers:
+        """Updates before the first backbone, and after each: of both versions, if there are two."""
+        yield {self.status: progress(asked, self.say), self.cancel: gr.update(interactive=True)}
+        first = to_text(given[self.text]), to_text(given[self.pair])
+        with (
+            closing(self._answers(asked, first, given)) as answers,
+            closing(self._answers(asked, self.version.given(given), given)) as others,
+        ):
             for compared in answers:
-                asked = replace(asked, compared=(*asked.compared, compared))
-                yield {**self._draw(asked, bool(given[self.centred])), **self.words.draw(asked, given)}
+                after = None if asked.after is None else (*asked.after, next(others))
+                asked = replace(asked, compared=(*asked.compared, compared), after=after)
+                drawn = self._draw_grid(asked)
+                yield {self.shown: asked, self.status: progress(asked, self.say), **drawn}
         done = replace(asked, state="done")
-        yield {
-            self.shown: done,
-            self.status: result(done, self.say),
-            self.cancel: gr.update(visible=False),
-        }
+        idle = {self.cancel: gr.update(interactive=False)}
+        yield {self.shown: done, self.status: result(done, self.say), **idle}
+
+    def _answers(
+        self, asked: Comparison, texts: tuple[str, str] | None, given: Inputs
+    ) -> Generator[Compared]:
+        """What each backbone says of one version; nothing where there is none."""
+        if texts is not None:
+            yield from self.analyst.compare(
+                [
+                    to_query(texts[0], texts[1], spec.key, pooling, given[self.head], "", "cls")
+                    for spec in asked.backbones
+                    for pooling in asked.poolings
+                ]
+            )
 
     def _asked(self, given: Inputs) -> Comparison:
         """What is chosen, in the order of the lists; PoolscopeError if it cannot be compared."""
@@ -166,64 +224,31 @@ class Compare:
             raise PoolscopeError("poolings", "nothing", self.say("compare.choose_pooling"))
         if given[self.head] not in HEADS:
             raise PoolscopeError("head", given[self.head], self.say("compare.choose_head"))
-        return Comparison(tuple(spec for spec in here if spec.key in backbones), poolings)
+        rows = tuple(spec for spec in here if spec.key in backbones)
+        return Comparison(rows, poolings, after=None if self.version.given(given) is None else ())
 
-    def _draw(self, comparison: Comparison, centred: bool) -> Updates:
+    def _draw_grid(self, comparison: Comparison) -> Updates:
+        """Who says what, in words and cell by cell."""
+        said, cells = drawn_grid(comparison, titles_of(self.analyst), self.say)
+        return {self.agreement: said, self.grid: cells}
+
+    def _draw(self, comparison: Comparison, given: Inputs) -> Updates:
+        both = versions(comparison)
         return {
-            self.shown: comparison,
-            self.status: progress(comparison, self.say),
-            self.area: gr.update(visible=True),
-            self.agreement: agreement(comparison, self.say),
-            self.grid: grid(comparison, self._titles(), self.say),
-            self.table: compare_table(comparison, self.say),
-            **self._draw_curves(comparison, centred),
+            **self._draw_grid(comparison),
+            self.moves: "" if both is None else edit_moves(both, self.say),
+            self.table: compare_table(comparison, self.say) if both is None else edit_table(both, self.say),
+            **self.words.draw(comparison, given),
+            **self._draw_curves(comparison, bool(given[self.centred])),
         }
 
     def _draw_curves(self, comparison: Comparison, centred: bool) -> Updates:
         lines = curves(comparison, centred)
+        first = "" if comparison.after is None else f'<p class="hint">{escape(self.say("edit.curves"))}</p>'
         return {
-            self.curves_heading: curves_heading(lines, comparison, self.say),
+            self.curves_heading: curves_heading(lines, comparison, self.say) + first,
             self.curves: curves_figure(lines, self.say),
         }
-
-    def _titles(self) -> dict[str, str]:
-        return {spec.key: spec.title for spec in self.analyst.poolings()}
-
-
-def _status(say: Say) -> dict[str, Any]:
-    """How far it is, and the way to stop it."""
-    with gr.Row(elem_id="compare-progress"):
-        status = gr.HTML("", elem_id="compare-status")
-        cancel = gr.Button(say("download.cancel"), visible=False, elem_id="compare-cancel")
-    return {"shown": gr.State(None), "status": status, "cancel": cancel}
-
-
-def _answer(say: Say) -> dict[str, Any]:
-    """The grid under its sentence, the curves, and the numbers."""
-    with gr.Column(visible=False, elem_id="compared") as area:
-        with gr.Column(elem_classes="card"):
-            said, cells = gr.HTML("", elem_id="compare-agreement"), gr.HTML("", elem_id="compare-grid")
-        words = build_words(say)
-        with gr.Column(elem_classes="card"):
-            heading = gr.HTML("")
-            centred = gr.Checkbox(
-                False, label=say("view.centred"), info=say("view.centred_info"), elem_id="compare-centred"
-            )
-            figure = plot_box("curves-plot")
-        with gr.Accordion(
-            say("compare.numbers"), open=False, elem_id="compare-numbers", elem_classes="numbers"
-        ):
-            table = gr.HTML("")
-    return {
-        "area": area,
-        "agreement": said,
-        "grid": cells,
-        "table": table,
-        "words": words,
-        "centred": centred,
-        "curves_heading": heading,
-        "curves": figure,
-    }
 
 
 def _chosen(field: str, given: object, known: list[str]) -> tuple[str, ...]:

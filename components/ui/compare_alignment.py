@@ -9,7 +9,6 @@ from html import escape
 from typing import Any
 
 import gradio as gr
-from gradio.events import Dependency
 
 from components.figures.alignment import Alignment, align
 from components.figures.grid import Comparison
@@ -70,19 +69,18 @@ class Words:
         drawn = aligned(comparison, given[self.depth], bool(given[self.centred]), self.say)
         return dict(zip(self.outputs, drawn, strict=True))
 
-    def connect(self, stored: gr.State, coming: Dependency) -> None:
-        """Draw the ``stored`` comparison as it is looked at: after another look, and when all has come."""
-        drawn: dict[str, Any] = {
-            "fn": partial(self.look, stored),
-            "inputs": {stored, *self.inputs},
-            "outputs": self.outputs,
-            "queue": False,
-            "api_visibility": "private",
-            "show_progress": "hidden",
-            "trigger_mode": "always_last",
-        }
-        gr.on([self.depth.input, self.centred.input], **drawn)
-        coming.then(**drawn)
+    def connect(self, stored: gr.State) -> None:
+        """Draw the ``stored`` comparison anew when it is looked at in another way."""
+        gr.on(
+            [self.depth.input, self.centred.input],
+            partial(self.look, stored),
+            inputs={stored, *self.inputs},
+            outputs=self.outputs,
+            queue=False,
+            api_visibility="private",
+            show_progress="hidden",
+            trigger_mode="always_last",
+        )
 
     def look(self, stored: gr.State, given: Mapping[Any, Any]) -> dict[Any, Any]:
         """The words of the stored comparison, if there is one."""

@@ -20,10 +20,8 @@ LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 def progress(comparison: Comparison, say: Say) -> str:
     """How many backbones have answered."""
     done, total = len(comparison.compared), len(comparison.backbones)
-    line, label = (
-        escape(say("compare.progress", done=done, total=total)),
-        escape(say("compare.bar")),
-    )
+    key = "compare.progress" if comparison.after is None else "edit.progress"
+    line, label = escape(say(key, done=done, total=total)), escape(say("compare.bar"))
     bar = f'<progress max="{total}" value="{done}" aria-label="{label}"></progress>'
     return f'<div class="progress" role="status"><p>{line}</p>{bar}</div>'
 
@@ -34,9 +32,15 @@ def result(comparison: Comparison, say: Say) -> str:
     if comparison.state == "stopped":
         line = say("compare.stopped", done=done, total=total)
     else:
-        key = "compare.done" if total > 1 else "compare.done_one"
-        line = say(key, count=len(comparison.cells), total=total)
+        line = say(_whole(comparison), count=len(comparison.cells), total=total)
     return f'<p class="progress" role="status">{escape(line)}</p>'
+
+
+def _whole(comparison: Comparison) -> str:
+    """The key of what a whole comparison took."""
+    if comparison.after is not None:
+        return "edit.done" if len(comparison.backbones) > 1 else "edit.done_one"
+    return "compare.done" if len(comparison.backbones) > 1 else "compare.done_one"
 
 
 def failure(error: PoolscopeError, say: Say) -> str:

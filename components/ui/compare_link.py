@@ -17,6 +17,8 @@ def compare_controls(tab: Compare) -> list[Linked]:
     return [
         Linked(Control("compare_text", Words(), tab.text.value), tab.text),
         Linked(Control("compare_pair", Words(), tab.pair.value), tab.pair),
+        Linked(Control("version_text", Words(), ""), tab.version.text),
+        Linked(Control("version_pair", Words(), ""), tab.version.pair),
         Linked(Control("backbones", SomeOf(here), tuple(tab.backbones.value)), tab.backbones),
         Linked(Control("poolings", SomeOf(lambda: poolings), tuple(tab.poolings.value)), tab.poolings),
         Linked(Control("compare_head", OneOf(lambda: HEADS), tab.head.value), tab.head),

@@ -14,7 +14,7 @@ NAMED = 3  # backbones that a sentence names, and poolings of each; more are onl
 
 def agreement(comparison: Comparison, say: Say) -> str:
     """Who says what, with those named that stand out; then what cannot be held against the others."""
-    said = [_camp(camp, comparison, say) for camp in comparison.camps]
+    said = [camp_text(camp, comparison, say) for camp in comparison.camps]
     said += _values(comparison, say)
     aside = [escape(line) for line in _aside(comparison, say)]
     lines = "".join(f"<p>{line}</p>" for line in said)
@@ -33,7 +33,8 @@ def named(cell: Cell, comparison: Comparison, say: Say) -> str:
     return say("compare.combination", backbone=backbone, pooling=visible(cell.query.pooling))
 
 
-def _camp(camp: Camp, comparison: Comparison, say: Say) -> str:
+def camp_text(camp: Camp, comparison: Comparison, say: Say) -> str:
+    """What cells that can be held against each other say, as escaped HTML."""
     votes, total = list(camp.votes.items()), len(camp.cells)
     first, cells = votes[0]
     label = f"<strong>{escape(label_text(first, say))}</strong>"
@@ -44,7 +45,7 @@ def _camp(camp: Camp, comparison: Comparison, say: Say) -> str:
         return say("compare.split", total=total, others=others)
     parts = []
     for said, odd in votes[1:]:
-        names = escape(_names(odd, comparison, say))
+        names = escape(names_of(odd, comparison, say))
         parts.append(say("compare.named", votes=_vote(said, len(odd), say), names=names))
     return say("compare.majority", count=len(cells), total=total, label=label, others="; ".join(parts))
 
@@ -54,8 +55,8 @@ def _vote(said: Said, count: int, say: Say) -> str:
     return say("compare.say" if count > 1 else "compare.says", count=count, label=label)
 
 
-def _names(cells: tuple[Cell, ...], comparison: Comparison, say: Say) -> str:
-    """Combinations by their names, those of one backbone together."""
+def names_of(cells: tuple[Cell, ...], comparison: Comparison, say: Say) -> str:
+    """Combinations by their names, not escaped, those of one backbone together."""
     groups: dict[str, list[str]] = {}
     for cell in cells:
         groups.setdefault(cell.query.backbone, []).append(visible(cell.query.pooling))

@@ -210,13 +210,13 @@ def to_query(
 ) -> Query:
     """A Query of what a browser sent; whatever is not a string is taken as its text."""
     return Query(
-        backbone=_string(backbone),
-        text=_string(text),
-        text_pair=_string(pair),
-        pooling=_string(pooling),
-        head=_string(head),
+        backbone=to_text(backbone),
+        text=to_text(text),
+        text_pair=to_text(pair),
+        pooling=to_text(pooling),
+        head=to_text(head),
         reference=to_reference(reference),
-        task=_string(task),
+        task=to_text(task),
     )
 
 
@@ -224,11 +224,12 @@ def to_reference(given: object) -> Reference:
     """A token index if ``given`` is one, also in digits; else what was given, as text."""
     if isinstance(given, int) and not isinstance(given, bool):
         return given
-    text = _string(given).strip()
+    text = to_text(given).strip()
     return int(text) if text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10 else text
 
 
-def _string(given: object) -> str:
+def to_text(given: object) -> str:
+    """What a browser sent, as text."""
     try:
         return "" if given is None else str(given)
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists

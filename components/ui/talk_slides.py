@@ -19,7 +19,7 @@ from components.figures.outputs import outputs
 from components.figures.similarity import similarity
 from components.figures.strips import strips_figure
 from components.figures.view import Say, View
-from components.types import Anatomy
+from components.types import Anatomy, Compared
 from components.ui.captions import (
     heatmap_heading,
     outputs_heading,
@@ -30,9 +30,8 @@ from components.ui.captions import (
 from components.ui.classify_link import asked
 from components.ui.compare_alignment import aligned
 from components.ui.compare_captions import curves_heading
-from components.ui.compare_grid import grid
-from components.ui.compare_words import agreement
-from components.ui.controls import State
+from components.ui.compare_layout import drawn_grid
+from components.ui.controls import State, Value
 from components.ui.evidence import Evidences
 from components.ui.evidence_captions import accuracy_heading, rho_heading
 from components.ui.findings import legend
@@ -99,15 +98,20 @@ def compared(analyst: Analyst, state: State) -> Comparison:
     backbones, poolings = state["backbones"], state["poolings"]
     if not isinstance(backbones, tuple) or not isinstance(poolings, tuple):
         raise TypeError("several backbones and several poolings are compared")
-    text, pair, head = (state[f"compare_{part}"] for part in ("text", "pair", "head"))
-    queries = [
-        to_query(text, pair, backbone, pooling, head, "", "cls")
-        for backbone in backbones
-        for pooling in poolings
-    ]
-    with closing(analyst.compare(queries)) as answers:
-        rows = tuple(answers)
-    return Comparison(tuple(row.backbone for row in rows), poolings, rows, "done")
+
+    def answers(text: Value, pair: Value) -> tuple[Compared, ...]:
+        queries = [
+            to_query(text, pair, backbone, pooling, state["compare_head"], "", "cls")
+            for backbone in backbones
+            for pooling in poolings
+        ]
+        with closing(analyst.compare(queries)) as rows:
+            return tuple(rows)
+
+    rows = answers(state["compare_text"], state["compare_pair"])
+    version = state["version_text"], state["version_pair"]
+    after = answers(*version) if any(version) else None
+    return Comparison(tuple(row.backbone for row in rows), poolings, rows, "done", after)
 
 
 def _reads(view: View, _: Anatomy, __: str, say: Say) -> Slide:
@@ -145,8 +149,8 @@ def _weights(_: View, anatomy: Anatomy, __: str, say: Say) -> Slide:
 
 
 def _grid(comparison: Comparison, _: State, __: str, stage: Stage) -> Slide:
-    table = grid(comparison, stage.poolings, stage.say)
-    return Slide(f'{agreement(comparison, stage.say)}<div class="compare-grid">{table}</div>')
+    said, cells = drawn_grid(comparison, stage.poolings, stage.say)
+    return Slide(f'{said}<div class="compare-grid">{cells}</div>')
 
 
 def _curves(comparison: Comparison, state: State, name: str, stage: Stage) -> Slide:

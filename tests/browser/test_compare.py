@@ -155,3 +155,11 @@ def test_the_table_can_be_saved(real: Open, tmp_path: Path) -> None:
     lines = (tmp_path / "table.csv").read_text("utf-8-sig").splitlines()
     assert lines[0].startswith("backbone,pooling,head,task,says,probability")
     assert len(lines) == 31
+
+
+def test_what_is_asked_during_the_first_comparison_comes_after_it(slow: Visitor) -> None:
+    arrived(slow, "0 of 5 backbones")
+    slow.choose("compare-head", "probe · the same for all")
+    slow.type("something else", "compare-text")
+    slow.page.keyboard.press("Enter")
+    expect(cells(slow, ".absent").first).to_be_visible()  # not every backbone has a probe

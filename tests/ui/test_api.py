@@ -2,32 +2,24 @@
 
 import json
 import urllib.request
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import numpy as np
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from components.errors import PoolscopeError
-from components.types import Cell, Compared, Query
-from components.ui.api import anatomy_json, cell_json, to_json
-from components.ui.shell import build
-from tests.serving import built, served
+from components.types import Query
+from components.ui.api import anatomy_json, to_json
+from tests.serving import served
 from tests.ui.fake import FakeAnalyst
 
 KEYS = [
     "backbone", "architecture", "pooling", "head", "task", "layer", "tokens", "cls_index", "similarity",
     "similarity_by_layer", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
     "warnings", "milliseconds",
-]  # fmt: skip
-ROW = [
-    "backbone", "pooling", "head", "task", "predicted", "probability", "labels", "logits", "probabilities",
-    "reads", "head_trained", "warnings", "refusal",
 ]  # fmt: skip
 SPEC = [
     "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",
@@ -163,95 +155,6 @@ def test_the_anatomy_of_a_probe(client: Client) -> None:
 def test_a_mistake_about_an_anatomy_is_a_message(client: Client) -> None:
     with pytest.raises(AppError, match="text: '' was given"):
         client.predict("first", "", api_name="/anatomy")
-
-
-def test_compare_gives_a_row_for_each_combination_in_the_order_asked(client: Client) -> None:
-    rows = client.predict(["score", "first"], ["mean", "cls"], "not good", api_name="/compare")
-    assert [list(row) for row in rows] == [ROW] * 4
-    asked = [("score", "mean"), ("score", "cls"), ("first", "mean"), ("first", "cls")]
-    assert [(row["backbone"], row["pooling"]) for row in rows] == asked
-    for row, (backbone, pooling) in zip(rows, asked, strict=True):
-        alone = client.predict(backbone, "not good", pooling=pooling, api_name="/analyze")
-        alike = [key for key in ROW if key not in ("probability", "reads", "refusal")]
-        assert [row[key] for key in alike] == [alone[key] for key in alike]
-        assert row["reads"] == alone["reads"]["positions"]
-        assert row["refusal"] is None
-
-
-@pytest.mark.parametrize(("backbone", "labels"), [("first", 1), ("emotions", None), ("score", 0)])
-def test_the_probability_is_that_of_what_is_predicted(backbone: str, labels: int | None) -> None:
-    analysis = FakeAnalyst().analyze(Query(backbone, "not good"))
-    row = cell_json(Cell(analysis.query, analysis))
-    by_label = dict(zip(row["labels"], row["probabilities"], strict=True))
-    if labels == 0:
-        assert (row["predicted"], row["probability"]) == (None, None)
-    elif labels == 1:
-        assert row["probability"] == by_label[row["predicted"]] == max(by_label.values())
-    else:
-        assert row["predicted"] == [label for label, value in by_label.items() if value > 0.5] != []
-        assert row["probability"] == max(by_label[label] for label in row["predicted"])
-
-
-def test_several_labels_of_which_none_holds_have_no_probability() -> None:
-    analysis = FakeAnalyst().analyze(Query("emotions", "not good"))
-    none = replace(analysis, probabilities=np.full(4, 0.3, np.float32))
-    row = cell_json(Cell(none.query, none))
-    assert (row["predicted"], row["probability"]) == ([], None)
-
-
-def test_a_combination_that_cannot_be_answered_says_why_in_its_row(client: Client) -> None:
-    rows = client.predict(["first", "broken"], ["pooler", "cls"], "good", "", "probe", api_name="/compare")
-    assert [list(row) for row in rows] == [ROW] * 4
-    assert [bool(row["refusal"]) for row in rows] == [True, False, True, True]
-    refused, answered, far, _ = rows
-    assert "this checkpoint has no such pooling" in refused["refusal"]
-    assert "fetch it first" in far["refusal"]
-    empty = {key: refused[key] for key in ROW[4:12]}
-    assert list(empty.values()) == [None, None, [], [], [], [], None, []]
-    assert (refused["backbone"], refused["pooling"], refused["head"]) == ("first", "pooler", "probe")
-    assert answered["task"] == "sentiment"
-
-
-def test_empty_lists_stand_for_all_that_is_here_and_fits(client: Client) -> None:
-    rows = client.predict([], ["cls"], "not good", api_name="/compare")
-    here = [spec["key"] for spec in client.predict(api_name="/backbones") if spec["available"]]
-    assert [(row["backbone"], row["pooling"]) for row in rows] == [(key, "cls") for key in here]
-    rows = client.predict(["last", "first"], [], "not good", api_name="/compare")
-    assert [(row["backbone"], row["pooling"]) for row in rows] == [
-        (key, pooling) for key in ("last", "first") for pooling in ("native", "cls", "mean")
-    ]
-    assert not any(row["refusal"] for row in rows)
-
-
-def test_where_no_pooling_fits_the_rows_say_why(client: Client) -> None:
-    rows = client.predict(["broken"], [], "not good", api_name="/compare")
-    assert len(rows) == len(client.predict(api_name="/poolings"))
-    assert all("fetch it first" in row["refusal"] for row in rows)
-
-
-def test_a_comparison_of_nothing_is_a_message(client: Client, log: Path) -> None:
-    with pytest.raises(AppError, match="text: '' was given"):
-        client.predict(["first"], ["cls"], "", api_name="/compare")
-    for wrong in ("first", 3, None):
-        with pytest.raises(AppError, match=r"backbones: .* was given; a list of keys is expected"):
-            client.predict(wrong, ["cls"], "good", api_name="/compare")
-    assert "Traceback" not in log.read_text()
-
-
-def test_two_long_lists_are_not_multiplied() -> None:
-    asked = []
-
-    class Counting(FakeAnalyst):
-        def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-            asked.append(len(queries))
-            raise PoolscopeError("combinations", len(queries), "too many")
-            yield
-
-    functions = built(lambda: build(Counting())).fns.values()
-    (compare,) = (function.fn for function in functions if function.api_name == "compare")
-    with pytest.raises(gr.Error, match="too many"):
-        compare(["first"] * 100_000, ["cls"] * 100_000, "good")
-    assert asked == [1000]
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])

@@ -1,8 +1,6 @@
 """The Compare tab without a browser: what it shows is what each combination says when asked alone."""
 
 import re
-from collections.abc import Generator, Iterator, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -11,8 +9,8 @@ import pytest
 from components.errors import PoolscopeError
 from components.figures.grid import Comparison
 from components.figures.view import number, percent
-from components.types import Analysis, Compared, Query
-from components.ui.compare import NOTHING, Compare, build_compare
+from components.types import Analysis, Query
+from components.ui.compare import NOTHING
 from components.ui.compare_captions import result
 from components.ui.compare_grid import grid
 from components.ui.compare_words import agreement
@@ -20,67 +18,11 @@ from components.ui.shell import build
 from components.ui.texts import load_texts
 from tests.figures.compared import answer, comparison
 from tests.serving import built
+from tests.ui.compare_page import Page, Watched
 from tests.ui.compared_html import Table, words
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
-CLICK = SimpleNamespace(target=None)
-
-
-class Watched(FakeAnalyst):
-    """Counts comparisons, backbones that were run, and iterators that were closed early."""
-
-    def __init__(self, **how: Any) -> None:
-        super().__init__(**how)
-        object.__setattr__(self, "log", [])
-
-    log: list[str]
-
-    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        self.log.append("asked")
-        try:
-            for compared in super().compare(queries):
-                self.log.append(compared.backbone.key)
-                yield compared
-        except GeneratorExit:
-            self.log.append("left")
-            raise
-
-
-class Page:
-    """A visitor's page: keeps the values that handlers update."""
-
-    def __init__(self, analyst: FakeAnalyst) -> None:
-        self.tab, self.arrival, self.events = built(lambda: _tab(analyst))
-        self.values: dict[Any, Any] = {part: part.value for part in self.tab.inputs}
-
-    def set(self, **values: Any) -> None:
-        self.values |= {getattr(self.tab, name): value for name, value in values.items()}
-
-    def steps(self, target: Any = None) -> Iterator[dict[Any, Any]]:
-        event: Any = SimpleNamespace(target=target)
-        for updates in self.tab.stream(self.values, event):
-            assert set(updates) <= set(self.tab.outputs)
-            yield self.take(updates)
-
-    def ask(self, target: Any = None) -> dict[Any, Any]:
-        """Everything that a comparison leaves on the page."""
-        left: dict[Any, Any] = {}
-        for updates in self.steps(target):
-            left |= updates
-        return left
-
-    def take(self, updates: dict[Any, Any]) -> dict[Any, Any]:
-        for part, update in updates.items():
-            if part in self.values and not isinstance(update, dict):
-                self.values[part] = update
-        return updates
-
-
-def _tab(analyst: FakeAnalyst) -> tuple[Compare, gr.Tab, list[Any]]:
-    with gr.Blocks(analytics_enabled=False) as blocks, gr.Tabs(), gr.Tab("compare") as arrival:
-        tab = build_compare(analyst, arrival, SAY)
-    return tab, arrival, list(blocks.fns.values())
 
 
 def asked_alone(query: Query) -> Analysis | str:
@@ -91,16 +33,25 @@ def asked_alone(query: Query) -> Analysis | str:
         return str(error)
 
 
-def test_arrival_compares_the_first_example_once() -> None:
+def test_the_first_arrival_asks_for_a_comparison_and_no_other_does() -> None:
+    page = Page(FakeAnalyst())
+    assert page.values[page.tab.calls] == 0
+    assert page.take(page.tab.visit(page.values))[page.tab.calls] == 1
+    assert page.take(page.tab.visit(page.values))[page.tab.calls] == 1
+    page.set(calls=7)
+    assert page.tab.visit(page.values)[page.tab.calls] == 7
+
+
+def test_the_first_example_is_compared_in_the_place_of_the_empty_grid() -> None:
     analyst = Watched()
     page = Page(analyst)
-    left = page.ask(page.arrival)
+    assert page.tab.grid.value.count('class="pending"') == 15
+    left = page.ask()
     shown = page.values[page.tab.shown]
     assert shown.state == "done"
     assert len(shown.compared) == 5
     assert shown.poolings == ("native", "cls", "mean")
-    assert left[page.tab.area]["visible"]
-    assert set(page.ask(page.arrival)) == {page.tab.backbones}
+    assert left[page.tab.grid].count('class="told') == 12
     assert analyst.log.count("asked") == 1
     page.ask()
     assert analyst.log.count("asked") == 2
@@ -135,22 +86,23 @@ def test_backbones_come_one_by_one_and_the_rest_waits() -> None:
     page.set(backbones=["first", "last", "pair"], poolings=["cls", "mean"])
     steps = list(page.steps())
     assert "0 of 3 backbones" in words(steps[0][page.tab.status])
-    assert steps[0][page.tab.cancel]["visible"]
+    assert steps[0][page.tab.cancel]["interactive"]
     for done, step in enumerate(steps[1:4], start=1):
         assert f"{done} of 3 backbones" in words(step[page.tab.status])
         assert step[page.tab.grid].count('class="pending"') == 2 * (3 - done)
-        assert len(step[page.tab.curves].data) == done
+        assert page.tab.curves not in step  # drawn once, at the end
     assert "6 combinations, from one forward pass for each of 3 backbones." in words(
         steps[4][page.tab.status]
     )
-    assert not steps[4][page.tab.cancel]["visible"]
+    assert not steps[4][page.tab.cancel]["interactive"]
+    assert len(page.tab.settle(page.values)[page.tab.curves].data) == 3
 
 
 def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
     analyst = Watched()
     page = Page(analyst)
     page.set(backbones=["first", "last", "pair"], poolings=["cls"])
-    coming = page.tab.stream(page.values, CLICK)  # type: ignore[arg-type]
+    coming = page.tab.stream(page.values)
     for _ in range(2):
         page.take(next(coming))
     coming.close()  # type: ignore[attr-defined]
@@ -202,13 +154,14 @@ def test_another_view_asks_nothing() -> None:
 def test_what_cannot_be_compared_is_said_and_nothing_is_lost(given: dict[str, Any], told: str) -> None:
     page = Page(FakeAnalyst())
     page.ask()
-    shown = page.values[page.tab.shown]
+    shown, before = page.values[page.tab.shown], page.tab.settle(page.values)
     page.set(**given)
     left = page.ask()
     assert told in words(left[page.tab.status])
     assert "<img" not in left[page.tab.status]
-    assert not left[page.tab.cancel]["visible"]
-    assert set(left) == {page.tab.status, page.tab.cancel}
+    assert not left[page.tab.cancel]["interactive"]
+    assert set(left) == {page.tab.status, page.tab.cancel, *page.tab.drawn}
+    assert {part: left[part] for part in page.tab.drawn} == before
     assert page.values[page.tab.shown] is shown
 
 
@@ -233,8 +186,7 @@ def test_a_backbone_that_has_come_since_is_offered() -> None:
     page = Page(analyst)
     assert "far" not in dict(page.tab.backbones.choices).values()
     analyst.hub.here.add("far")
-    (first, *_) = page.steps(page.arrival)
-    assert "far" in dict(first[page.tab.backbones]["choices"]).values()
+    assert "far" in dict(page.tab.visit(page.values)[page.tab.backbones]["choices"]).values()
 
 
 def test_nothing_from_a_checkpoint_is_markup() -> None:
@@ -256,6 +208,10 @@ def test_its_events_are_private_and_cancel_ends_only_its_own() -> None:
     (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
     assert ask.api_visibility == "private"
     assert [ask._id] in [fn.cancels for fn in functions]
-    looks = [fn for fn in functions if fn.fn is not None and ".look of" in str(fn.fn)]
-    assert looks
-    assert {(look.queue, look.api_visibility) for look in looks} == {(False, "private")}
+    others = [fn for fn in functions if fn is not ask and re.search(r"Compare\.|Version\.", str(fn.fn))]
+    assert {fn.api_visibility for fn in others} == {"private"}
+    queued = {
+        name for fn in others if fn.queue for name in re.findall(r"(?:Compare|Version)\.(\w+)", str(fn.fn))
+    }
+    assert queued == {"visit", "copied", "dropped", "swapped"}  # gradio tells of a changed State only then
+    assert len(others) == 8

@@ -196,7 +196,9 @@ def test_the_file_holds_every_word_and_token() -> None:
 def test_rows_of_backbones_that_have_not_come_keep_their_place() -> None:
     page = Page(FakeAnalyst())
     page.set(backbones=["first", "last", "pair"], poolings=["cls"])
-    drawn = [step[page.tab.words.shown] for step in page.steps() if page.tab.words.shown in step]
+    drawn = [
+        page.tab.settle(page.values)[page.tab.words.shown] for step in page.steps() if page.tab.grid in step
+    ]
     assert len(drawn) == 3
     for come, html in enumerate(drawn, start=1):
         assert "--rows: 3" in html

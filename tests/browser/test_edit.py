@@ -1,0 +1,104 @@
+"""A second version of the text in the Compare tab, on the bundled checkpoints and on made-up ones."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Request, expect
+
+from tests.browser.conftest import Open
+from tests.browser.test_compare import WHOLE, arrived, cells
+from tests.browser.visitor import PATIENCE, Visitor
+
+BOTH = "30 combinations, both versions, from one forward pass for each of 5 backbones and each version."
+
+
+def button(visitor: Visitor, name: str) -> Locator:
+    return visitor.page.locator(f"#compare-edit-{name}")
+
+
+def edited(visitor: Visitor) -> Visitor:
+    """A visitor who has the first "not" dropped."""
+    arrived(visitor, WHOLE)
+    button(visitor, "drop").click()
+    expect(visitor.page.locator("#compare-status")).to_contain_text(BOTH, timeout=PATIENCE)
+    expect(visitor.page.locator("#edit-words-heading")).to_be_visible()
+    return visitor
+
+
+def test_dropping_a_not_is_one_click(real: Open) -> None:
+    visitor = edited(real())
+    box = visitor.page.locator("#compare-version-text textarea")
+    expect(box).to_have_value("The plot is bad, but the acting is not good at all.")
+    expect(cells(visitor, ".edit")).to_have_count(30)
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("of 30 combinations")
+    expect(visitor.page.locator("#compare-moves .nearness tbody tr")).to_have_count(5)
+    expect(visitor.page.locator("#compare-moves .nearness thead del")).to_have_text("not")
+    expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
+
+
+def test_one_version_only_asks_no_model(real: Open) -> None:
+    visitor = edited(real())
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            asked.append(request.url.partition("/gradio_api/")[2])
+
+    visitor.page.on("request", note)
+    button(visitor, "clear").click()
+    expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
+    expect(visitor.page.locator("#compare-moves")).to_be_hidden()
+    expect(visitor.page.locator("#compare-version-text")).to_be_hidden()
+    expect(cells(visitor, ".edit")).to_have_count(0)
+    assert asked
+    assert not [path for path in asked if path.startswith("queue/join")]
+
+
+def test_a_copy_is_edited_and_asked_by_enter(fake: Open) -> None:
+    visitor = arrived(fake(), "15 combinations")
+    expect(visitor.page.locator("#compare-version-text")).to_be_hidden()
+    expect(button(visitor, "swap")).to_be_hidden()
+    button(visitor, "copy").click()
+    box = visitor.page.locator("#compare-version-text textarea")
+    expect(box).to_have_value("The plot is not bad, but the acting is not good at all.")
+    box.fill("<img src=x onerror=pwn()> bad")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.locator("#compare-status")).to_contain_text("15 combinations, both versions")
+    expect(cells(visitor, ".untrained")).to_have_count(3)
+    expect(visitor.page.locator("#compare-moves .nearness thead")).to_contain_text("img")
+    assert visitor.page.locator("#compared img").count() == 0
+
+
+def test_the_texts_of_a_pair_are_swapped(fake: Open) -> None:
+    visitor = arrived(fake(), "15 combinations")
+    visitor.type("the second one", "compare-pair")
+    button(visitor, "swap").click()
+    expect(visitor.page.locator("#compare-version-text textarea")).to_have_value("the second one")
+    expect(visitor.page.locator("#compare-status")).to_contain_text("both versions")
+    expect(visitor.page.locator("#compare-moves .nearness thead :is(ins, del)")).to_have_count(0)
+
+
+def test_where_there_is_nothing_to_drop_it_is_said(fake: Open) -> None:
+    visitor = arrived(fake(), "15 combinations")
+    visitor.type("a good film", "compare-text")
+    button(visitor, "drop").click()
+    expect(visitor.page.locator("#compare-edit-note")).to_contain_text("no “not”")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1920])
+def test_it_can_be_read_anywhere(real: Open, theme: str, width: int) -> None:
+    visitor = edited(real(theme=theme, width=width))
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visitor.serious_violations() == []
+
+
+def test_the_numbers_can_be_saved(real: Open, tmp_path: Path) -> None:
+    visitor = edited(real())
+    visitor.page.locator("#compare-numbers > button").click()
+    with visitor.page.expect_download() as download:
+        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
+    download.value.save_as(tmp_path / "versions.csv")
+    lines = (tmp_path / "versions.csv").read_text("utf-8-sig").splitlines()
+    assert lines[0].startswith("backbone,pooling,head,task,says before,says now,changes its mind")
+    assert len(lines) == 31

@@ -1,0 +1,50 @@
+"""Two versions of a text on the bundled checkpoints: every number is what each version gets alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.engine.engine import Engine
+from components.figures.moves import moved
+from components.figures.versions import versions
+from components.types import Query
+from tests.ui.compare_page import Page
+
+BEFORE, AFTER = "The plot is not bad, but the acting is dull.", "The plot is bad, but the acting is dull."
+KEYS = ["bert-sentiment", "xlnet-sentiment", "gpt2-sentiment"]
+
+
+def test_outputs_similarity_and_reads_are_those_of_each_version(engine: Engine) -> None:
+    page = Page(engine)
+    page.set(backbones=KEYS, poolings=["native", "mean", "max"], text=BEFORE, version_text=AFTER)
+    page.ask()
+    both = versions(page.values[page.tab.shown])
+    assert both
+    words = moved(both)
+    assert words
+    assert len(both.moves) == 9
+    for move in both.moves:
+        query = Query(move.before.query.backbone, BEFORE, pooling=move.before.query.pooling)
+        old, new = engine.analyze(query), engine.analyze(replace(query, text=AFTER))
+        assert move.answers
+        for shown, alone in zip(move.answers, (old, new), strict=True):
+            np.testing.assert_array_equal(shown.probabilities, alone.probabilities)
+        place = int(old.probabilities.argmax())
+        assert move.moved == pytest.approx(
+            float(new.probabilities[place] - old.probabilities[place]), abs=1e-6
+        )
+        assert move.flips == (old.predicted != new.predicted)
+        reading = words.reading(*move.answers)
+        assert sum(part.before or 0 for part in reading.parts) == pytest.approx(1, abs=1e-5)
+        assert sum(part.after or 0 for part in reading.parts) == pytest.approx(1, abs=1e-5)
+        if query.pooling == "native":
+            row = words.words.rows[query.backbone]
+            place = [word.surface for word in words.words.words].index("dull")
+            for alone, value in ((old, row[place].before), (new, row[place].after)):
+                start = alone.query.text.index("dull")
+                spans = alone.tokens.span
+                inside = (spans[:, 0] < start + 4) & (spans[:, 1] > start) & ~alone.tokens.special
+                assert value == pytest.approx(float(alone.similarity[-1][inside].mean()), abs=1e-6)
+    assert [word.surface for word in words.words.words if word.kind == "dropped"] == ["not"]
+    assert not [word for word in words.words.words if word.kind == "new"]
