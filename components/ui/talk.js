@@ -54,6 +54,7 @@ const go = (to) => {
   step = Math.min(Math.max(to, 1), slides.length);
   talk.classList.add("on");
   document.body.style.overflow = "hidden"; // what lies below does not scroll
+  for (const other of talk.parentElement.children) other.inert = other !== talk;
   slides.forEach((slide, index) => {
     slide.classList.toggle("current", index + 1 === step);
     slide.inert = index + 1 !== step;
@@ -71,6 +72,7 @@ const leave = () => {
   step = 0;
   talk.classList.remove("on");
   document.body.style.overflow = "";
+  for (const other of talk.parentElement.children) other.inert = false;
   keep();
 };
 
@@ -79,16 +81,16 @@ const TURNS = {
   ArrowLeft: () => go(step - 1), PageUp: () => go(step - 1),
   Home: () => go(1), End: () => go(slides.length), Escape: leave, t: leave,
 };
+const TYPING = "input, textarea, dialog, [role=listbox], [contenteditable]";
 let last = 1; // where the talk was left
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, dialog, [role=listbox]")) return;
-  if (!step && event.key === "t") return go(last);
-  if (!step || !(event.key in TURNS)) return undefined;
-  if (event.key === " " && event.target.closest("button, a")) return undefined;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
+  if (event.key === " " && event.target.closest("button, a")) return;
+  if (step ? !(event.key in TURNS) : event.key !== "t") return;
   event.preventDefault();
-  TURNS[event.key]();
+  if (step) TURNS[event.key]();
+  else go(last);
   last = step || last;
-  return undefined;
 });
 element.addEventListener("click", (event) => {
   const asked = event.target.closest("button")?.dataset.talk;

@@ -1,0 +1,43 @@
+"""The report of what is on the screen: what the link asks, answered anew, as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from components.analyst import Analyst
+from components.figures.view import Say
+from components.ui.compare_layout import titles_of
+from components.ui.controls import Control, from_link
+from components.ui.leading import COMPARE
+from components.ui.report.analysis import report
+from components.ui.report.comparison import comparison_report
+from components.ui.talk_slides import answered, compared
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """What the reports of one language are made of."""
+
+    analyst: Analyst
+    controls: tuple[Control, ...]
+    say: Say
+
+    def document(self, query: str, page: str = "") -> str:
+        """The report of what the ``query`` of a link asks; ``page`` is the address of the page that asks.
+
+        PoolscopeError says what is wrong with a link: a report of anything else would mislead.
+        """
+        state, faults = from_link(query, self.controls)
+        if faults:
+            raise faults[0]
+        made, link = datetime.now(UTC), f"{page}?{query}" if page else ""
+        if state["tab"] == COMPARE:
+            titles = titles_of(self.analyst)
+            return comparison_report(compared(self.analyst, state), titles, self.say, made, link)
+        view, anatomy = answered(self.analyst, state)
+        return report(view, anatomy, self.say, made, link)
+
+
+ByLanguage = Mapping[str, Reports]  # the language's tag -> its reports

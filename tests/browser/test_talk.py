@@ -1,0 +1,96 @@
+"""Talk mode in a browser: a step only changes which slide is seen, and no network is needed."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE, Visitor
+
+SHOWN = "#talk .slide.current"
+FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => {
+  const shown = slide.querySelector('.shown').getBoundingClientRect();
+  return shown.bottom <= slide.getBoundingClientRect().bottom + 1 && shown.right <= innerWidth + 1;
+})"""
+
+
+def talking(visitor: Visitor, step: int = 1) -> None:
+    """Open the talk, and wait until every slide is made."""
+    visitor.page.goto(visitor.page.url + f"&talk={step}")
+    expect(visitor.page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
+    for place in visitor.page.locator("#talk .slide .plot").all():
+        expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
+    expect(visitor.page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
+    visitor.page.wait_for_function(FITS, timeout=PATIENCE)
+
+
+def step_of(page: Page) -> str:
+    return page.locator("#talk-bar [role=status]").inner_text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open, theme: str) -> None:
+    visitor = real(theme=theme, width=1920, height=1080)
+    talking(visitor)
+    page = visitor.page
+    total = page.locator("#talk .slide").count()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    seen = [page.locator(f"{SHOWN} h2.caption").inner_text()]
+    for _ in range(total - 1):
+        page.keyboard.press("ArrowRight")
+        assert page.locator(SHOWN).count() == 1  # without waiting for anything
+        seen.append(page.locator(f"{SHOWN} h2.caption").inner_text())
+    assert len(set(seen)) == total
+    assert [url for url in asked if "queue/join" in url] == []
+    assert step_of(page) == f"{total} / {total}"
+    assert re.search(rf"[?&]talk={total}\b", page.url)
+    page.keyboard.press("ArrowRight")  # there is nothing behind the last one
+    assert step_of(page) == f"{total} / {total}"
+    page.keyboard.press("Home")
+    assert step_of(page) == f"1 / {total}"
+    assert visitor.serious_violations() == []
+
+
+def test_a_talk_goes_on_without_a_network(real: Open) -> None:
+    visitor = real(width=1366, height=768)
+    talking(visitor, 2)
+    page = visitor.page
+    page.context.set_offline(True)
+    try:
+        page.keyboard.press("PageDown")
+        expect(page.locator(f"{SHOWN} .main-svg").first).to_be_visible()
+        page.keyboard.press("PageUp")
+        page.keyboard.press("PageUp")
+        expect(page.locator(f"{SHOWN} .verdict")).to_be_visible()
+    finally:
+        page.context.set_offline(False)
+    visitor.faults[:] = [fault for fault in visitor.faults if "INTERNET_DISCONNECTED" not in fault]
+
+
+def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    page = visitor.page
+    page.keyboard.press("t")
+    expect(page.locator(SHOWN)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#talk")).to_be_hidden()
+    assert "talk=" not in page.url
+    visitor.type("t")  # a letter in a text is a letter
+    expect(page.locator("#talk")).to_be_hidden()
+    page.get_by_role("button", name="Talk").click()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.get_by_role("link", name="Open on the page").click()
+    expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
+    expect(page.locator("#talk")).to_be_hidden()
+
+
+def test_a_talk_fits_on_a_phone(real: Open) -> None:
+    visitor = real(width=360, height=740)
+    talking(visitor)
+    visitor.page.get_by_role("button", name="One step on").click()
+    assert step_of(visitor.page).startswith("2 / ")
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,0 +1,91 @@
+"""A talk's script: states of the page with a caption each."""
+
+from pathlib import Path
+
+import pytest
+
+from components.errors import PoolscopeError
+from components.ui.controls import Control, OneOf, SomeOf, Switch, Whole, Words
+from components.ui.talk_file import read_talk
+
+CONTROLS = (
+    Control("text", Words(), "a fine film"),
+    Control("backbone", OneOf(lambda: ("first", "last")), "first"),
+    Control("backbones", SomeOf(lambda: ("first", "last")), ("first",)),
+    Control("layer", Whole(-1, 9), -1),
+    Control("centred", Switch(), False),
+)
+SHOWS = ("reads", "grid")
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "talk.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
+    script = """
+        [[step]]
+        show = "reads"
+        caption = { en = "Look", zh = "看" }
+        text = "not <good> & 好"
+        layer = 2
+        centred = true
+        backbones = ["last", "first"]
+        [[step]]
+        show = "grid"
+        caption.zh = "第二"
+        backbones = []
+    """
+    first, second = read_talk(written(tmp_path, script), CONTROLS, SHOWS)
+    assert (first.show, first.said("en"), first.said("zh"), first.said("fr")) == (
+        "reads",
+        "Look",
+        "看",
+        "Look",
+    )
+    assert first.state == {
+        "text": "not <good> & 好",
+        "backbone": "first",
+        "backbones": ("last", "first"),
+        "layer": 2,
+        "centred": True,
+    }
+    assert "backbones=last&backbones=first&layer=2&centred=1" in first.link
+    assert second.said("en") == "第二"
+    assert second.state["backbones"] == ()
+    assert second.link == "backbones="
+
+
+def test_a_script_without_steps_is_no_talk(tmp_path: Path) -> None:
+    assert read_talk(written(tmp_path, "# nothing yet"), CONTROLS, SHOWS) == ()
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ('show = "reads"', "step 1, caption: None was given"),
+        ('show = "reads"\ncaption = "Look"', "step 1, caption: 'Look' was given"),
+        ('caption.en = "Look"', "step 1, show: None was given; allowed are reads, grid"),
+        ('show = "cellar"\ncaption.en = "Look"', "step 1, show: 'cellar' was given"),
+        (
+            'show = "reads"\ncaption.en = "Look"\nbackbon = "first"',
+            "step 1: 'backbon' was given; allowed are",
+        ),
+        ('show = "reads"\ncaption.en = "Look"\nbackbone = "gone"', "step 1, backbone: 'gone' was given"),
+        ('show = "reads"\ncaption.en = "Look"\nlayer = 1.5', "step 1, layer: '1.5' was given"),
+    ],
+)
+def test_a_mistake_is_named_with_its_step(tmp_path: Path, step: str, said: str) -> None:
+    with pytest.raises(PoolscopeError) as caught:
+        read_talk(written(tmp_path, f"[[step]]\n{step}"), CONTROLS, SHOWS)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["[[step", '[[step]]\nshow = "reads"\nshow = "reads"'])
+def test_what_is_no_toml_is_said_to_be_none(tmp_path: Path, text: str) -> None:
+    with pytest.raises(PoolscopeError, match="readable TOML"):
+        read_talk(written(tmp_path, text), CONTROLS, SHOWS)
+    with pytest.raises(PoolscopeError, match="readable TOML"):
+        read_talk(tmp_path / "missing.toml", CONTROLS, SHOWS)
