@@ -1,18 +1,36 @@
 """The one exception that visitors see."""
 
+from __future__ import annotations
+
+from components.texts import Sentence, Texts, load_texts
+
 
 class PoolscopeError(ValueError):
     """A request that cannot be answered as asked; its text is written for the visitor.
 
-    It names the field, what was given and what is allowed, and never shows more than
-    the first 60 characters of what was given.
+    It names the field, what was given and what is allowed, and never shows more than the first 60 characters
+    of what was given, unless that is a Sentence. ``key`` and ``values`` make the sentence that says what is
+    allowed. ``str`` gives the message in English, ``said`` in any language.
     """
 
-    def __init__(self, field: str, given: object, allowed: str) -> None:
-        try:
-            shown = repr(given)
-        except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
-            shown = "what cannot be written down"
-        shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
-        super().__init__(f"{field}: {shown} was given; {allowed}.")
+    def __init__(self, field: str, given: object, key: str, /, **values: object) -> None:
         self.field = field
+        self.sentence = Sentence(
+            "errors.message",
+            field=Sentence(named) if (named := f"fields.{field}") in load_texts().entries else field,
+            given=given if isinstance(given, Sentence) else _shown(given),
+            allowed=Sentence(key, **values),
+        )
+        super().__init__(str(self.sentence))
+
+    def said(self, say: Texts) -> str:
+        """The message in the language of ``say``."""
+        return self.sentence.said(say)
+
+
+def _shown(given: object) -> str | Sentence:
+    try:
+        shown = repr(given)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return Sentence("errors.unwritable")
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"

@@ -13,6 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from components.texts import Sentence
+
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -150,7 +152,7 @@ class Analysis:
     problem_type: ProblemType
     reads: Reads
     head_trained: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Sentence, ...]
     milliseconds: Mapping[str, float]
 
     @property
@@ -170,11 +172,11 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One combination of a comparison: its answer, or why there is none (a PoolscopeError's message)."""
+    """One combination of a comparison: its answer, or why there is none: a PoolscopeError's sentence."""
 
     query: Query
     analysis: Analysis | None
-    refusal: str = ""
+    refusal: Sentence | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,7 @@ def _alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:
 def _index(field: str, given: int, count: int) -> int:
     """``given`` counted from 0, where negative numbers count from the end."""
     if not -count <= given < count:
-        raise PoolscopeError(field, given, f"allowed are {-count} to {count - 1}")
+        raise PoolscopeError(field, given, "errors.range", low=-count, high=count - 1)
     return given % count
 
 
@@ -92,6 +92,5 @@ def _pooled(examined: Examined) -> list[Numbers]:
     layers = map(examined.states.upto, range(len(hidden)))
     pooled = [POOLINGS[pooling](states)[0].numpy() for states in layers]
     if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, hidden, strict=True)):
-        allowed = f"the vector of {pooling} is not as wide as a hidden state: choose cls or a token's index"
-        raise PoolscopeError("reference", examined.query.reference, allowed)
+        raise PoolscopeError("reference", examined.query.reference, "errors.wide", pooling=pooling)
     return pooled

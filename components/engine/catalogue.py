@@ -59,9 +59,9 @@ def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise PoolscopeError("catalogue", str(file), f"it must be a readable TOML file ({error})") from error
+        raise PoolscopeError("catalogue", str(file), "errors.toml", reason=str(error)) from error
     if not entries:
-        raise PoolscopeError("catalogue", str(file), "it must list at least one backbone")
+        raise PoolscopeError("catalogue", str(file), "errors.empty")
     return tuple(_spec(key, entry, file) for key, entry in entries.items())
 
 
@@ -91,7 +91,7 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
         known = Entry.model_validate(entry)
     except ValidationError as error:
         details = "; ".join(f"{'.'.join(map(str, e['loc']))} {e['msg']}".strip() for e in error.errors())
-        raise PoolscopeError(f"catalogue entry [{key}]", entry, details) from error
+        raise PoolscopeError(f"catalogue entry [{key}]", entry, "errors.entry", reason=details) from error
     spec = BackboneSpec(
         key=key,
         title=known.title,
@@ -123,6 +123,5 @@ def _probes(key: str, given: str | None, catalogue: Path) -> dict[str, Any]:
     try:
         return {"probes": str(file), "probed": probed(file)}
     except (OSError, SafetensorError) as error:
-        raise PoolscopeError(
-            f"catalogue entry [{key}]", given, f"probes must be a readable safetensors file ({error})"
-        ) from error
+        entry, reason = f"catalogue entry [{key}]", str(error)
+        raise PoolscopeError(entry, given, "errors.probe_file", reason=reason) from error

@@ -36,10 +36,7 @@ class Checkpoints:
     def _make_room(self, needed: int) -> None:
         """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
         if needed > self._budget:
-            raise RefusalError(
-                f"it needs {needed / MB:,.0f} MB of memory and {self._budget / MB:,.0f} MB are set aside for "
-                "checkpoints here; take a smaller one"
-            )
+            raise RefusalError("refusals.memory", needed=needed / MB, budget=self._budget / MB)
         leaves = self.resident + needed > self._budget
         while self.resident + needed > self._budget:
             self._loaded.popitem(last=False)

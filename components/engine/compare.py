@@ -53,4 +53,4 @@ def _cell(passed: Passed, asked: Asked) -> Cell:
 
 
 def _refused(query: Query, error: PoolscopeError) -> Cell:
-    return Cell(query, None, str(error))
+    return Cell(query, None, error.sentence)

@@ -126,7 +126,7 @@ def _handing_out(model: PreTrainedModel, inputs: Inputs) -> list[nn.Module]:
         handing = [module for module, output in finished if output is states]
         if not torch.equal(_answer_to_noise(model, handing[0], inputs), logits):
             return handing
-    raise PoolscopeError("backbone", model.config.model_type, "no hidden states of it move its logits")
+    raise PoolscopeError("backbone", model.config.model_type, "errors.unmoved")
 
 
 def _answer_to_noise(model: PreTrainedModel, module: nn.Module, inputs: Inputs) -> Tensor:

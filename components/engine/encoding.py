@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerBase
 
 from components.engine.rows import Row, rows
 from components.errors import PoolscopeError
+from components.texts import Sentence
 from components.types import Tokens
 
 
@@ -21,7 +22,7 @@ class Encoded:
 
     tokens: Tokens
     inputs: dict[str, Tensor]
-    warnings: tuple[str, ...]
+    warnings: tuple[Sentence, ...]
 
 
 def encode(tokenizer: PreTrainedTokenizerBase, limit: int, text: str, text_pair: str) -> Encoded:
@@ -30,7 +31,7 @@ def encode(tokenizer: PreTrainedTokenizerBase, limit: int, text: str, text_pair:
     whole = tokenizer(text, pair, return_tensors="pt", verbose=False)
     length = whole["input_ids"].shape[1]
     if length == 0:
-        raise PoolscopeError("text", text, "it gives no tokens: type at least one word")
+        raise PoolscopeError("text", text, "errors.no_tokens")
     kept = whole
     if length > limit:
         kept = tokenizer(text, pair, return_tensors="pt", truncation=True, max_length=limit)
@@ -49,10 +50,7 @@ def numbered(encoded: Encoded, states: int) -> Encoded:
         special=np.zeros(states, dtype=bool),
         cls=-1,
     )
-    says = (
-        f"This model has {states} final hidden states for {len(encoded.tokens.text)} tokens, and none of "
-        "them stands for one token: they are shown by their numbers, at the layers that have as many."
-    )
+    says = Sentence("warnings.states", states=states, tokens=len(encoded.tokens.text))
     return Encoded(tokens, encoded.inputs, (*encoded.warnings, says))
 
 
@@ -86,19 +84,19 @@ def _cls_index(tokenizer: PreTrainedTokenizerBase, row: Row) -> int:
     return int(next(iter([*own, *typed]), -1))
 
 
-def _left_out(length: int, limit: int) -> list[str]:
+def _left_out(length: int, limit: int) -> list[Sentence]:
     if length <= limit:
         return []
-    return [f"The input has {length} tokens and {limit} are taken: the last {length - limit} were left out."]
+    return [Sentence("warnings.long", length=length, limit=limit, rest=length - limit)]
 
 
 def _oddities(
     tokenizer: PreTrainedTokenizerBase, row: Row, tokens: Tokens, texts: tuple[str, str]
-) -> list[str]:
+) -> list[Sentence]:
     """Warnings about special tokens that were typed and about words that the vocabulary does not know."""
     warnings = []
     if not row.placed:
-        warnings.append("The tokenizer of this backbone does not tell where in the text its tokens stand.")
+        warnings.append(Sentence("warnings.places"))
     special_ids = set(tokenizer.all_special_ids)
     typed: dict[str, None] = {}
     unknown = 0
@@ -111,10 +109,8 @@ def _oddities(
             typed[tokens.text[index]] = None
         else:
             unknown += token_id == tokenizer.unk_token_id
-    warnings += [
-        f"“{token}” in the text was taken as the special token, as transformers does." for token in typed
-    ]
+    warnings += [Sentence("warnings.typed", token=token) for token in typed]
     if unknown:
-        stand_in = f"stand as {tokenizer.unk_token}"
-        warnings.append(f"{unknown} of {len(row.ids)} tokens are unknown to this vocabulary and {stand_in}.")
+        stand_in = str(tokenizer.unk_token)
+        warnings.append(Sentence("warnings.unknown", count=unknown, total=len(row.ids), token=stand_in))
     return warnings

@@ -177,7 +177,7 @@ class Engine:
         """The backbone of a key, as it is now."""
         known = self._specs.get(key) or self._hub.known(key)
         if known is None:  # forgotten since it was found
-            raise PoolscopeError("backbone", key, "it has to be looked up on the hub again")
+            raise PoolscopeError("backbone", key, "errors.forgotten")
         return refreshed(known)
 
     @contextmanager
@@ -206,6 +206,7 @@ class Engine:
 def _present(spec: BackboneSpec) -> BackboneSpec:
     """``spec``, if it is on this machine."""
     if spec.source == "hub" and not spec.available:
-        size = f" ({megabytes(spec.size)})" if spec.size else ""
-        raise PoolscopeError("backbone", spec.key, f"it is not on this machine yet: fetch it first{size}")
+        if spec.size:
+            raise PoolscopeError("backbone", spec.key, "errors.absent_sized", size=megabytes(spec.size))
+        raise PoolscopeError("backbone", spec.key, "errors.absent")
     return spec

@@ -19,6 +19,7 @@ from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
 from components.engine.stopwatch import Stopwatch
 from components.errors import PoolscopeError
+from components.texts import Sentence
 from components.types import Floats, Query, TaskSpec, Tokens
 
 
@@ -106,9 +107,7 @@ def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
     if not backbone.per_token:
         encoded = numbered(encoded, kept.hidden[-1].shape[1])
     elif kept.left_out:
-        says = (
-            f"{kept.left_out} layers hold another number of states than there are tokens, and are left out."
-        )
+        says = Sentence("warnings.layers", count=kept.left_out)
         encoded = replace(encoded, warnings=(*encoded.warnings, says))
     return Passed(backbone, encoded, kept, watch.laps)
 
@@ -134,9 +133,8 @@ def _run(backbone: Backbone, encoded: Encoded) -> Pass:
         kept = run(backbone.model, backbone.cut, encoded.inputs)
     except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        tokens = len(encoded.tokens.text)
-        raise PoolscopeError("text", f"{tokens} tokens", f"the model fails on them ({reason})") from error
+        given = Sentence("errors.tokens", count=len(encoded.tokens.text))
+        raise PoolscopeError("text", given, "errors.fails", reason=reason) from error
     if not (kept.logits.isfinite().all() and kept.hidden[-1].isfinite().all()):
-        says = "the model's numbers grow beyond what can be computed with: try another text"
-        raise PoolscopeError("text", backbone.spec.key, says)
+        raise PoolscopeError("text", backbone.spec.key, "errors.infinite")
     return kept

@@ -36,7 +36,9 @@ def swapped_head(head: Head, pooling: Pooling, states: States) -> Head:
         raise PoolscopeError(
             "pooling",
             pooling.spec.key,
-            f"it gives {given} numbers and the own head takes {width}: choose a pooling of width {width}",
+            "errors.width",
+            given=given,
+            width=width,
         )
 
     vector = pooled(pooling, states)

@@ -47,12 +47,12 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     """
     folder = here(spec)
     if not spec.available or folder is None:
-        raise PoolscopeError("backbone", spec.key, "its files are not on this machine")
+        raise PoolscopeError("backbone", spec.key, "errors.no_files")
     try:
         return _loaded(spec, folder, make_room)
     except RefusalError as refusal:
         forget(refusal)
-        raise PoolscopeError("backbone", spec.key, f"it cannot be loaded: {refusal}") from refusal
+        raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=refusal.sentence) from refusal
 
 
 def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) -> Backbone:
@@ -92,7 +92,7 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
 
 def _filled(empty: PreTrainedModel, tensors: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
     """The model with these weights, and which it lacks, holds unused or in another shape."""
-    with foreign("its weights do not fit its config"), torch.random.fork_rng(devices=[]):
+    with foreign("refusals.unfit"), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # weights that the checkpoint lacks are drawn alike every time
         filled: Any = type(empty).from_pretrained(
             None,
@@ -107,36 +107,36 @@ def _filled(empty: PreTrainedModel, tensors: Any) -> tuple[PreTrainedModel, dict
 
 
 def _tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
-    with foreign("its tokenizer cannot be loaded"):
+    with foreign("refusals.tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise RefusalError("its tokenizer is none of transformers' own")
+        raise RefusalError("refusals.own_tokenizer")
     vocabularies = tokenizer.vocab_files_names.values()  # none of those that know every character
     if vocabularies and not any((folder / name).is_file() for name in ("tokenizer.json", *vocabularies)):
-        raise RefusalError("its tokenizer has no vocabulary")  # of which transformers says nothing
+        raise RefusalError("refusals.vocabulary")  # of which transformers says nothing
     if tokenizer.pad_token_id is None and config.pad_token_id is not None:
-        with foreign("its pad_token_id is not in its vocabulary"):
+        with foreign("refusals.padding"):
             tokenizer.pad_token_id = config.pad_token_id
     return tokenizer
 
 
 def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, torch.Tensor]:
     """A short input on which the model has been seen to work."""
-    with foreign("its tokenizer fails on a short text"):
+    with foreign("refusals.tokenizing"):
         tokenizer("a b c", UNHEARD)  # pairs have a template of their own, and unknown words a token
         example = dict(tokenizer("a b c", return_tensors="pt"))
         tokens = example["input_ids"].shape[1]
     if tokens > MOST:
-        raise RefusalError(f"its tokenizer makes {tokens:,} tokens of three letters")
-    with repeatable(model), foreign("it does not run on a short text"), torch.no_grad():
+        raise RefusalError("refusals.letters", count=tokens)
+    with repeatable(model), foreign("refusals.running"), torch.no_grad():
         logits = model(**example, return_dict=True).logits
     labels = len(model.config.id2label or ())
     if not labels or logits.shape != (1, labels):
-        raise RefusalError(f"its head does not give one number for each of its {labels} labels")
+        raise RefusalError("refusals.labels", count=labels)
     if not logits.isfinite().all():
-        raise RefusalError("its weights are so large that its outputs are not finite numbers")
+        raise RefusalError("refusals.outputs")
     return example
 
 

@@ -13,6 +13,7 @@ from components.engine.heads import own_head, pooled, probe_head, swapped_head
 from components.engine.pooling import POOLINGS, States
 from components.engine.probes import Probe
 from components.engine.reads import Reading
+from components.texts import Sentence
 from components.types import ProblemType, Query
 
 NATIVE = "native"
@@ -27,7 +28,7 @@ class Outputs:
     labels: tuple[str, ...]
     problem_type: ProblemType
     trained: bool
-    warnings: tuple[str, ...]
+    warnings: tuple[Sentence, ...]
 
 
 def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) -> Outputs:
@@ -55,21 +56,18 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
     return Outputs(reading.logits, reading, labels, problem_type="single_label", trained=True, warnings=())
 
 
-def _warnings(backbone: Backbone, query: Query, states: States) -> list[str]:
+def _warnings(backbone: Backbone, query: Query, states: States) -> list[Sentence]:
     """What a visitor must know to read the own head's outputs rightly."""
     warnings = []
     if not backbone.head_trained:
         new = (*backbone.provenance.missing, *backbone.provenance.mismatched)
-        lacks = f"the checkpoint does not hold {', '.join(new)}"
-        warnings.append(f"Untrained head: these outputs are random, because {lacks}.")
+        warnings.append(Sentence("warnings.untrained", names=new))
     given, native = POOLINGS[query.pooling](states), POOLINGS[NATIVE](states)
     if given.shape != native.shape or not torch.allclose(given, native, atol=1e-6):
-        warnings.append(f"A swap: the head was trained on another vector than {query.pooling} gives it here.")
+        warnings.append(Sentence("warnings.swap", pooling=query.pooling))
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
-        warnings.append(
-            "This head was trained on one text at a time: what it says about a pair means little."
-        )
+        warnings.append(Sentence("warnings.pair"))
     if texts == 2 and not query.text_pair:
-        warnings.append("This head was trained on pairs of texts: what it says about one alone means little.")
+        warnings.append(Sentence("warnings.single"))
     return warnings

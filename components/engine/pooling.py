@@ -117,9 +117,7 @@ def mean_content(states: States) -> Tensor:
     content = states.mask & ~states.special
     count = content.sum(dim=1, keepdim=True)
     if not count.all():
-        raise PoolscopeError(
-            "pooling", "mean_content", "it needs a text with at least one token that is not special"
-        )
+        raise PoolscopeError("pooling", "mean_content", "errors.no_content")
     return _total(states.hidden, content) / count
 
 
@@ -147,7 +145,7 @@ def first_last_avg(states: States) -> Tensor:
     """The average over attended tokens of layer 1 and the last layer together (Li et al. 2020)."""
     lowest = states.layers[min(1, len(states.layers) - 1)]
     if lowest.shape != states.hidden.shape:
-        raise PoolscopeError("pooling", "first_last_avg", "layers of this checkpoint differ in width")
+        raise PoolscopeError("pooling", "first_last_avg", "errors.widths")
     return _total((lowest + states.hidden) / 2, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
@@ -164,7 +162,7 @@ def concat_last4_cls(states: States) -> Tensor:
 def pooler(states: States) -> Tensor:
     """The checkpoint's own dense layer and tanh over the first token, where it has one."""
     if states.pooler is None:
-        raise PoolscopeError("pooling", "pooler", "this checkpoint has no pooler: choose another pooling")
+        raise PoolscopeError("pooling", "pooler", "errors.no_pooler")
     return states.pooler(first(states)[:, None])
 
 
@@ -172,7 +170,7 @@ def pooler(states: States) -> Tensor:
 def attention(states: States) -> Tensor:
     """The average over attended tokens weighted by the softmax of their dot products with a learned query."""
     if states.query is None:
-        raise PoolscopeError("pooling", "attention", "it is learned with a probe: choose head probe")
+        raise PoolscopeError("pooling", "attention", "errors.learned")
     scores = (states.hidden @ states.query).masked_fill(~states.mask, float("-inf"))  # (B, T)
     return _total(states.hidden, scores.softmax(dim=1))
 

@@ -59,8 +59,8 @@ def read_probe(file: Path, task: str, pooling: str) -> Probe:
     with safe_open(file, framework="numpy") as tensors:
         names = set(tensors.keys())
         if f"{task}/{pooling}/weight" not in names:
-            allowed = ", ".join(sorted(name.split("/")[1] for name in names if _is_weight_for(task, name)))
-            raise PoolscopeError("pooling", pooling, f"this backbone has probes for {task} on {allowed}")
+            held = tuple(sorted(name.split("/")[1] for name in names if _is_weight_for(task, name)))
+            raise PoolscopeError("pooling", pooling, "errors.probed", task=task, poolings=held)
         parts = {
             part: tensors.get_tensor(f"{task}/{pooling}/{part}").astype(np.float32)
             for part in ("weight", "bias", "query")

@@ -33,7 +33,7 @@ def checked(
     text_pair = query.text_pair if query.text_pair is not None else ""
     text, text_pair = checked_text("text", query.text, longest), checked_text("text_pair", text_pair, longest)
     if not text.strip():
-        raise PoolscopeError("text", query.text, "type at least one word")
+        raise PoolscopeError("text", query.text, "errors.word")
     return replace(
         query,
         backbone=choice("backbone", query.backbone, backbones),
@@ -56,31 +56,30 @@ def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Qu
     if query.head != "probe":
         return query
     if not spec.probed:
-        raise PoolscopeError("head", query.head, "this backbone has no probes: choose own")
+        raise PoolscopeError("head", query.head, "errors.no_probes")
     held = {task.key: task for task in tasks if task.key in spec.probed}
     texts = 2 if query.text_pair else 1
     fitting = [key for key, task in held.items() if task.texts == texts]
     if not query.task and fitting:
         return replace(query, task=spec.task if spec.task in fitting else fitting[0])
     if not query.task:
-        allowed = f"this backbone has no probe for {_counted(texts)}: it has {', '.join(held)}"
-        raise PoolscopeError("task", query.task, allowed)
+        key = "errors.no_probe_one" if texts == 1 else "errors.no_probe_two"
+        raise PoolscopeError("task", query.task, key, tasks=tuple(held))
     choice("task", query.task, [task.key for task in tasks])
     if query.task not in held:
-        raise PoolscopeError("task", query.task, f"this backbone has probes for {', '.join(held)}")
+        raise PoolscopeError("task", query.task, "errors.probes", tasks=tuple(held))
     if query.task not in fitting:
-        given = "one was" if texts == 1 else "two were"
-        allowed = f"it takes {_counted(held[query.task].texts)}, and {given} given"
-        raise PoolscopeError("task", query.task, allowed)
+        key = "errors.takes_two" if texts == 1 else "errors.takes_one"
+        raise PoolscopeError("task", query.task, key)
     return query
 
 
 def counted(queries: Sequence[Query]) -> Sequence[Query]:
     """``queries``, if there are any, and not more than `MOST`."""
     if not queries:
-        raise PoolscopeError("combinations", 0, "choose at least one backbone and one pooling")
+        raise PoolscopeError("combinations", 0, "errors.combination")
     if len(queries) > MOST:
-        raise PoolscopeError("combinations", len(queries), f"at most {MOST} are compared at once")
+        raise PoolscopeError("combinations", len(queries), "errors.combinations", most=MOST)
     return queries
 
 
@@ -90,7 +89,7 @@ def by_backbone(queries: Sequence[Query]) -> list[list[Query]]:
     for query in queries:
         for field in ("text", "text_pair"):
             if getattr(query, field) != getattr(queries[0], field):
-                raise PoolscopeError(field, getattr(query, field), "one text or pair is compared at a time")
+                raise PoolscopeError(field, getattr(query, field), "errors.one_text")
         groups.setdefault(query.backbone, []).append(query)
     return list(groups.values())
 
@@ -98,18 +97,16 @@ def by_backbone(queries: Sequence[Query]) -> list[list[Query]]:
 def choice(field: str, given: object, allowed: Sequence[str]) -> str:
     """``given`` if it is one of ``allowed``."""
     if not isinstance(given, str) or given not in allowed:
-        raise PoolscopeError(field, given, f"allowed are {', '.join(allowed)}")
+        raise PoolscopeError(field, given, "errors.allowed", allowed=tuple(allowed))
     return given
 
 
 def checked_text(field: str, given: object, longest: int) -> str:
     """``given`` as a text that tokenizers can read: lone surrogates become U+FFFD, the length stays."""
     if not isinstance(given, str):
-        raise PoolscopeError(field, given, "a text is expected")
+        raise PoolscopeError(field, given, "errors.text")
     if len(given) > longest:
-        raise PoolscopeError(
-            field, given[:80], f"it has {len(given):,} characters, and at most {longest:,} are allowed"
-        )
+        raise PoolscopeError(field, given[:80], "errors.long", length=len(given), longest=longest)
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in given)
 
 
@@ -118,9 +115,9 @@ def checked_texts(given: Iterable[object], longest: int) -> list[str]:
     texts = [checked_text(f"texts[{index}]", text, longest) for index, text in enumerate(given)]
     for index, text in enumerate(texts):
         if not text.strip():
-            raise PoolscopeError(f"texts[{index}]", text, "type at least one word")
+            raise PoolscopeError(f"texts[{index}]", text, "errors.word")
     if not texts:
-        raise PoolscopeError("texts", [], "at least one text is expected")
+        raise PoolscopeError("texts", [], "errors.texts")
     return texts
 
 
@@ -129,7 +126,7 @@ def whole_number(field: str, given: object) -> int:
     if isinstance(given, float) and given.is_integer():
         return int(given)
     if isinstance(given, bool) or not isinstance(given, int):
-        raise PoolscopeError(field, given, "a whole number is expected")
+        raise PoolscopeError(field, given, "errors.whole")
     return operator.index(given)
 
 
@@ -139,8 +136,4 @@ def _reference(given: object) -> Reference:
     try:
         return int(given) if isinstance(given, str) else whole_number("reference", given)
     except ValueError as error:
-        raise PoolscopeError("reference", given, "allowed are cls, pooled or the index of a token") from error
-
-
-def _counted(texts: int) -> str:
-    return "one text" if texts == 1 else "two texts"
+        raise PoolscopeError("reference", given, "errors.reference") from error

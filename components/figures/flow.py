@@ -151,7 +151,7 @@ def _trunk(drawn: _Flow, y: float) -> float:
     lines = (say("flow.logits"), logits, say(how[analysis.problem_type]))
     drawn.traces.append(bar(TRUNK, y, y + NODE, drawn.colour(last), lines, dashed=False))
     few = len(analysis.logits) <= 3
-    named = f"{say('flow.logits')}: {logits}" if few else f"{len(analysis.logits)} {say('flow.logits')}"
+    named = say("flow.few", logits=logits) if few else say("head.logits", count=len(analysis.logits))
     drawn.words.append((WORDS, y + NODE / 2 - 4, _two_lines(named, say(how[analysis.problem_type]))))
     return y + NODE
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from components.figures.labels import visible
+from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, Cell, Compared
 
 Said = tuple[str, ...]  # the labels that a combination predicts; several or none if multi-label
@@ -116,11 +117,11 @@ def answered(cells: Iterable[Cell]) -> list[tuple[Cell, Analysis]]:
     return [(cell, cell.analysis) for cell in cells if cell.analysis is not None]
 
 
-def refusals(cells: Sequence[Cell]) -> dict[str, int]:
+def refusals(cells: Sequence[Cell]) -> dict[Sentence, int]:
     """Every reason why there is no answer, and how many cells it holds for."""
-    counts: dict[str, int] = {}
+    counts: dict[Sentence, int] = {}
     for cell in cells:
-        if cell.analysis is None:
+        if cell.refusal is not None:
             counts[cell.refusal] = counts.get(cell.refusal, 0) + 1
     return counts
 

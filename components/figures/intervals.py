@@ -35,7 +35,7 @@ Estimates = Mapping[str, Mapping[str, Estimate]]  # backbone -> pooling -> numbe
 def accuracy_figure(evidence: Evidence, say: Say) -> go.Figure:
     """Accuracy of the same classifier on every pooling."""
     estimates = {key: evidence.accuracies(key) for key in evidence.backbones}
-    title = say("evidence.accuracy_axis", task=escape(visible(evidence.task)))
+    title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
     return _figure(evidence, estimates, title, share, say)
 
 

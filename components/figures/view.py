@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from components.figures.labels import token_labels, word
+from components.texts import Texts
 from components.types import Analysis, Floats
 
-
-class Say(Protocol):
-    """Looks up a sentence by its key and fills in its placeholders."""
-
-    def __call__(self, key: str, /, **values: object) -> str:
-        """The sentence; raises KeyError for a key or a placeholder that does not exist."""
+Say = Texts  # looks up a sentence by its key and fills in its placeholders
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +59,7 @@ def reference_name(view: View, say: Say) -> str:
     if view.analysis.query.reference != "cls":
         return say("similarity.token", index=view.reference, token=token)
     special = view.analysis.tokens.special[view.reference]
-    return token if special else say("similarity.stand_in", token=token)
+    return say("similarity.special" if special else "similarity.stand_in", token=token)
 
 
 def layer_name(view: View, say: Say) -> str:

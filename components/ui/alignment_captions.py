@@ -15,7 +15,7 @@ from components.ui.captions import scale, titled
 def heading(found: Alignment, rows: Sequence[Row], say: Say) -> str:
     """What is shown, with the word of each backbone that is most similar to [CLS]."""
     best = [said for row in rows if row.placed if (said := _highest(row.name, row.placed, found, say))]
-    described = say("words.description", best=", ".join(best)) if best else say("words.nothing")
+    described = say("words.description", best=say.listed(best)) if best else say("words.nothing")
     hint = f'<p class="hint">{escape(say("words.hint"))}</p>'
     return titled("words", say("words.heading"), described) + hint
 
@@ -45,14 +45,14 @@ def notes(rows: Sequence[Row], say: Say) -> str:
     names = [shorten(row.name, 40) for row in rows if row.line and not row.line.placed]
     if not names:
         return ""
-    return f'<p class="hint">{escape(say("words.unaligned_why", names=", ".join(names)))}</p>'
+    return f'<p class="hint">{escape(say("words.unaligned_why", names=say.listed(names)))}</p>'
 
 
 def _read(rows: Sequence[Row], poolings: Sequence[str], say: Say) -> str:
     """Under which pooling a read is one: alike for all backbones, or by name."""
     if len(poolings) == 1:
         return say("words.key_read", pooling=visible(poolings[0]))
-    each = ", ".join(
+    each = say.listed(
         say("compare.combination", backbone=shorten(row.name, 40), pooling=visible(row.placed.pooling))
         for row in rows
         if row.placed

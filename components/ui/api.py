@@ -188,7 +188,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
             "share": _floats(reads.share),
         },
         "head_trained": analysis.head_trained,
-        "warnings": list(analysis.warnings),
+        "warnings": list(map(str, analysis.warnings)),
         "milliseconds": {stage: round(float(time), 3) for stage, time in analysis.milliseconds.items()},
     }
 
@@ -253,8 +253,8 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "probabilities": _floats(analysis.probabilities) if analysis else [],
         "reads": _positions(analysis) if analysis else [],
         "head_trained": analysis.head_trained if analysis else None,
-        "warnings": list(analysis.warnings) if analysis else [],
-        "refusal": None if analysis else cell.refusal,
+        "warnings": list(map(str, analysis.warnings)) if analysis else [],
+        "refusal": None if cell.refusal is None else str(cell.refusal),
     }
 
 
@@ -277,7 +277,7 @@ def _positions(analysis: Analysis) -> list[int]:
 
 def _listed(field: str, given: object) -> list[Any]:
     if not isinstance(given, list):
-        raise PoolscopeError(field, given, "a list of keys is expected, empty for all")
+        raise PoolscopeError(field, given, "errors.keys")
     return given
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import gradio as gr
 
 from components.errors import PoolscopeError
+from components.texts import Sentence
 
 DEEPEST = 12  # levels of a body; what a page sends has four
 BY_NAME, BY_PLACE = re.compile(r"/gradio_api/call/v2/(\w+)/?"), re.compile(r"/gradio_api/call/(\w+)/?")
@@ -63,11 +64,11 @@ def _named(name: str, given: dict[str, Any], endpoints: Mapping[str | int, Endpo
     endpoint = _endpoint(name, endpoints)
     for field, value in given.items():
         if field not in endpoint.fields:
-            raise PoolscopeError("field", field, f"{name} takes {_list(endpoint.fields)}")
+            raise PoolscopeError("field", field, "errors.takes", name=name, fields=endpoint.fields)
         _plain(field, value)
     for field in endpoint.needed:
         if field not in given:
-            raise PoolscopeError(field, None, "it is needed")
+            raise PoolscopeError(field, None, "errors.needed")
     return given
 
 
@@ -101,17 +102,19 @@ def _ending(what: str, given: dict[str, Any], endpoints: Mapping[str | int, Endp
 def _number(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]) -> int:
     number = given.get("fn_index")
     if isinstance(number, bool) or not isinstance(number, int) or number not in endpoints:
-        raise PoolscopeError("fn_index", number, "it is the number of none of this page's functions")
+        raise PoolscopeError("fn_index", number, "errors.function")
     return number
 
 
 def _data(given: dict[str, Any], fields: Sequence[str]) -> list[Any]:
     data = given.get("data")
     if not isinstance(data, list):
-        raise PoolscopeError("data", data, "a list of values is expected")
+        raise PoolscopeError("data", data, "errors.values")
     if len(data) != len(fields):
-        wanted = f"{len(fields)} are expected: {_list(fields)}" if fields else "none is expected"
-        raise PoolscopeError("data", f"{len(data)} values", wanted)
+        count = Sentence("errors.count", count=len(data))
+        if not fields:
+            raise PoolscopeError("data", count, "errors.none")
+        raise PoolscopeError("data", count, "errors.fields", count=len(fields), fields=tuple(fields))
     for field, value in zip(fields, data, strict=True):
         _plain(field, value)
     return data
@@ -126,7 +129,7 @@ def _session(given: dict[str, Any], needed: bool) -> dict[str, Any]:
 
 def _word(field: str, value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[\w-]{1,64}", value):
-        raise PoolscopeError(field, value, "a word of at most 64 letters is expected")
+        raise PoolscopeError(field, value, "errors.letters")
     return value
 
 
@@ -134,13 +137,13 @@ def _plain(field: str, value: object) -> None:
     """Texts, numbers, lists of them: gradio takes an object for a file, and would fetch it from anywhere."""
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, dict | list) or (isinstance(one, float) and not math.isfinite(one)):
-            raise PoolscopeError(field, value, "a text, a number or a list of these is expected")
+            raise PoolscopeError(field, value, "errors.plain")
 
 
 def _endpoint(name: str, endpoints: Mapping[str | int, Endpoint]) -> Endpoint:
     if name not in endpoints:
         public = [key for key in endpoints if isinstance(key, str)]
-        raise PoolscopeError("endpoint", name, f"there are {_list(sorted(public))}")
+        raise PoolscopeError("endpoint", name, "errors.endpoints", names=tuple(sorted(public)))
     return endpoints[name]
 
 
@@ -149,14 +152,14 @@ def _json(body: bytes) -> dict[str, Any]:
     try:
         given = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise PoolscopeError("body", _start(body), "JSON is expected") from error
+        raise PoolscopeError("body", _start(body), "errors.json") from error
     if not isinstance(given, dict):
-        raise PoolscopeError("body", given, "a JSON object is expected")
+        raise PoolscopeError("body", given, "errors.object")
     level: list[Any] = [given]
     for _ in range(DEEPEST):
         level = [part for one in level for part in _parts(one)]
     if level:
-        raise PoolscopeError("body", _start(body), f"it may be {DEEPEST} levels deep")
+        raise PoolscopeError("body", _start(body), "errors.deep", most=DEEPEST)
     return given
 
 
@@ -172,7 +175,3 @@ def _start(body: bytes) -> str:
 
 def _dumped(value: dict[str, Any]) -> bytes:
     return json.dumps(value).encode("ascii")
-
-
-def _list(words: Sequence[str]) -> str:
-    return ", ".join(words)

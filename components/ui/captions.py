@@ -42,13 +42,13 @@ def outputs_heading(analysis: Analysis, say: Say, name: str = "outputs") -> str:
     """What the head says: as a heading, and in words."""
     heading = say("outputs.heading" if analysis.head_trained else "outputs.heading_untrained")
     if analysis.query.head == "probe":
-        heading = say("outputs.heading_probe", task=analysis.query.task)
+        heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
     parts = (
         say("outputs.output", label=visible(analysis.labels[index]), value=output_text(analysis, index))
         for index in ranked(analysis)[:SHOWN]
     )
     row = away(name, outputs_csv(analysis, say), about(analysis, say), say)
-    return titled(name, heading, say("outputs.description", outputs=", ".join(parts)), row)
+    return titled(name, heading, say("outputs.description", outputs=say.listed(parts)), row)
 
 
 def outputs_rest(analysis: Analysis, say: Say) -> str:

@@ -83,7 +83,7 @@ def open_classify(tab: Classify, state: State, given: Inputs) -> tuple[Updates, 
         return {**filled, **answer}, faults
     last, layer = followed.anatomy.analysis.layers, int(state["layer"])  # type: ignore[arg-type] # a Whole
     if layer > last:
-        faults.append(PoolscopeError("layer", layer, f"at most {last} is allowed"))
+        faults.append(PoolscopeError("layer", layer, "link.whole", low=-1, high=last))
     chosen = layer if 0 <= layer <= last else last
     view = View(followed.anatomy.analysis, chosen, bool(state["centred"]))
     shown = show(tab.answer, view, followed.anatomy, tab.say)

@@ -16,6 +16,7 @@ from components.figures.curves import curves, curves_figure
 from components.figures.grid import Comparison
 from components.figures.versions import versions
 from components.figures.view import Say
+from components.texts import Sentence
 from components.types import Compared
 from components.ui.choices import HEADS
 from components.ui.compare_alignment import Words
@@ -219,11 +220,11 @@ class Compare:
         backbones = _chosen("backbones", given[self.backbones], [spec.key for spec in here])
         poolings = _chosen("poolings", given[self.poolings], [spec.key for spec in self.analyst.poolings()])
         if not backbones:
-            raise PoolscopeError("backbones", "nothing", self.say("compare.choose_backbone"))
+            raise PoolscopeError("backbones", Sentence("errors.nothing"), "compare.choose_backbone")
         if not poolings:
-            raise PoolscopeError("poolings", "nothing", self.say("compare.choose_pooling"))
+            raise PoolscopeError("poolings", Sentence("errors.nothing"), "compare.choose_pooling")
         if given[self.head] not in HEADS:
-            raise PoolscopeError("head", given[self.head], self.say("compare.choose_head"))
+            raise PoolscopeError("head", given[self.head], "compare.choose_head")
         rows = tuple(spec for spec in here if spec.key in backbones)
         return Comparison(rows, poolings, after=None if self.version.given(given) is None else ())
 
@@ -256,5 +257,5 @@ def _chosen(field: str, given: object, known: list[str]) -> tuple[str, ...]:
     sent = given if isinstance(given, list) else [] if given is None else [given]
     for key in sent:
         if not isinstance(key, str) or key not in known:
-            raise PoolscopeError(field, key, "it is not in the list")
+            raise PoolscopeError(field, key, "errors.listed")
     return tuple(key for key in known if key in cast("list[str]", sent))

@@ -45,13 +45,13 @@ def _whole(comparison: Comparison) -> str:
 
 def failure(error: PoolscopeError, say: Say) -> str:
     """Why nothing is compared; what is shown stays."""
-    lead, message = escape(say("compare.refused")), escape(visible(str(error)))
+    lead, message = escape(say("compare.refused")), escape(visible(error.said(say)))
     return f'<div class="mistake" role="alert"><p class="reads">{lead}</p><p>{message}</p></div>'
 
 
 def curves_heading(lines: Sequence[Curve], comparison: Comparison, say: Say, name: str = "curves") -> str:
     """What the curves ask, and where each begins and ends."""
-    ends = ", ".join(
+    ends = say.listed(
         say(
             "compare.curves_end",
             backbone=line.name,

@@ -129,7 +129,7 @@ def _reads(found: Moved, say: Say) -> str:
     rows, last = "", ""
     for (backbone, texts), poolings in groups.items():
         name = found.versions.before.names[backbone] if backbone != last else ""
-        cells = "".join(f"<td>{escape(text)}</td>" for text in (", ".join(poolings), *texts))
+        cells = "".join(f"<td>{escape(text)}</td>" for text in (say.listed(poolings), *texts))
         rows += f'<tr><th scope="row">{escape(shorten(name, 28))}</th>{cells}</tr>'
         last = backbone
     same = sum(reading.same for _, reading in readings)
@@ -163,7 +163,7 @@ def read_text(analysis: Analysis, say: Say) -> str:
     if not 0 < count <= READ:
         return say("edit.read_some", read=count, total=total)
     labels = token_labels(analysis.tokens, (query.text, query.text_pair))
-    return ", ".join(shorten(label) for label, one in zip(labels, read, strict=True) if one)
+    return say.listed(shorten(label) for label, one in zip(labels, read, strict=True) if one)
 
 
 def _part(part: Part, say: Say) -> str:

@@ -88,7 +88,7 @@ def _shown(move: Move, versions: Versions, say: Say) -> Row:
         "backbone": versions.before.names[query.backbone],
         "pooling": visible(query.pooling),
         "head": query.head,
-        "refusal": visible(refusal),
+        "refusal": "" if refusal is None else visible(refusal.said(say)),
     }
     row = {**dict.fromkeys(TITLES, ""), **names}
     if before is None or after is None:

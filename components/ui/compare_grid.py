@@ -83,9 +83,9 @@ def _cell(cell: Cell, comparison: Comparison, say: Say) -> str:
 
 def absent(cell: Cell, say: Say) -> str:
     """A combination that cannot be answered."""
-    reason = escape(say("compare.unanswered", reason=visible(cell.refusal)))
-    dash = f'<span aria-hidden="true">–</span><span class="unseen">{reason}</span>'
-    return f'<td class="absent" title="{reason}">{dash}</td>'
+    why = escape(say("compare.unanswered", reason=visible(reason(cell, say))))
+    dash = f'<span aria-hidden="true">–</span><span class="unseen">{why}</span>'
+    return f'<td class="absent" title="{why}">{dash}</td>'
 
 
 def shown(analysis: Analysis, say: Say) -> str:
@@ -107,7 +107,7 @@ def colour(analysis: Analysis, colours: Mapping[str, str]) -> str:
 
 def _hint(cell: Cell, analysis: Analysis, comparison: Comparison, say: Say) -> str:
     """What is seen on hovering, not escaped."""
-    outputs = ", ".join(
+    outputs = say.listed(
         say(
             "outputs.output",
             label=shorten(visible(analysis.labels[index]), 40),
@@ -154,13 +154,22 @@ def reasons(cells: Sequence[Cell], say: Say) -> str:
     items = "".join(
         "<li>"
         + escape(
-            say("compare.reason" if count > 1 else "compare.reason_one", reason=visible(reason), count=count)
+            say(
+                "compare.reason" if count > 1 else "compare.reason_one",
+                reason=visible(reason.said(say)),
+                count=count,
+            )
         )
         + "</li>"
         for reason, count in found.items()
     )
     heading = escape(say("compare.reasons"))
     return f'<details class="reasons"><summary>{heading}</summary><ul>{items}</ul></details>'
+
+
+def reason(cell: Cell, say: Say) -> str:
+    """Why a cell is empty, not escaped."""
+    return "" if cell.refusal is None else cell.refusal.said(say)
 
 
 def entry(name: str, text: str) -> str:

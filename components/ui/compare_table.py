@@ -52,7 +52,7 @@ def _shown(cell: Cell, comparison: Comparison, say: Say) -> Row:
         "backbone": comparison.names[query.backbone],
         "pooling": visible(query.pooling),
         "head": query.head,
-        "refusal": visible(cell.refusal),
+        "refusal": "" if cell.refusal is None else visible(cell.refusal.said(say)),
     }
     if analysis is None:
         return {**dict.fromkeys(TITLES, ""), **names}
@@ -61,7 +61,7 @@ def _shown(cell: Cell, comparison: Comparison, say: Say) -> Row:
     agrees = comparison.agrees.get(cell)
     return {
         **names,
-        "task": visible(analysis.query.task),
+        "task": visible(say.name(analysis.query.task)),
         "says": "" if regression else label_text(analysis.predicted, say),
         "value": " + ".join(output_text(analysis, index) for index in _chosen(analysis)),
         "agrees": "" if agrees is None else yes if agrees else no,

@@ -18,7 +18,7 @@ def agreement(comparison: Comparison, say: Say) -> str:
     said += _values(comparison, say)
     aside = [escape(line) for line in _aside(comparison, say)]
     lines = "".join(f"<p>{line}</p>" for line in said)
-    rest = f'<p class="detail">{" ".join(aside)}</p>' if aside else ""
+    rest = f'<p class="detail">{say.together(aside)}</p>' if aside else ""
     return f'<div class="agreement">{lines}{rest}</div>'
 
 
@@ -41,13 +41,14 @@ def camp_text(camp: Camp, comparison: Comparison, say: Say) -> str:
     if len(votes) == 1:
         return say("compare.all" if total > 1 else "compare.only", total=total, label=label)
     if camp.majority is None:
-        others = ", ".join(_vote(said, len(cells), say) for said, cells in votes)
+        others = say.listed(_vote(said, len(cells), say) for said, cells in votes)
         return say("compare.split", total=total, others=others)
     parts = []
     for said, odd in votes[1:]:
         names = escape(names_of(odd, comparison, say))
         parts.append(say("compare.named", votes=_vote(said, len(odd), say), names=names))
-    return say("compare.majority", count=len(cells), total=total, label=label, others="; ".join(parts))
+    others = say("list.semicolon").join(parts)
+    return say("compare.majority", count=len(cells), total=total, label=label, others=others)
 
 
 def _vote(said: Said, count: int, say: Say) -> str:
@@ -61,7 +62,7 @@ def names_of(cells: tuple[Cell, ...], comparison: Comparison, say: Say) -> str:
     for cell in cells:
         groups.setdefault(cell.query.backbone, []).append(visible(cell.query.pooling))
     shown = list(groups.items())[:NAMED]
-    names = ", ".join(
+    names = say.listed(
         say(
             "compare.combination",
             backbone=shorten(comparison.names[backbone], 40),
@@ -80,7 +81,7 @@ def _under(poolings: list[str], total: int, say: Say) -> str:
     if len(poolings) > NAMED:
         return say("compare.several", count=len(poolings), total=total)
     *before, last = poolings
-    return say("compare.both", before=", ".join(before), last=last) if before else last
+    return say("compare.both", before=say.listed(before), last=last) if before else last
 
 
 def _values(comparison: Comparison, say: Say) -> list[str]:

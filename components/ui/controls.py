@@ -117,7 +117,7 @@ class Whole:
         text = texts[-1]
         short = len(text) < 10 and text.isascii() and text.removeprefix("-").isdigit()
         if not short or not self.least <= int(text) <= self.most:
-            raise PoolscopeError(key, text, f"a whole number from {self.least} to {self.most} is allowed")
+            raise PoolscopeError(key, text, "link.whole", low=self.least, high=self.most)
         return int(text)
 
 
@@ -144,7 +144,7 @@ def from_link(query: str, controls: Iterable[Control]) -> tuple[dict[str, Value]
         given = parse_qs(query.removeprefix("?"), keep_blank_values=True, max_num_fields=KEYS)
     except ValueError:
         given = {}
-        faults.append(PoolscopeError("link", query, f"at most {KEYS} keys are allowed"))
+        faults.append(PoolscopeError("link", query, "link.keys", most=KEYS))
     for control in controls:
         state[control.key] = control.default
         if control.key in given:
@@ -158,6 +158,8 @@ def from_link(query: str, controls: Iterable[Control]) -> tuple[dict[str, Value]
 def _known(key: str, text: str, allowed: Iterable[str]) -> str:
     known = tuple(allowed)
     if text not in known:
-        more = f", and {len(known) - NAMED} more" if len(known) > NAMED else ""
-        raise PoolscopeError(key, text, f"allowed are {', '.join(known[:NAMED])}{more}")
+        rest = len(known) - NAMED
+        if rest > 0:
+            raise PoolscopeError(key, text, "link.allowed", allowed=known[:NAMED], count=rest)
+        raise PoolscopeError(key, text, "errors.allowed", allowed=known)
     return text

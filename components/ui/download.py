@@ -188,6 +188,6 @@ def _facts(spec: BackboneSpec, coming: BackboneSpec | None, online: bool, say: S
 
 
 def _labels(spec: BackboneSpec, say: Say) -> str:
-    labels = ", ".join(shorten(label, 24) for label in spec.labels[:LABELS])
+    labels = say.listed(shorten(label, 24) for label in spec.labels[:LABELS])
     rest = len(spec.labels) - LABELS
     return say("models.labels_some", labels=labels, count=rest) if rest > 0 else labels

@@ -48,9 +48,9 @@ Numbers = Mapping[str, float | None]  # column -> number; None where nothing was
 
 def probe_table(evidence: Evidence, say: Say) -> str:
     """A row for each backbone and pooling, with a link that saves them as CSV."""
-    rows = [{**names, **_shown(numbers)} for names, numbers in _rows(evidence)]
+    rows = [{**names, **_shown(numbers, say)} for names, numbers in _rows(evidence)]
     link = download(csv_text(evidence, say), "poolscope-evidence.csv", say("table.download"))
-    caption = say("evidence.table_caption", task=visible(evidence.task))
+    caption = say("evidence.table_caption", task=visible(say.name(evidence.task)))
     hint = f'<p class="hint">{escape(say("evidence.table_hint", base=BASE))}</p>'
     return link + sheet(_heads(SHOWN, say), rows, SHOWN[2:], caption) + hint
 
@@ -69,7 +69,7 @@ def own_table(checkpoints: Sequence[CheckpointResult], titles: Mapping[str, str]
     rows = [
         {
             "backbone": visible(titles.get(row.backbone, row.backbone)),
-            "task": visible(row.task),
+            "task": visible(say.name(row.task)),
             **_shown(
                 {
                     "measured": row.measured,
@@ -77,7 +77,8 @@ def own_table(checkpoints: Sequence[CheckpointResult], titles: Mapping[str, str]
                     "accuracy_low": row.low,
                     "accuracy_high": row.high,
                     "majority": row.majority,
-                }
+                },
+                say,
             ),
         }
         for row in checkpoints
@@ -115,13 +116,13 @@ def _rows(evidence: Evidence) -> list[tuple[Row, Numbers]]:
     return rows
 
 
-def _shown(numbers: Numbers) -> dict[str, str]:
+def _shown(numbers: Numbers, say: Say) -> dict[str, str]:
     """Numbers as they are read; what has an interval is followed by it."""
     cells = {column: "–" if value is None else _cell(column, value) for column, value in numbers.items()}
     for column in ("accuracy", "rho"):
         if numbers.get(column) is not None:
             low, high = (cells[f"{column}_{end}"].removesuffix(" %") for end in ("low", "high"))
-            cells[column] += f" ({low} to {high})"
+            cells[column] = say("evidence.interval", value=cells[column], low=low, high=high)
     return cells
 
 

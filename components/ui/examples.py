@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.texts import ASSETS
 from components.types import BackboneSpec
-from components.ui.texts import ASSETS
 
 
 @dataclass(frozen=True)

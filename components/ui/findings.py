@@ -28,7 +28,7 @@ def legend(evidence: Evidence, say: Say) -> str:
         notes.append(say("evidence.guide", base=BASE))
     if any(set(evidence.rhos(key)) < set(evidence.poolings) for key in evidence.backbones):
         notes.append(say("evidence.unmeasured"))
-    return f'<ul class="legend">{"".join(items)}<li>{escape(" ".join(notes))}</li></ul>'
+    return f'<ul class="legend">{"".join(items)}<li>{escape(say.together(notes))}</li></ul>'
 
 
 def _finding(evidence: Evidence, key: str, say: Say) -> str:
@@ -53,7 +53,7 @@ def _finding(evidence: Evidence, key: str, say: Say) -> str:
     if not rhos:
         return sentence
     low, high = ends(rhos)
-    return f"{sentence} " + say(
+    rest = say(
         "evidence.finding_rho",
         spread=_strong(_spread(low[1], high[1], 2)),
         count=len(rhos),
@@ -62,6 +62,7 @@ def _finding(evidence: Evidence, key: str, say: Say) -> str:
         high=number(high[1]),
         highest=escape(visible(high[0])),
     )
+    return say.together((sentence, rest))
 
 
 def ends(estimates: Mapping[str, Estimate]) -> tuple[tuple[str, float], tuple[str, float]]:

@@ -44,15 +44,16 @@ def lead(anatomy: Anatomy, say: Say) -> str:
 
 def flow_heading(anatomy: Anatomy, say: Say, name: str = "flow") -> str:
     """What the stream shows, in words as well, and what its colours mean."""
-    steps = ", ".join(
-        f"{numbered(anatomy, index, say)} ({detail(step, say)})" for index, step in enumerate(anatomy.steps)
+    steps = say.listed(
+        say("steps.detailed", step=numbered(anatomy, index, say), detail=detail(step, say))
+        for index, step in enumerate(anatomy.steps)
     )
     description = say(
         "flow.description",
         count=len(anatomy.steps),
         steps=steps,
-        tokens=", ".join(_reading(part) for part in token_parts(anatomy, say) if part.live),
-        classes=", ".join(" ".join(part.lines[:2]) for part in class_parts(anatomy.analysis, say)),
+        tokens=say.listed(_reading(part) for part in token_parts(anatomy, say) if part.live),
+        classes=say.listed(" ".join(part.lines[:2]) for part in class_parts(anatomy.analysis, say)),
     )
     keys = [("read", "flow.read")] if anatomy.analysis.reads.positions.any() else []
     keys += [] if anatomy.analysis.reads.positions.all() else [("special", "flow.unread")]
@@ -72,8 +73,8 @@ def strips_heading(anatomy: Anatomy, say: Say, name: str = "strips") -> str:
     description = say(
         "strips.description",
         count=len(rows),
-        steps=", ".join(strip.name for strip in rows),
-        logits=", ".join(logit_words(anatomy, say)),
+        steps=say.listed(strip.name for strip in rows),
+        logits=say.listed(logit_words(anatomy, say)),
     )
     hint = f'<p class="hint">{escape(say("strips.hint"))}</p>'
     row = away(name, strips_csv(anatomy, say), about(anatomy.analysis, say), say)
@@ -89,7 +90,7 @@ def _reader(anatomy: Anatomy, say: Say) -> str:
     """The checkpoint's class, or the probe."""
     analysis = anatomy.analysis
     if analysis.query.head == "probe":
-        words = {"pooling": visible(analysis.query.pooling), "task": visible(analysis.query.task)}
+        words = {"pooling": visible(analysis.query.pooling), "task": visible(say.name(analysis.query.task))}
         return escape(say("head.reader_probe", **words))
     return f"<code>{escape(visible(analysis.backbone.architecture))}</code>"
 
@@ -98,7 +99,7 @@ def _way(anatomy: Anatomy, say: Say) -> list[str]:
     """What is read, then every step; a first step that only takes one position goes without saying."""
     labels, positions = labels_of(anatomy), anatomy.analysis.reads.positions
     read = [int(index) for index in positions.nonzero()[0]]
-    tokens = ", ".join(
+    tokens = say.listed(
         f'<span class="token read">{escape(shorten(word(labels[index]), 24))}</span>'
         for index in read[:NAMED]
     )
@@ -140,4 +141,4 @@ def _names(anatomy: Anatomy, origin: Origin) -> list[str]:
 
 def _listed(names: list[str], say: Say) -> str:
     """Names in a sentence: "a, b and c"."""
-    return say("head.names", names=", ".join(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]
+    return say("head.names", names=say.listed(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -33,20 +32,19 @@ class Leading:
         for key, card in self.questions.cards.items():
             card.button.click(
                 partial(self.lead, key),
-                inputs=self.questions.inputs,
-                outputs=[*self.questions.outputs(key), *beyond],
+                outputs=[card.answer, *beyond],
                 concurrency_id="model",
                 api_visibility="private",
                 show_progress="minimal",
                 show_progress_on=[card.answer],
             )
 
-    def lead(self, key: str, given: Mapping[Any, Any]) -> dict[Any, Any]:
+    def lead(self, key: str) -> dict[Any, Any]:
         """Answer one question in its card and above the tabs, and show where the answer was measured."""
-        answered, updates = self.questions.ask(key, given)
+        answered, updates = self.questions.ask(key)
         if not answered.view:  # it could not be answered, and the card says why
             return updates
-        updates |= {self.banner: answered.banners[self.questions.spoken(given)]}
+        updates |= {self.banner: answered.banner}
         if answered.anatomy is not None:
             shown = self.classify.lead_to(answered.anatomy)
             views = {self.classify.answer.views: gr.update(selected=answered.view)}

@@ -16,7 +16,7 @@ from anyio.to_thread import run_sync
 from gradio.context import LocalContext
 
 from components.errors import PoolscopeError
-from components.figures.view import Say
+from components.ui.languages import spoken
 
 MINUTE = 60.0  # seconds
 KNOWN = 10_000  # visitors who are remembered: a flood of addresses must not fill the memory
@@ -81,9 +81,8 @@ class Patience:
     taking turns: the next one begins when the one before has really ended, whether it was given up or not.
     """
 
-    def __init__(self, seconds: float, say: Say) -> None:
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._say = say
 
     def bound(self, function: Callable[..., Any], turn: asyncio.Lock | None = None) -> Callable[..., Any]:
         """``function`` in a thread, at most as long as patience lasts; its errors become ``gr.Error``."""
@@ -96,16 +95,15 @@ class Patience:
                 async with asyncio.timeout_at(self._deadline()):
                     return await (work() if turn is None else _in_turn(turn, work))
             except TimeoutError as error:
-                late = self._say("busy.late", seconds=f"{self._seconds:g}")
+                late = spoken(_headers())("busy.late", seconds=f"{self._seconds:g}")
                 raise gr.Error(late, print_exception=False) from error
             except PoolscopeError as error:
-                asked = LocalContext.request.get(None)
-                told = plain(str(error), asked.headers if asked else {})
+                told = plain(error.said(spoken(_headers())), _headers())
                 raise gr.Error(told, print_exception=False) from error
             except gr.Error:
                 raise
             except Exception as error:
-                raise gr.Error(self._say("verdict.bug")) from error
+                raise gr.Error(spoken(_headers())("verdict.bug")) from error
 
         return bounded
 
@@ -115,6 +113,12 @@ class Patience:
         scope = asked.request.scope if asked is not None and asked.request is not None else {}
         arrived: float = scope.get(ARRIVED, asyncio.get_running_loop().time())
         return arrived + self._seconds
+
+
+def _headers() -> Mapping[str, str]:
+    """The headers of the request that is being answered."""
+    asked = LocalContext.request.get(None)
+    return asked.headers if asked is not None else {}
 
 
 async def _in_turn(turn: asyncio.Lock, work: Callable[[], Any]) -> Any:

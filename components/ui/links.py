@@ -110,7 +110,7 @@ class Links:
         try:
             return code(event.link, self.say)
         except PoolscopeError as error:
-            raise gr.Error(escape(visible(str(error))), print_exception=False) from error
+            raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
 
     def _evidence(self, state: State) -> Updates:
         if self.evidence is None or all(
@@ -125,7 +125,7 @@ class Links:
         """What could not be followed, as HTML; "" if everything was."""
         if not faults:
             return ""
-        items = "".join(f"<li>{escape(visible(str(fault)))}</li>" for fault in faults)
+        items = "".join(f"<li>{escape(visible(fault.said(self.say)))}</li>" for fault in faults)
         heading = escape(self.say("link.faults"))
         return f'<div class="notices" role="status"><strong>{heading}</strong><ul>{items}</ul></div>'
 

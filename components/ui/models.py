@@ -49,7 +49,7 @@ def licence(spec: BackboneSpec, say: Say) -> str:
 def refusal(error: PoolscopeError, say: Say) -> str:
     """Why a model cannot be had, as escaped HTML."""
     lead = escape(say("models.refused"))
-    return f'<p class="refusal" role="alert"><strong>{lead}</strong> {escape(visible(str(error)))}</p>'
+    return f'<p class="refusal" role="alert"><strong>{lead}</strong> {escape(visible(error.said(say)))}</p>'
 
 
 def unlinked(text: str) -> str:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.ui.texts import ASSETS
+from components.texts import ASSETS
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 

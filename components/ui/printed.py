@@ -38,8 +38,8 @@ def _line(anatomy: Anatomy, line: Declared, say: Say) -> str:
     """A line of print(model) after the numbers of its steps."""
     numbers = turns(anatomy, line)
     circles = "".join(f'<b class="turn" aria-hidden="true">{number}</b>' for number in numbers)
-    spoken = say("printed.runs", numbers=", ".join(map(str, numbers))) if numbers else ""
-    heard = f'<span class="unseen">{escape(spoken)}: </span>' if numbers else ""
+    spoken = say("printed.runs", numbers=say.listed(map(str, numbers))) if numbers else ""
+    heard = f'<span class="unseen">{escape(spoken)}</span>' if numbers else ""
     ran = " ran" if numbers else ""
     text = f"{'  ' * line.depth}{escape(visible(line.text))}"
     return f'<span class="line{ran}"><span class="turns">{circles}</span>{heard}<code>{text}</code></span>'

@@ -187,7 +187,7 @@ def _box(name: str, text: str, label: str, hint: str) -> gr.Textbox:
 
 def _chips(examples: Sequence[Example], say: Say) -> gr.Dataset:
     """A button for each example."""
-    labels = [example.label for example in examples]
+    labels = [say.name(example.label) for example in examples]
     return gr.Dataset(
         components=[gr.Textbox(visible=False)],
         samples=[[label] for label in labels],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.figures.labels import visible
+from components.figures.view import Say
 from components.results import Results
 from components.types import Anatomy, Query
 from components.ui.facts import Measured, head_facts, heads_facts
@@ -25,14 +26,14 @@ Heads = Sequence[tuple[Anatomy, Anatomy | None]]  # each with the one to compare
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """An answer. ``cards`` and ``banners`` are HTML by language.
+    """An answer. ``card`` and ``banner`` are HTML.
 
     ``view`` is where it can be seen, or "" where there is no answer: "tokens" and "head" show ``anatomy``,
     "evidence" shows ``task`` for ``backbones``.
     """
 
-    cards: Mapping[str, str]
-    banners: Mapping[str, str]
+    card: str
+    banner: str = ""
     view: str = ""
     anatomy: Anatomy | None = None
     task: str = ""
@@ -46,11 +47,26 @@ class Answered:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Puts the questions of ``file`` to ``analyst``, and those about the evidence to ``results``."""
+    """Puts the questions of ``file`` to ``analyst``, and those about the evidence to ``results``.
+
+    Everything is said in the language of ``say`` or, where the file does not speak that, in its first one.
+    """
 
     analyst: Analyst
     results: Results
     file: QuestionFile
+    say: Say
+
+    @property
+    def language(self) -> str:
+        """The tag of the language."""
+        tag = self.say.language.tag
+        return tag if tag in self.file.words else next(iter(self.file.words))
+
+    @property
+    def words(self) -> Words:
+        """The words of the language."""
+        return self.file.words[self.language]
 
     @property
     def here(self) -> tuple[Asked, ...]:
@@ -63,8 +79,7 @@ class Answers:
         try:
             return self._evidence(asked) if asked.view == "evidence" else self._heads(asked)
         except PoolscopeError as error:
-            cards = {name: _mistake(error, words, name) for name, words in self.file.words.items()}
-            return Answered(cards, dict.fromkeys(cards, ""))
+            return Answered(self._mistake(error))
 
     def _backbones(self, asked: Asked) -> tuple[str, ...]:
         """The question's backbones that can be asked, in its order."""
@@ -79,15 +94,13 @@ class Answers:
             (ask(asked.query(key)), ask(asked.query(key, asked.against)) if asked.against else None)
             for key in self._backbones(asked)
         ]
-        told = {name: _of_heads(heads, words) for name, words in self.file.words.items()}
-        anatomy = heads[0][0]
-        return Answered(self._cards(asked, told), self._banners(asked, told), asked.view, anatomy)
+        card, banner = self._said(asked, _of_heads(heads, self.words))
+        return Answered(card, banner, asked.view, heads[0][0])
 
     def _evidence(self, asked: Asked) -> Answered:
         chosen = self._selection(asked)
-        told = {name: _of_results(chosen, words) for name, words in self.file.words.items()}
-        cards, banners = self._cards(asked, told), self._banners(asked, told)
-        return Answered(cards, banners, asked.view, None, asked.task, chosen.backbones)
+        card, banner = self._said(asked, _of_results(chosen, self.words))
+        return Answered(card, banner, asked.view, None, asked.task, chosen.backbones)
 
     def _selection(self, asked: Asked) -> Selection:
         titles = {spec.key: spec.title for spec in self.analyst.backbones()}
@@ -95,16 +108,20 @@ class Answers:
         keys = [key for key in asked.backbones if key in titles]
         return selection(self.results, asked, keys, titles, tasks.get(asked.task, asked.task))
 
-    def _cards(self, asked: Asked, told: Mapping[str, _Told]) -> dict[str, str]:
-        return {name: _card(asked, name, one, self.file.words[name]) for name, one in told.items()}
+    def _said(self, asked: Asked, told: _Told) -> tuple[str, str]:
+        """What the card says, and what the banner does."""
+        language, words = self.language, self.words
+        return _card(asked, language, told, words), _banner(asked, language, told, words)
 
-    def _banners(self, asked: Asked, told: Mapping[str, _Told]) -> dict[str, str]:
-        return {name: _banner(asked, name, one, self.file.words[name]) for name, one in told.items()}
+    def _mistake(self, error: PoolscopeError) -> str:
+        heading, message = escape(self.words["mistake"]), escape(visible(error.said(self.say)))
+        parts = f'<p class="said">{heading}</p><p>{message}</p>'
+        return f'<div class="answer" role="alert" lang="{self.language}">{parts}</div>'
 
 
 @dataclass(frozen=True)
 class _Told:
-    """What was measured, in the words of one language: of all together, and of each backbone."""
+    """What was measured, in words: of all together, and of each backbone."""
 
     together: Measured
     each: tuple[Measured, ...]
@@ -174,9 +191,3 @@ def _source(asked: Asked, words: Words) -> str:
         text = words["pair"].format(text=text, text_pair=asked.text_pair)
     where = words["results"] if asked.view == "evidence" else words["now"].format(text=visible(text))
     return f'<p class="source">{escape(where)}</p>'
-
-
-def _mistake(error: PoolscopeError, words: Words, language: str) -> str:
-    heading, message = escape(words["mistake"]), escape(visible(str(error)))
-    parts = f'<p class="said">{heading}</p><p>{message}</p>'
-    return f'<div class="answer" role="alert" lang="{language}">{parts}</div>'

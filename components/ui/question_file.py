@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from components.texts import ASSETS
 from components.types import Query, Reference
-from components.ui.texts import ASSETS
 
 ViewName = Literal["tokens", "head", "evidence"]
 Words = Mapping[str, str]  # the words and the little sentences of one language, by name
@@ -69,9 +69,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """The questions in their order, and for each language its name and its words."""
+    """The questions in their order, and the words of each language."""
 
-    languages: Mapping[str, str]
     words: Mapping[str, Words]
     questions: tuple[Asked, ...]
 
@@ -79,12 +78,11 @@ class QuestionFile:
 def read_questions(path: Path = ASSETS / "questions.toml") -> QuestionFile:
     """The questions of a file; KeyError and ValueError say what is missing, TypeError what is unknown."""
     tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    languages: Mapping[str, str] = tables["languages"]
-    words = {language: tables["words"][language] for language in languages}
-    return QuestionFile(languages, words, tuple(_asked(entry, languages) for entry in tables["question"]))
+    words: Mapping[str, Words] = tables["words"]
+    return QuestionFile(words, tuple(_asked(entry, tuple(words)) for entry in tables["question"]))
 
 
-def _asked(entry: Mapping[str, Any], languages: Mapping[str, str]) -> Asked:
+def _asked(entry: Mapping[str, Any], languages: Sequence[str]) -> Asked:
     wordings = {language: _wording(entry[language]) for language in languages}
     rest = {name: _frozen(value) for name, value in entry.items() if name not in languages}
     asked = Asked(wordings=wordings, **rest)

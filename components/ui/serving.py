@@ -11,10 +11,10 @@ from gradio.routes import App, ORJSONResponse
 from starlette.types import ASGIApp
 
 from components.settings import Settings
+from components.texts import ASSETS
 from components.ui.bodies import endpoints_of
 from components.ui.door import Door
 from components.ui.limits import Patience
-from components.ui.texts import ASSETS, load_texts
 
 MODEL = "model"  # the concurrency id of everything that has a checkpoint run
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
@@ -24,8 +24,7 @@ REST = 65_536  # bytes of a body besides its texts
 
 def serve(page: gr.Blocks, settings: Settings) -> None:
     """Serve the page, with every limit that ``settings`` state, and return as soon as it is there."""
-    say = load_texts()
-    patience, turn = Patience(settings.seconds, say), asyncio.Lock()
+    patience, turn = Patience(settings.seconds), asyncio.Lock()
     for function in page.fns.values():
         if function.fn is not None and not function.types_generator:  # a download reports its progress itself
             function.fn = patience.bound(function.fn, turn if function.concurrency_id == MODEL else None)
@@ -34,7 +33,7 @@ def serve(page: gr.Blocks, settings: Settings) -> None:
 
     def behind_door(app: ASGIApp) -> ASGIApp:
         longest = BYTES * settings.characters + REST
-        return Door(app, endpoints, say, settings.rate, longest, settings.seconds)
+        return Door(app, endpoints, settings.rate, longest, settings.seconds)
 
     page.launch(prevent_thread_lock=True, _app=Guarded(behind_door), **launch_options())
 

@@ -44,9 +44,9 @@ def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
 def code(link: object, say: Say) -> str:
     """A dialog with the QR code of a link, as HTML; PoolscopeError if it is none, or too long for one."""
     if not isinstance(link, str) or not link.startswith(("http://", "https://")):
-        raise PoolscopeError("link", link, say("link.wanted"))
+        raise PoolscopeError("link", link, "link.wanted")
     if len(link.encode()) > LONGEST:
-        raise PoolscopeError("link", link, say("link.long", longest=f"{LONGEST:,}"))
+        raise PoolscopeError("link", link, "link.long", longest=f"{LONGEST:,}")
     drawn = io.BytesIO()
     made = segno.make_qr(link, error="m")
     made.save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")

@@ -63,7 +63,7 @@ class Talk:
         try:
             return self.stage.slide(step.show, step.state, slide_name(index))
         except PoolscopeError as error:
-            return Slide(f'<p class="mistake">{escape(visible(str(error)))}</p>')
+            return Slide(f'<p class="mistake">{escape(visible(error.said(self.stage.say)))}</p>')
 
 
 def build_talk(steps: tuple[Step, ...], stage: Stage) -> Talk | None:
@@ -93,7 +93,7 @@ def slide_name(index: int) -> str:
 
 
 def _place(index: int, step: Step, stage: Stage) -> Place:
-    name, caption = slide_name(index), step.said(stage.language)
+    name, caption = slide_name(index), step.said(stage.say.language.tag)
     with gr.Column(elem_id=name, elem_classes="slide"):
         gr.HTML(f'<h2 class="caption">{escape(caption)}</h2>')
         with gr.Column(elem_classes="card shown"):

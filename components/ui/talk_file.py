@@ -37,7 +37,7 @@ def read_talk(path: Path, controls: Iterable[Control], shows: Iterable[str]) -> 
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("step", [])
     except (OSError, ValueError) as error:
-        raise PoolscopeError("talk", str(path), f"it must be a readable TOML file ({error})") from error
+        raise PoolscopeError("talk", str(path), "errors.toml", reason=str(error)) from error
     known, parts = tuple(controls), tuple(shows)
     return tuple(
         _step(f"talk, step {number}", entry, known, parts) for number, entry in enumerate(entries, 1)
@@ -51,17 +51,17 @@ def _step(field: str, entry: dict[str, Any], controls: tuple[Control, ...], show
         or not caption
         or not all(isinstance(one, str) for one in caption.values())
     ):
-        raise PoolscopeError(f"{field}, caption", caption, 'a text by language is needed: { en = "…" }')
+        raise PoolscopeError(f"{field}, caption", caption, "talk.captions")
     if entry.get("show") not in shows:
-        raise PoolscopeError(f"{field}, show", entry.get("show"), f"allowed are {', '.join(shows)}")
+        raise PoolscopeError(f"{field}, show", entry.get("show"), "errors.allowed", allowed=shows)
     given = {key: _written(value) for key, value in entry.items() if key not in ABOUT}
     unknown = [key for key in given if key not in {control.key for control in controls}]
     if unknown:
-        allowed = ", ".join(control.key for control in controls)
-        raise PoolscopeError(field, unknown[0], f"allowed are {', '.join(ABOUT)}, {allowed}")
+        allowed = (*ABOUT, *(control.key for control in controls))
+        raise PoolscopeError(field, unknown[0], "errors.allowed", allowed=allowed)
     state, faults = from_link(urlencode(given, doseq=True), controls)
     if faults:
-        raise PoolscopeError(f"{field}, {faults[0].field}", given.get(faults[0].field), str(faults[0]))
+        raise PoolscopeError(field, entry, "talk.fault", fault=faults[0].sentence)
     return Step(entry["show"], caption, state, to_link(state, controls))
 
 

@@ -58,7 +58,6 @@ class Stage:
     analyst: Analyst
     evidences: Evidences | None
     say: Say
-    language: str = "en"
 
     def slide(self, show: str, state: State, name: str) -> Slide:
         """One part of the page in a state, for the plot ``name``; PoolscopeError where it cannot be shown."""
@@ -75,7 +74,7 @@ class Stage:
 
     def _evidence(self, show: str, state: State, name: str) -> Slide:
         if self.evidences is None:
-            raise PoolscopeError("show", show, self.say("evidence.missing"))
+            raise PoolscopeError("show", show, "evidence.missing")
         backbones = state["evidence_backbones"]
         chosen = backbones if isinstance(backbones, tuple) else ()
         evidence = self.evidences.evidence(str(state["evidence_task"]), chosen)

@@ -9,6 +9,7 @@ from components.errors import PoolscopeError
 from components.figures.labels import shorten, visible, word
 from components.figures.outputs import output_text, ranked
 from components.figures.view import Say, View
+from components.texts import Sentence
 from components.types import Analysis
 
 NAMED = 4  # tokens that the sentence names; more are only counted
@@ -26,7 +27,7 @@ def verdict(view: View, say: Say) -> str:
 
 def mistake(error: PoolscopeError, say: Say) -> str:
     """What is shown in the place of the verdict where there is none."""
-    heading, message = escape(say("verdict.mistake")), escape(visible(str(error)))
+    heading, message = escape(say("verdict.mistake")), escape(visible(error.said(say)))
     return f'<div class="mistake" role="alert"><p class="reads">{heading}</p><p>{message}</p></div>'
 
 
@@ -43,10 +44,10 @@ def _reads(view: View, say: Say) -> str:
         none = _strong(say("verdict.count_none", total=total))
         return say("verdict.reads_all", reader=reader, count=none)
     if len(reads) <= NAMED:
-        tokens = ", ".join(_token(view, index, say) for index in reads)
+        tokens = say.listed(_token(view, index, say) for index in reads)
         return say("verdict.reads_some", reader=reader, count=count, tokens=tokens)
     if len(unread) <= NAMED:
-        tokens = ", ".join(_token(view, index, say) for index in unread)
+        tokens = say.listed(_token(view, index, say) for index in unread)
         return say("verdict.reads_but", reader=reader, count=count, tokens=tokens)
     return say("verdict.reads_many", reader=reader, count=count)
 
@@ -55,7 +56,7 @@ def _reader(analysis: Analysis, say: Say) -> str:
     """Who reads: the checkpoint's class, with the vector it is given if that is not its own, or the probe."""
     query, architecture = analysis.query, _breakable(analysis.backbone.architecture)
     if query.head == "probe":
-        return say("verdict.probe", pooling=_strong(query.pooling), task=_strong(query.task))
+        return say("verdict.probe", pooling=_strong(query.pooling), task=_strong(say.name(query.task)))
     if query.pooling != "native":
         return say("verdict.fed", architecture=architecture, pooling=_strong(query.pooling))
     return architecture
@@ -75,7 +76,7 @@ def _says(analysis: Analysis, say: Say) -> str:
         )
         for index in chosen[:NAMED]
     )
-    return say("verdict.says", answer=", ".join(answers))
+    return say("verdict.says", answer=say.listed(answers))
 
 
 def _stands_out(analysis: Analysis, index: int) -> bool:
@@ -95,10 +96,10 @@ def _token(view: View, index: int, say: Say) -> str:
     )
 
 
-def _notices(warnings: tuple[str, ...], say: Say) -> str:
+def _notices(warnings: tuple[Sentence, ...], say: Say) -> str:
     if not warnings:
         return ""
-    items = "".join(f"<li>{escape(visible(warning))}</li>" for warning in warnings)
+    items = "".join(f"<li>{escape(visible(warning.said(say)))}</li>" for warning in warnings)
     heading = _strong(say("verdict.notices"))
     return f'<div class="notices" role="status">{heading}<ul>{items}</ul></div>'
 

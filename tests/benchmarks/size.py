@@ -12,9 +12,9 @@ from components.figures.outputs import outputs
 from components.figures.similarity import similarity
 from components.figures.view import View
 from components.settings import Settings
+from components.texts import load_texts
 from components.types import Query
 from components.ui.api import to_json
-from components.ui.texts import load_texts
 from tests.benchmarks.engine import SIZES, random_bert, words
 
 

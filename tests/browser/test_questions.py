@@ -42,13 +42,6 @@ def test_a_question_about_poolings_opens_the_evidence(real: Open) -> None:
     expect(visitor.page.locator("#findings li").first).to_be_visible(timeout=PATIENCE)
 
 
-def test_the_language_can_be_changed(real: Open) -> None:
-    visitor = opened(real, width=360)
-    visitor.page.get_by_label("中文", exact=True).check()
-    expect(visitor.page.locator("#question-pooler button")).to_contain_text("向量来分类")
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious(real: Open, theme: str) -> None:
     visitor = opened(real, theme)

@@ -12,10 +12,10 @@ from playwright.sync_api import BrowserContext, Page, expect
 from components.engine.engine import Engine
 from components.figures.grid import Comparison
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Query
 from components.ui.report.analysis import report
 from components.ui.report.comparison import comparison_report
-from components.ui.texts import load_texts
 from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
 

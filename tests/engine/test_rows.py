@@ -44,7 +44,7 @@ def test_what_follows_from_the_ids_is_known(tmp_path: Path, texts: tuple[str, ..
 
 
 def test_the_visitor_is_told(tmp_path: Path) -> None:
-    warnings = answered(tmp_path, "esm", esm(tmp_path), "MKJAY").warnings
+    warnings = list(map(str, answered(tmp_path, "esm", esm(tmp_path), "MKJAY").warnings))
     assert "does not tell where in the text" in warnings[0]
     assert warnings[1] == "1 of 7 tokens are unknown to this vocabulary and stand as <unk>."
 
@@ -55,4 +55,4 @@ def test_the_visitor_is_told(tmp_path: Path) -> None:
 def test_a_tokenizer_without_a_vocabulary_file(tmp_path: Path, family: str, tokenizer: type) -> None:
     analysis = answered(tmp_path, family, tokenizer(), "good film")
     assert np.isfinite(analysis.logits).all()
-    assert any("stands for one token" in warning for warning in analysis.warnings)
+    assert any("stands for one token" in str(warning) for warning in analysis.warnings)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from components.figures.grid import Comparison
+from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, Cell, Compared, ProblemType, Query
 from tests.ui.fake import FakeAnalyst
 
@@ -47,4 +48,6 @@ def comparison(rows: Sequence[Sequence[Analysis | str]], titles: Sequence[str] =
 
 def _cell(backbone: str, pooling: str, given: Analysis | str) -> Cell:
     query = Query(backbone, "a good film", pooling=pooling)
-    return Cell(query, None, given) if isinstance(given, str) else Cell(query, replace(given, query=query))
+    if isinstance(given, str):
+        return Cell(query, None, Sentence("errors.refused", reason=given))
+    return Cell(query, replace(given, query=query))

@@ -10,8 +10,8 @@ import pytest
 from components.figures.curves import HEIGHT, LINE, Curve, curves, curves_figure
 from components.figures.grid import Comparison
 from components.figures.view import number
+from components.texts import load_texts
 from components.types import Query
-from components.ui.texts import load_texts
 from tests.figures.compared import answer, comparison
 from tests.ui.fake import XSS, FakeAnalyst
 

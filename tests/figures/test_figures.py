@@ -15,8 +15,8 @@ from components.figures.outputs import outputs
 from components.figures.similarity import similarity
 from components.figures.style import CHOSEN, FIRST, OTHER, READ, SECOND, SPECIAL
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Query
-from components.ui.texts import load_texts
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()

@@ -10,8 +10,8 @@ from components.figures.flow import TRUNK, flow, step_lines
 from components.figures.parts import CLASSES, TOKENS, class_parts, token_parts
 from components.figures.ribbons import bundle, columns
 from components.figures.style import CHOSEN, OTHER, READ
+from components.texts import load_texts
 from components.types import Anatomy, Query, Reads, Step
-from components.ui.texts import load_texts
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()

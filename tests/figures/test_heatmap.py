@@ -2,8 +2,8 @@ import numpy as np
 
 from components.figures.heatmap import heatmap, least_width
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Query
-from components.ui.texts import load_texts
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()

@@ -7,7 +7,7 @@ import pytest
 from components.figures.evidence import Estimate, Evidence, select
 from components.figures.intervals import MARKS, accuracy_figure, rho_figure, share
 from components.results import Results
-from components.ui.texts import load_texts
+from components.texts import load_texts
 from tests.ui.fake import XSS
 from tests.ui.fake_results import BACKBONES, fake_results
 

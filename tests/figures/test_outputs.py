@@ -1,7 +1,7 @@
 from components.figures.outputs import SHOWN, output_text, outputs, ranked
 from components.figures.style import CHOSEN, OTHER
+from components.texts import load_texts
 from components.types import Analysis, Query
-from components.ui.texts import load_texts
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()

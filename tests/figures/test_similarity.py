@@ -3,8 +3,8 @@ import numpy as np
 from components.figures.similarity import ROW, similarity
 from components.figures.style import FIRST, READ, SECOND, SPECIAL
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Query
-from components.ui.texts import load_texts
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()

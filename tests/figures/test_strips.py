@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from components.figures.strips import logit_words, strips, strips_figure
+from components.texts import load_texts
 from components.types import Anatomy, Query, Reads, Step
-from components.ui.texts import load_texts
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()

@@ -1,8 +1,8 @@
 import pytest
 
 from components.figures.view import View, layer_name, number, percent, reference_name
+from components.texts import load_texts
 from components.types import Query
-from components.ui.texts import load_texts
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()

@@ -23,6 +23,36 @@ def test_the_page_and_its_scripts_are_served_and_guarded(real: httpx.Client) -> 
     assert real.get(f"/assets/{script}").headers["content-type"].endswith("/javascript")
 
 
+@pytest.mark.parametrize(
+    ("address", "preferred", "place"),
+    [
+        ("/", "zh-CN,en;q=0.5", "./zh"),
+        ("/?text=a&lang=zh", "en", "./zh?text=a&lang=zh"),
+        ("/zh?lang=en", "zh", "./?lang=en"),
+        ("/?lang=zh&x=%0d%0aSet-Cookie:a", "en", "./zh?lang=zh&x=%0d%0aSet-Cookie:a"),
+    ],
+)
+def test_the_page_comes_in_the_visitor_s_language(
+    real: httpx.Client, address: str, preferred: str, place: str
+) -> None:
+    headers = {"Accept-Language": preferred}
+    sent = real.get(address, headers=headers, follow_redirects=False)
+    assert (sent.status_code, sent.headers["location"]) == (HTTPStatus.FOUND, place)
+    page = real.get(address, headers=headers, follow_redirects=True)
+    assert page.status_code == HTTPStatus.OK
+    assert ("哪个词元" in page.text) == ("zh" in place)
+    assert "Accept-Language" in sent.headers["vary"]
+    assert "Accept-Language" in page.headers["vary"]
+
+
+def test_a_refusal_is_said_in_the_language_of_the_page(real: httpx.Client) -> None:
+    asked = {"fn_index": -1, "session_hash": "x", "data": []}
+    for referer, said in (("/zh?text=a", "fn_index：给出的是 -1；"), ("/", "fn_index: -1 was given; ")):
+        headers = {"Referer": str(real.base_url.join(referer)), "Accept-Language": "en"}
+        answer = real.post("/gradio_api/queue/join", json=asked, headers=headers)
+        assert answer.json()["detail"].startswith(said)
+
+
 SECRETS = [
     "app.py", "/etc/passwd", str(ROOT / "app.py"), "../app.py", "..%2fapp.py", "%2e%2e/app.py",
     "....//app.py", "assets/backbones.toml", "components/settings.py",

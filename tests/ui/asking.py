@@ -8,6 +8,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 from components.results import Results
+from components.texts import load_texts
 from components.types import Query
 from components.ui import facts, result_facts
 from components.ui.question_answers import Answered, Answers
@@ -21,7 +22,7 @@ RESULTS = fake_results()
 
 KEYS = [asked.key for asked in FILE.questions]
 
-LANGUAGES = tuple(FILE.languages)
+LANGUAGES = tuple(FILE.words)
 
 
 def shipped() -> FakeAnalyst:
@@ -38,19 +39,20 @@ def shipped() -> FakeAnalyst:
     return FakeAnalyst(tuple(kind(key) for key in BACKBONES))
 
 
-def put_to(kind: Kind, asked: Asked, results: Results = RESULTS) -> Answered:
+def put_to(kind: Kind, asked: Asked, language: str = "en", results: Results = RESULTS) -> Answered:
     """The question, asked of one kind of classifier in the place of its backbones."""
     analyst = FakeAnalyst((kind,))
     key = kind.spec.key
     probes = tuple(replace(row, backbone=key) for row in results.probes if row.backbone == BACKBONES[0])
     own = tuple(replace(row, backbone=key) for row in results.checkpoints[:1])
     file = replace(FILE, questions=(replace(asked, backbones=(key,)),))
-    return Answers(analyst, replace(results, probes=probes, checkpoints=own), file).answer(asked.key)
+    results = replace(results, probes=probes, checkpoints=own)
+    return Answers(analyst, results, file, load_texts(language)).answer(asked.key)
 
 
 @cache
 def answered(key: str) -> Answered:
-    return Answers(shipped(), RESULTS, FILE).answer(key)
+    return Answers(shipped(), RESULTS, FILE, load_texts()).answer(key)
 
 
 def plain(html: str) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 import gradio as gr
 
 from components.analyst import Analyst
+from components.texts import load_texts
 from components.types import Compared, Query
 from components.ui.compare import NOTHING, Compare, build_compare
-from components.ui.texts import load_texts
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from components.errors import PoolscopeError
+from components.texts import Sentence
 from components.types import (
     Analysis,
     Anatomy,
@@ -154,7 +155,7 @@ class FakeAnalyst:
     def find(self, given: str) -> BackboneSpec:
         listed = next((spec for spec in self.backbones() if spec.key == given), None)
         if listed is None and not self.takes_ids:
-            raise PoolscopeError("backbone", given, "one of the catalogue's is needed")
+            raise PoolscopeError("backbone", given, "errors.listed")
         return listed or self.hub.find(given)
 
     def fetch(self, key: str) -> Generator[Progress]:
@@ -172,18 +173,18 @@ class FakeAnalyst:
         kinds = (*self.kinds, *HUB)
         kind = next((kind for kind in kinds if kind.spec.key == query.backbone), None)
         if kind is None:
-            raise PoolscopeError("backbone", query.backbone, "one of the catalogue's is needed")
+            raise PoolscopeError("backbone", query.backbone, "errors.listed")
         if kind.spec.source == "hub" and query.backbone not in self.hub.here:
-            raise PoolscopeError("backbone", query.backbone, "it is not on this machine yet: fetch it first")
+            raise PoolscopeError("backbone", query.backbone, "errors.absent")
         if not query.text.strip():
-            raise PoolscopeError("text", query.text, "a text with at least one visible character is needed")
+            raise PoolscopeError("text", query.text, "errors.word")
         probe = query.head == "probe"
         if query.pooling not in [spec.key for spec in POOLINGS if spec.key != "pooler"]:
-            raise PoolscopeError("pooling", query.pooling, "this checkpoint has no such pooling")
+            raise PoolscopeError("pooling", query.pooling, "errors.no_pooler")
         if query.pooling == "attention" and not probe:
-            raise PoolscopeError("pooling", query.pooling, "a learned pooling needs head='probe'")
+            raise PoolscopeError("pooling", query.pooling, "errors.learned")
         if query.head not in ("own", "probe"):
-            raise PoolscopeError("head", query.head, "own or probe is needed")
+            raise PoolscopeError("head", query.head, "compare.choose_head")
         return _probed(kind, query) if probe else _analysis(kind, query)
 
     def anatomy(self, query: Query) -> Anatomy:
@@ -205,7 +206,7 @@ def _probed(kind: Kind, query: Query) -> Analysis:
     fitting = [task for task in TASKS if task.key in kind.spec.probed and task.texts == given]
     task = next((task for task in fitting if query.task in ("", task.key)), None)
     if task is None:
-        raise PoolscopeError("task", query.task, "a task that was probed is needed")
+        raise PoolscopeError("task", query.task, "errors.probes", tasks=kind.spec.probed)
     probe = replace(
         kind, spec=replace(kind.spec, labels=task.labels), problem_type="single_label", trained=True
     )
@@ -221,10 +222,10 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
     similarity = random.uniform(0.05, 0.95, (kind.layers + 1, total)).astype(np.float32)
     reference = tokens.cls if query.reference == "cls" else query.reference
     if reference != "pooled" and not isinstance(reference, int):
-        raise PoolscopeError("reference", reference, "cls, pooled or a token index is needed")
+        raise PoolscopeError("reference", reference, "errors.reference")
     if isinstance(reference, int):
         if not 0 <= reference < total:
-            raise PoolscopeError("reference", reference, f"a token index below {total} is needed")
+            raise PoolscopeError("reference", reference, "errors.range", low=0, high=total - 1)
         similarity[:, reference] = 1
     centred = (similarity - similarity.mean(axis=1, keepdims=True)).astype(np.float32)
     positions = np.zeros(total, dtype=bool)
@@ -281,17 +282,15 @@ def _probabilities(problem_type: ProblemType, logits: Floats) -> Floats:
     return (shifted / shifted.sum()).astype(np.float32)
 
 
-def _warnings(kind: Kind, query: Query) -> tuple[str, ...]:
+def _warnings(kind: Kind, query: Query) -> tuple[Sentence, ...]:
     given = 2 if query.text_pair else 1
     warnings = []
     if query.head == "own" and given != kind.spec.texts:
-        warnings.append(
-            f"text_pair: this head was trained on {kind.spec.texts} text(s), and {given} were given."
-        )
+        warnings.append(Sentence("warnings.pair" if given == 2 else "warnings.single"))
     if "<" in query.text:
-        warnings.append(f"text: {query.text} holds markup.")
+        warnings.append(Sentence("warnings.typed", token=query.text))
     if not kind.trained:
-        warnings.append("untrained head: these outputs are random")
+        warnings.append(Sentence("warnings.untrained", names=("classifier.weight",)))
     return tuple(warnings)
 
 

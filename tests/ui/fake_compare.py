@@ -17,15 +17,15 @@ def fake_compare(
 ) -> Generator[Compared]:
     """What an engine compares; each backbone takes ``pace`` seconds."""
     if len(queries) > MOST:
-        raise PoolscopeError("combinations", len(queries), f"at most {MOST} are compared at once")
+        raise PoolscopeError("combinations", len(queries), "errors.combinations", most=MOST)
     if not queries[0].text.strip():
-        raise PoolscopeError("text", queries[0].text, "a text with at least one visible character is needed")
+        raise PoolscopeError("text", queries[0].text, "errors.word")
 
     def cell(query: Query) -> Cell:
         try:
             return Cell(query, ask(query))
         except PoolscopeError as error:
-            return Cell(query, None, str(error))
+            return Cell(query, None, error.sentence)
 
     for key, asked in groupby(queries, lambda query: query.backbone):
         time.sleep(pace)

@@ -69,9 +69,7 @@ class FakeHub:
         for spec in (*self.specs, *self.findable):
             if given in (spec.key, spec.location):
                 return self.now(spec)
-        raise PoolscopeError(
-            "backbone", given, "the hub has no public model of that name: check its spelling"
-        )
+        raise PoolscopeError("backbone", given, "errors.hub_unknown")
 
     def fetch(self, key: str) -> Generator[Progress]:
         """Download a backbone in a few steps."""
@@ -81,7 +79,7 @@ class FakeHub:
             for step in () if key in self.here else range(STEPS):
                 if step == STEPS // 2 and key in self.broken:
                     self.broken.discard(key)
-                    raise PoolscopeError("backbone", key, "the hub does not answer in time: try again")
+                    raise PoolscopeError("backbone", key, "errors.hub_slow")
                 yield Progress(total * step // STEPS, total)
                 time.sleep(self.pace)
         except GeneratorExit:

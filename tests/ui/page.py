@@ -5,16 +5,23 @@ from typing import Any
 
 import gradio as gr
 
+from components.texts import load_texts
 from components.types import Analysis, Query
 from components.ui.answer import Updates, build_answer
 from components.ui.classify import NOTHING, Classify
 from components.ui.examples import load_examples
 from components.ui.question import build_question
-from components.ui.texts import load_texts
+from components.ui.shell import build
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
+
+
+def functions_of(analyst: FakeAnalyst, language: str = "") -> list[Any]:
+    """The functions of the app's page in one language, by its path; the English one has none."""
+    page = built(lambda: build(analyst))
+    return [function for function in page.fns.values() if function.page == language]
 
 
 class Counting(FakeAnalyst):

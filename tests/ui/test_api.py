@@ -164,7 +164,7 @@ def test_every_kind_of_reference(client: Client, reference: str | int) -> None:
 
 
 def test_a_mistake_comes_back_as_its_message(client: Client, log: Path) -> None:
-    with pytest.raises(AppError, match="backbone: 'none' was given; one of the catalogue's is needed"):
+    with pytest.raises(AppError, match="backbone: 'none' was given; it is not in the list"):
         client.predict("none", "not good", api_name="/analyze")
     assert "Traceback" not in log.read_text()
 

@@ -13,12 +13,12 @@ from components.figures.curves import curves
 from components.figures.evidence import select
 from components.figures.grid import Comparison
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Anatomy, Compared, Query
 from components.ui.captions import heatmap_heading, outputs_heading, similarity_heading
 from components.ui.compare_captions import curves_heading
 from components.ui.evidence_captions import accuracy_heading, rho_heading
 from components.ui.lead import flow_heading, strips_heading
-from components.ui.texts import load_texts
 from tests.figures.compared import answer, comparison
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_results import BACKBONES, fake_results

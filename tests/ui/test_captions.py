@@ -1,5 +1,6 @@
 from components.figures.heatmap import least_width
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Query
 from components.ui.captions import (
     heatmap_heading,
@@ -8,7 +9,6 @@ from components.ui.captions import (
     similarity_heading,
     similarity_legend,
 )
-from components.ui.texts import load_texts
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()

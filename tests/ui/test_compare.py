@@ -9,18 +9,17 @@ import pytest
 from components.errors import PoolscopeError
 from components.figures.grid import Comparison
 from components.figures.view import number, percent
+from components.texts import load_texts
 from components.types import Analysis, Query
 from components.ui.compare import NOTHING
 from components.ui.compare_captions import result
 from components.ui.compare_grid import grid
 from components.ui.compare_words import agreement
-from components.ui.shell import build
-from components.ui.texts import load_texts
 from tests.figures.compared import answer, comparison
-from tests.serving import built
 from tests.ui.compare_page import Page, Watched
 from tests.ui.compared_html import Table, words
 from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.page import functions_of
 
 SAY = load_texts()
 
@@ -148,7 +147,7 @@ def test_another_view_asks_nothing() -> None:
         ({"poolings": [None]}, "poolings: None was given; it is not in the list"),
         ({"poolings": {"a": 1}}, "it is not in the list"),
         ({"head": "other"}, "head: 'other' was given; own or probe is needed"),
-        ({"text": "  "}, "a text with at least one visible character is needed"),
+        ({"text": "  "}, "type at least one word"),
     ],
 )
 def test_what_cannot_be_compared_is_said_and_nothing_is_lost(given: dict[str, Any], told: str) -> None:
@@ -204,7 +203,7 @@ def test_nothing_from_a_checkpoint_is_markup() -> None:
 
 
 def test_its_events_are_private_and_cancel_ends_only_its_own() -> None:
-    functions = built(lambda: build(FakeAnalyst())).fns.values()
+    functions = functions_of(FakeAnalyst())
     (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
     assert ask.api_visibility == "private"
     assert [ask._id] in [fn.cancels for fn in functions]

@@ -14,11 +14,11 @@ import pytest
 from components.figures.evidence import Evidence, select
 from components.figures.view import number
 from components.results import Results, write_results
+from components.texts import load_texts
 from components.ui.evidence import NOTHING, Evidences, build_evidence
 from components.ui.evidence_table import csv_text, own_table, probe_table
 from components.ui.findings import findings, legend
 from components.ui.shell import build
-from components.ui.texts import load_texts
 from tests.serving import built
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_results import BACKBONES, TASKS, fake_results
@@ -127,7 +127,7 @@ def test_without_results_the_tab_says_how_to_make_them(tmp_path: Path) -> None:
 def test_the_tab_is_filled_on_arrival_and_private(tmp_path: Path) -> None:
     write_results(RESULTS, tmp_path / "results.json")
     page = built(lambda: build(FakeAnalyst(), tmp_path / "results.json"))
-    (choose,) = [event for event in page.fns.values() if event.name == "choose"]
+    (choose,) = [event for event in page.fns.values() if (event.name, event.page) == ("choose", "")]
     assert choose.api_visibility == "private"
     assert len(choose.outputs) == len(Evidences(RESULTS, {}, SAY).draw(evidence()))
 

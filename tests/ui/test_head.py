@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from components.texts import load_texts
 from components.types import Anatomy, Declared, Excerpt, Query, Weight
 from components.ui.lead import flow_heading, lead, strips_heading
 from components.ui.printed import printed, turns
 from components.ui.sources import sources
-from components.ui.texts import load_texts
 from components.ui.weights import LISTED, weights
 from tests.ui.asking import Tags, plain
 from tests.ui.fake import XSS, FakeAnalyst

@@ -8,12 +8,12 @@ import gradio as gr
 import pytest
 
 from components.results import write_results
+from components.texts import load_texts
 from components.types import Query
 from components.ui.classify import build_classify
 from components.ui.evidence import build_evidence
 from components.ui.leading import Leading
 from components.ui.questions import build_questions
-from components.ui.texts import load_texts
 from tests.serving import built
 from tests.ui.asking import FILE, KEYS, RESULTS, shipped
 
@@ -42,7 +42,7 @@ def leading(tmp_path: Path) -> Leading:
 
 
 def led(leading: Leading, key: str) -> dict[Any, Any]:
-    return leading.lead(key, {leading.questions.language: "en", leading.questions.said: {}})
+    return leading.lead(key)
 
 
 @pytest.mark.parametrize("asked", FILE.questions, ids=KEYS)

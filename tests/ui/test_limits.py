@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
+from components.texts import load_texts
 from components.ui.limits import Patience, Rate, visitor_of
-from components.ui.texts import load_texts
 
 SAY = load_texts()
 
@@ -78,13 +78,13 @@ def test_patience_ends_and_turns_are_kept() -> None:
         return name
 
     async def visits() -> str:
-        ask = Patience(0.2, SAY).bound(slow, asyncio.Lock())
+        ask = Patience(0.2).bound(slow, asyncio.Lock())
         for name in ("first", "second"):
             with pytest.raises(gr.Error, match=r"longer than 0\.2 seconds"):
                 await ask(name)
         assert begun == ["first"]  # given up by its visitor, but not ended: the second may not begin
         go_on.set()
-        return await Patience(30, SAY).bound(slow, asyncio.Lock())("third")
+        return await Patience(30).bound(slow, asyncio.Lock())("third")
 
     assert asyncio.run(visits()) == "third"
     assert begun == ["first", "third"]
@@ -102,7 +102,7 @@ def test_the_next_turn_begins_when_the_last_one_ends() -> None:
         return name
 
     async def visits() -> list[int]:
-        ask = Patience(30, SAY).bound(count, asyncio.Lock())
+        ask = Patience(30).bound(count, asyncio.Lock())
         return await asyncio.gather(*(ask(name) for name in range(10)))
 
     assert asyncio.run(visits()) == list(range(10))
@@ -112,7 +112,7 @@ def test_the_next_turn_begins_when_the_last_one_ends() -> None:
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (PoolscopeError("text", "", "type"), "text: '' was given; type."),
+        (PoolscopeError("text", "", "errors.word"), "text: '' was given; type at least one word."),
         (gr.Error("as it is"), "as it is"),
         (RuntimeError("in /home/secret.py"), SAY("verdict.bug")),
     ],
@@ -122,5 +122,5 @@ def test_every_error_becomes_a_message(error: Exception, told: str) -> None:
         raise error
 
     with pytest.raises(gr.Error) as raised:
-        asyncio.run(Patience(30, SAY).bound(fail)())
+        asyncio.run(Patience(30).bound(fail)())
     assert raised.value.message == told

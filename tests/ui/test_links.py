@@ -8,11 +8,11 @@ import gradio as gr
 import pytest
 
 from components.results import write_results
+from components.texts import load_texts
 from components.types import Query
 from components.ui.controls import from_link, to_link
 from components.ui.links import Links
 from components.ui.shell import build
-from components.ui.texts import load_texts
 from tests.serving import built
 from tests.ui.asking import RESULTS
 from tests.ui.fake import FakeAnalyst

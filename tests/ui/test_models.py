@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from components.texts import load_texts
 from components.types import BackboneSpec
 from components.ui.models import Models, in_bytes, unlinked
-from components.ui.texts import load_texts
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_hub import FINDABLE, FakeHub
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from components.texts import ASSETS, load_texts
 from components.types import Anatomy, Query
 from components.ui.question_answers import Answers
 from components.ui.question_file import Asked, read_questions
-from components.ui.texts import ASSETS
 from tests.ui.asking import (
     FILE,
     KEYS,
@@ -74,7 +74,7 @@ def test_no_number_is_written_down() -> None:
 
 
 def test_the_head_of_the_file_lists_the_facts_and_cases() -> None:
-    head = (ASSETS / "questions.toml").read_text("utf-8").split("\n[languages]")[0]
+    head = (ASSETS / "questions.toml").read_text("utf-8").split("\n[words.en]")[0]
     listed = set(re.findall(r"\w+", head))
     for asked in FILE.questions:
         for part in ("answer", "each"):
@@ -121,7 +121,7 @@ answer = ["{parameters}。"]
 """
     path = tmp_path / "questions.toml"
     path.write_text((ASSETS / "questions.toml").read_text("utf-8") + added, encoding="utf-8")
-    given = Answers(shipped(), RESULTS, read_questions(path)).answer("added")
+    given = Answers(shipped(), RESULTS, read_questions(path), load_texts()).answer("added")
     anatomy: Anatomy = shipped().anatomy(Query("bert-paraphrase", "one", "two"))
-    assert f"{sum(step.parameters for step in anatomy.steps)}." in plain(given.cards["en"])
-    assert "“one” and “two”" in plain(given.cards["en"])
+    assert f"{sum(step.parameters for step in anatomy.steps)}." in plain(given.card)
+    assert "“one” and “two”" in plain(given.card)

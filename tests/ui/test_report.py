@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 import pytest
 
 from components.figures.view import View, number
+from components.texts import load_texts
 from components.types import Anatomy, Query
 from components.ui.report.analysis import report
 from components.ui.report.comparison import comparison_report
-from components.ui.texts import load_texts
 from tests.figures.compared import answer, comparison
 from tests.ui.fake import XSS, FakeAnalyst
 

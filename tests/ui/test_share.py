@@ -7,9 +7,9 @@ from html import unescape
 import pytest
 
 from components.errors import PoolscopeError
+from components.texts import load_texts
 from components.ui.controls import Control, SomeOf, Switch, Words
 from components.ui.share import LONGEST, build_share, code
-from components.ui.texts import load_texts
 from tests.serving import built
 
 SAY = load_texts()

@@ -1,7 +1,9 @@
+from components.texts import ENGLISH, languages
 from components.ui.serving import launch_options
 from components.ui.shell import build
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
+from tests.ui.page import functions_of
 
 
 def test_the_page_can_be_built_on_any_analyst() -> None:
@@ -9,7 +11,7 @@ def test_the_page_can_be_built_on_any_analyst() -> None:
 
 
 def test_model_events_share_one_queue_and_only_the_api_is_public() -> None:
-    functions = built(lambda: build(FakeAnalyst())).fns.values()
+    functions = functions_of(FakeAnalyst())
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}
     assert public == {"backbones", "find", "fetch", "poolings", "analyze", "anatomy", "compare"}
     names = ("ask", "arrive", "try_example", "analyze", "anatomy")
@@ -19,13 +21,29 @@ def test_model_events_share_one_queue_and_only_the_api_is_public() -> None:
 
 
 def test_what_asks_the_hub_keeps_no_question_waiting() -> None:
-    functions = built(lambda: build(FakeAnalyst())).fns.values()
+    functions = functions_of(FakeAnalyst())
     queues = {fn.name: fn.concurrency_id for fn in functions}
     assert queues["bring"] == queues["fetch"] == "download"
     assert queues["look_up"] == queues["find"] == "find"
     (bring,) = (fn for fn in functions if fn.name == "bring")
     (stream,) = (fn for fn in functions if fn.name == "stream")
     assert [fn.cancels for fn in functions if fn.cancels] == [[bring._id], [stream._id]]
+
+
+def test_every_language_has_a_page_of_its_own() -> None:
+    """No event of one page needs a component of another, and each page has the events of every other."""
+    page = built(lambda: build(FakeAnalyst()))
+    config = page.get_config_file()
+    assert list(config["page"]) == ["", *(tag for tag in languages() if tag != ENGLISH)]
+    names = []
+    for part in config["page"].values():
+        here = {*part["components"], page._id}
+        events = [event for event in config["dependencies"] if event["id"] in part["dependencies"]]
+        for event in events:
+            targets = [component for component, _ in event["targets"]]
+            assert {*event["inputs"], *event["outputs"], *filter(None, targets)} <= here
+        names.append([page.fns[event["id"]].name for event in events if event["api_visibility"] != "public"])
+    assert all(one == names[0] for one in names)
 
 
 def test_fonts_come_from_the_visitors_own_system() -> None:

@@ -5,9 +5,9 @@ from base64 import b64decode
 from html import unescape
 
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Query
 from components.ui.table import csv_text, table
-from components.ui.texts import load_texts
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()

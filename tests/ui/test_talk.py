@@ -11,13 +11,13 @@ import pytest
 from components.figures.similarity import similarity
 from components.figures.view import View
 from components.results import write_results
+from components.texts import load_texts
 from components.types import Query
 from components.ui.evidence import Evidences
 from components.ui.links import Links
 from components.ui.shell import build
 from components.ui.talk import Talk
 from components.ui.talk_slides import PLOTTED, SHOWS, Stage
-from components.ui.texts import load_texts
 from components.ui.verdict import verdict
 from tests.serving import built
 from tests.ui.asking import RESULTS

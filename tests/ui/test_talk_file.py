@@ -73,8 +73,8 @@ def test_a_script_without_steps_is_no_talk(tmp_path: Path) -> None:
             'show = "reads"\ncaption.en = "Look"\nbackbon = "first"',
             "step 1: 'backbon' was given; allowed are",
         ),
-        ('show = "reads"\ncaption.en = "Look"\nbackbone = "gone"', "step 1, backbone: 'gone' was given"),
-        ('show = "reads"\ncaption.en = "Look"\nlayer = 1.5', "step 1, layer: '1.5' was given"),
+        ('show = "reads"\ncaption.en = "Look"\nbackbone = "gone"', "backbone: 'gone' was given"),
+        ('show = "reads"\ncaption.en = "Look"\nlayer = 1.5', "layer: '1.5' was given"),
     ],
 )
 def test_a_mistake_is_named_with_its_step(tmp_path: Path, step: str, said: str) -> None:

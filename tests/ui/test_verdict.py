@@ -7,8 +7,8 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.figures.view import View
+from components.texts import load_texts
 from components.types import Analysis, Query, Reads
-from components.ui.texts import load_texts
 from components.ui.verdict import mistake, verdict
 from tests.ui.fake import XSS, FakeAnalyst
 
@@ -94,18 +94,20 @@ def test_regression_says_its_value() -> None:
 
 
 def test_warnings_are_shown_under_it() -> None:
-    assert "this head was trained on 1 text(s), and 2 were given." in plain(analysis(text_pair="bad"))
+    said = plain(analysis(text_pair="bad"))
+    assert "This head was trained on one text at a time: what it says about a pair means little." in said
 
 
 def test_nothing_from_outside_is_markup() -> None:
     given = analysis("hostile", f"{XSS} <b>")
-    for html in (verdict(View(given, 2), SAY), mistake(PoolscopeError("text", XSS, XSS), SAY)):
+    error = PoolscopeError("text", XSS, "errors.unloaded", reason=XSS)
+    for html in (verdict(View(given, 2), SAY), mistake(error, SAY)):
         assert "<img" not in html
         assert "<script" not in html
         assert "<svg" not in html
 
 
 def test_a_mistake_names_field_value_and_what_is_allowed() -> None:
-    html = mistake(PoolscopeError("pooling", "median", "allowed are mean, max"), SAY)
+    html = mistake(PoolscopeError("pooling", "median", "errors.allowed", allowed=("mean", "max")), SAY)
     assert "pooling: &#x27;median&#x27; was given; allowed are mean, max." in html
     assert 'role="alert"' in html

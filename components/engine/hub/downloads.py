@@ -48,8 +48,7 @@ def _kept(model: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = f"this server cannot keep it ({error.strerror}): tell its owner, or choose one that is here"
-        raise PoolscopeError("backbone", model, reason) from error
+        raise PoolscopeError("backbone", model, "errors.unkept", reason=error.strerror) from error
 
 
 class Downloads:
@@ -98,8 +97,7 @@ class Downloads:
     def _check_room(self, listing: Listing) -> None:
         """Refuse a download that does not fit among the others."""
         if len(self._running) >= self._most:
-            reason = f"{self._most} downloads are under way here already: try again when one is over"
-            raise PoolscopeError("backbone", listing.model, reason)
+            raise PoolscopeError("backbone", listing.model, "errors.downloads", most=self._most)
         coming = sum(other.listing.size - other.done for other in self._running.values())
         missing = sum(file.size - present(listing.model, listing.commit, file) for file in listing.files)
         cache = Path(constants.HF_HUB_CACHE)
@@ -109,8 +107,9 @@ class Downloads:
             raise PoolscopeError(
                 "backbone",
                 listing.model,
-                f"it takes {megabytes(missing)}, and this server has room for {megabytes(max(free, 0))}: "
-                "choose a smaller one, or one that is here already",
+                "errors.room",
+                size=megabytes(missing),
+                free=megabytes(max(free, 0)),
             )
 
     def _run(self, download: _Download) -> None:
@@ -122,10 +121,8 @@ class Downloads:
         except _Left:
             pass  # as they wished
         except OSError as error:
-            reason = (
-                f"this server cannot keep it ({error.strerror}): tell its owner, or choose one that is here"
-            )
-            download.error = PoolscopeError("backbone", listing.model, reason)
+            reason = error.strerror
+            download.error = PoolscopeError("backbone", listing.model, "errors.unkept", reason=reason)
             download.error.__cause__ = error
         except Exception as error:
             download.error = error  # raised where somebody waits

@@ -11,8 +11,6 @@ from components.engine.hub.cache import CONFIG, VOCABULARIES
 from components.engine.safety.refusal import RefusalError
 from components.errors import PoolscopeError
 
-ANOTHER = "choose a model that classifies texts with transformers' own classes"
-
 
 def check_config(model: str, config: dict[str, Any]) -> None:
     """Refuse what its config.json shows to be impossible, or what would be refused when it is loaded."""
@@ -22,12 +20,9 @@ def check_config(model: str, config: dict[str, Any]) -> None:
         check_stated(config)
     kind = config.get("model_type")
     if not isinstance(kind, str):
-        reason = f"its {CONFIG} does not name a model_type: {ANOTHER}"
-    elif not _classifies(kind):
-        reason = f"transformers has no text classification for models of type {kind[:40]!r}: {ANOTHER}"
-    else:
-        return
-    raise PoolscopeError("backbone", model, reason)
+        raise PoolscopeError("backbone", model, "errors.no_type", file=CONFIG)
+    if not _classifies(kind):
+        raise PoolscopeError("backbone", model, "errors.no_classes", type=repr(kind[:40]))
 
 
 def check_tokenizer_config(model: str, config: dict[str, Any]) -> None:
@@ -42,13 +37,9 @@ def check_vocabulary(model: str, names: Collection[str]) -> None:
     """Refuse a model of which no tokenizer can be made that tells where in a text a token stands."""
     held = [name for name in VOCABULARIES if name in names]
     if not held:
-        raise PoolscopeError("backbone", model, "it has no tokenizer.json: choose one with a fast tokenizer")
+        raise PoolscopeError("backbone", model, "errors.no_tokenizer")
     if all(name.endswith(".model") for name in held) and not (find_spec("sentencepiece") and _protobuf()):
-        raise PoolscopeError(
-            "backbone",
-            model,
-            f"its tokenizer is a {held[0]}, which is not read here: choose one with a tokenizer.json",
-        )
+        raise PoolscopeError("backbone", model, "errors.slow_tokenizer", file=held[0])
 
 
 @contextmanager
@@ -57,7 +48,7 @@ def _said(model: str) -> Iterator[None]:
     try:
         yield
     except RefusalError as refusal:
-        raise PoolscopeError("backbone", model, str(refusal)) from refusal
+        raise PoolscopeError("backbone", model, "errors.refused", reason=refusal.sentence) from refusal
 
 
 def _classifies(kind: str) -> bool:

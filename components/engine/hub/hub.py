@@ -55,8 +55,7 @@ class Hub:
             check_config(model, config.read(place(model, kept) / CONFIG))
             return self._remember(_spec(model, kept), None)
         if listing.private:
-            reason = "it is private: its owner can list it in the catalogue of a server of their own"
-            raise PoolscopeError("backbone", model, reason)
+            raise PoolscopeError("backbone", model, "errors.private")
         return self._remember(_spec(model, listing.commit, listing.licence, listing.size), listing)
 
     def fetch(self, spec: BackboneSpec) -> Iterator[Progress]:

@@ -8,9 +8,6 @@ from components.errors import PoolscopeError
 LONGEST = 96  # characters of an id, as on the hub
 PART = r"[A-Za-z0-9_](?:[A-Za-z0-9_]|[-.](?![-.]|$|/))*"  # no dash or dot beside another, first or last
 FORM = re.compile(rf"{PART}(?:/{PART})?")
-WANTED = (
-    "an id of a model on the hub is expected, such as org/name: letters, digits, dashes, dots, underscores"
-)
 
 
 def checked_id(given: object) -> str:
@@ -21,7 +18,9 @@ def checked_id(given: object) -> str:
     if isinstance(given, str) and _is_id(given):
         return given
     inside = _id_in_address(given) if isinstance(given, str) else None
-    raise PoolscopeError("backbone", given, f"type its id instead: {inside}" if inside else WANTED)
+    if inside:
+        raise PoolscopeError("backbone", given, "errors.id_instead", id=inside)
+    raise PoolscopeError("backbone", given, "errors.id")
 
 
 def _is_id(given: str) -> bool:

@@ -90,7 +90,7 @@ def listed(model: str, revision: str | None, largest: int) -> Listing:
     answer = _ask(model, revision, until)
     commit, there = answer.commit, {entry.name: entry for entry in answer.entries}
     if CONFIG not in there:
-        raise PoolscopeError("backbone", model, f"it has no {CONFIG}: choose a model made for transformers")
+        raise PoolscopeError("backbone", model, "errors.no_config", file=CONFIG)
     own = config.parsed(_read(model, commit, CONFIG, SETTINGS, until))
     tokenizer = config.parsed(_read(model, commit, TOKENIZER, SETTINGS, until)) if TOKENIZER in there else {}
     weights = _weights(model, commit, there, until)
@@ -104,8 +104,9 @@ def listed(model: str, revision: str | None, largest: int) -> Listing:
         raise PoolscopeError(
             "backbone",
             model,
-            f"it takes {megabytes(found.size)} to download, and at most {megabytes(largest)} are allowed "
-            "here: choose a smaller one",
+            "errors.large",
+            size=megabytes(found.size),
+            largest=megabytes(largest),
         )
     return found
 
@@ -136,17 +137,10 @@ def _weights(model: str, commit: str, there: Collection[str], until: float) -> t
     if WEIGHTS in there:
         return (WEIGHTS,)
     if INDEX not in there:
-        raise PoolscopeError(
-            "backbone",
-            model,
-            "it has no weights in safetensors, and nothing else is opened here: "
-            "choose one that has, or convert it with transformers' save_pretrained",
-        )
+        raise PoolscopeError("backbone", model, "errors.no_weights")
     parts = shards(config.parsed(_read(model, commit, INDEX, SHARDED, until)))
     if not parts or not set(parts) <= set(there):
-        raise PoolscopeError(
-            "backbone", model, f"its {INDEX} names files that it does not have: choose another"
-        )
+        raise PoolscopeError("backbone", model, "errors.no_parts", file=INDEX)
     return (*parts, INDEX)
 
 

@@ -20,10 +20,6 @@ from components.errors import PoolscopeError
 
 TRIES = 3  # in a row that bring nothing
 PASSING = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
-WRONG = (
-    "the hub sent another file than it lists, and nothing of it was kept: try again, or choose another one"
-)
-BUSY = "another program on this server is fetching it into the same cache: try again when that is done"
 
 Moved = Callable[[int], None]  # is told how many bytes of the file are here, and may raise to stop
 
@@ -46,7 +42,7 @@ def bring(model: str, commit: str, file: HubFile, moved: Moved, patience: float)
                 _keep(model, file, partial, blob)
             _point(place(model, commit) / file.name, blob)
     except Timeout as error:
-        raise PoolscopeError("backbone", model, BUSY) from error
+        raise PoolscopeError("backbone", model, "errors.fetching") from error
     moved(file.size)
 
 
@@ -129,4 +125,4 @@ def _point(name: Path, blob: Path) -> None:
 
 def _wrong(model: str, partial: Path) -> PoolscopeError:
     partial.unlink(missing_ok=True)
-    return PoolscopeError("backbone", model, WRONG)
+    return PoolscopeError("backbone", model, "errors.hub_wrong")

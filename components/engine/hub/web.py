@@ -22,25 +22,25 @@ from huggingface_hub.errors import (
 from components.errors import PoolscopeError
 
 PATIENCE = 10.0  # seconds without a byte
-OFFLINE = "the hub cannot be reached from here, but every backbone on this machine works: choose one of these"
-SLOW = "the hub does not answer in time: try again in a few minutes, or choose one on this machine"
-UNKNOWN = "the hub has no public model of that name: check its spelling"
+OFFLINE = "errors.hub_offline"
+SLOW = "errors.hub_slow"
+UNKNOWN = "errors.hub_unknown"
 REFUSALS: tuple[tuple[type[Exception], str], ...] = (  # the first that fits
-    (GatedRepoError, "its authors ask for consent first (it is gated): choose one that is open to all"),
-    (RevisionNotFoundError, "the hub does not have its pinned revision any more: choose another one"),
-    (RemoteEntryNotFoundError, "a file that it needs is not on the hub any more: choose another one"),
-    (DisabledRepoError, "the hub has disabled it: choose another one"),
+    (GatedRepoError, "errors.hub_gated"),
+    (RevisionNotFoundError, "errors.hub_revision"),
+    (RemoteEntryNotFoundError, "errors.hub_file"),
+    (DisabledRepoError, "errors.hub_disabled"),
     (RepositoryNotFoundError, UNKNOWN),
     (OfflineModeIsEnabled, OFFLINE),
     (httpx2.TimeoutException, SLOW),
     (httpx2.TransportError, OFFLINE),
 )
-UNREADABLE = "the hub gives an answer that cannot be read: try again in a few minutes"
+UNREADABLE = "errors.hub_unreadable"
 STATUSES = {
     401: UNKNOWN,
-    403: "the hub does not hand it out to this server: choose one that is open to all",
+    403: "errors.hub_forbidden",
     404: UNKNOWN,
-    429: "the hub gets too many requests from here: try again in a few minutes",
+    429: "errors.hub_often",
 }
 
 
@@ -73,8 +73,7 @@ def small(url: str, model: str, most: int, until: float) -> bytes:
             for piece in response.iter_bytes():
                 body += piece
                 if len(body) > most:
-                    reason = f"what it says of itself takes over {most:,} bytes: choose another one"
-                    raise PoolscopeError("backbone", model, reason)
+                    raise PoolscopeError("backbone", model, "errors.hub_long", most=most)
                 if time.monotonic() > until:
                     raise HubUnreachableError("backbone", model, SLOW)
     except (httpx2.HTTPError, OfflineModeIsEnabled) as error:
@@ -84,13 +83,12 @@ def small(url: str, model: str, most: int, until: float) -> bytes:
 
 def refusal(model: str, error: Exception) -> PoolscopeError:
     """What a failed request means to a visitor who asked for ``model``."""
-    reason = next((text for kind, text in REFUSALS if isinstance(error, kind)), UNREADABLE)
-    if reason is UNREADABLE and isinstance(error, HfHubHTTPError):
+    key = next((key for kind, key in REFUSALS if isinstance(error, kind)), UNREADABLE)
+    if key == UNREADABLE and isinstance(error, HfHubHTTPError):
         status = error.response.status_code
-        reason = STATUSES.get(
-            status, f"the hub has a problem of its own ({status}): try again in a few minutes"
-        )
         passing = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    else:
-        passing = reason in (OFFLINE, SLOW)
-    return (HubUnreachableError if passing else PoolscopeError)("backbone", model, reason)
+        kind = HubUnreachableError if passing else PoolscopeError
+        if status in STATUSES:
+            return kind("backbone", model, STATUSES[status])
+        return kind("backbone", model, "errors.hub_trouble", status=status)
+    return (HubUnreachableError if key in (OFFLINE, SLOW) else PoolscopeError)("backbone", model, key)

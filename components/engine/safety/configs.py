@@ -12,11 +12,11 @@ from components.engine.safety.documents import read_object, walk
 from components.engine.safety.refusal import RefusalError, foreign
 
 LEADING_AWAY = {  # keys of a config that make transformers use more than this config and these weights
-    "auto_map": "it brings Python code of its own, which is never run; take one without auto_map",
-    "quantization_config": "its weights are quantised; take the model that it was made from",
-    "configuration_files": "its config hands over to other files; take a newer revision",
-    "transformers_weights": "its config hands over to other files; take a newer revision",
-    "fusion_config": "its config changes transformers' own classes; take it without fusion_config",
+    "auto_map": "refusals.code",
+    "quantization_config": "refusals.quantised",
+    "configuration_files": "refusals.elsewhere",
+    "transformers_weights": "refusals.elsewhere",
+    "fusion_config": "refusals.fusion",
 }
 COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repeat|label)(s|es|_num|_sizes)?$")
 LARGEST_COUNT = 20_000  # of layers, heads, labels: lists of that length are made while a config is parsed
@@ -30,7 +30,7 @@ def read_config(folder: Path) -> PreTrainedConfig:
     tokenizer = folder / "tokenizer_config.json"
     if tokenizer.exists():
         check_plain(read_object(tokenizer))
-    with foreign("its config.json cannot be understood"):
+    with foreign("refusals.config"):
         config: PreTrainedConfig = AutoConfig.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
@@ -58,14 +58,12 @@ def _check_numbers(raw: dict[str, Any]) -> None:
         if isinstance(value, int):
             limit = LARGEST_COUNT if COUNT.search(key) else LARGEST_NUMBER
             if abs(value) > limit and "theta" not in key:
-                raise RefusalError(f"its config asks for {key} = {value:.3g}; at most {limit:,} are built")
+                raise RefusalError("refusals.number", name=key, value=value, most=limit)
 
 
 def _check_labels(raw: dict[str, Any]) -> None:
     for key in ("id2label", "label2id"):
         if isinstance(raw.get(key), dict | list) and len(raw[key]) > LARGEST_COUNT:
-            raise RefusalError(
-                f"its config has {len(raw[key]):,} labels; at most {LARGEST_COUNT:,} are shown"
-            )
+            raise RefusalError("refusals.many_labels", count=len(raw[key]), most=LARGEST_COUNT)
     if raw.get("problem_type") not in PROBLEMS:
-        raise RefusalError(f"its problem_type is none of {', '.join(filter(None, PROBLEMS))}")
+        raise RefusalError("refusals.problem", known=tuple(filter(None, PROBLEMS)))

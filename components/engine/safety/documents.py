@@ -23,7 +23,7 @@ def check_sizes(folder: Path) -> None:
             limit = CONFIG_BYTES if file.name.endswith("config.json") else VOCABULARY_BYTES
             size = file.stat().st_size
             if size > limit:
-                raise RefusalError(f"its {file.name} has {size // MB} MB; at most {limit // MB} MB are read")
+                raise RefusalError("refusals.long", file=file.name, size=size // MB, most=limit // MB)
 
 
 def read_object(file: Path) -> dict[str, Any]:
@@ -31,11 +31,11 @@ def read_object(file: Path) -> dict[str, Any]:
     try:
         read = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise RefusalError(f"its {file.name} cannot be read as JSON") from error
+        raise RefusalError("refusals.json", file=file.name) from error
     if not isinstance(read, dict):
-        raise RefusalError(f"its {file.name} is not a JSON object")
+        raise RefusalError("refusals.object", file=file.name)
     if any(depth > DEPTH for depth, _key, _value in walk(read)):
-        raise RefusalError(f"its {file.name} is nested deeper than {DEPTH} levels")
+        raise RefusalError("refusals.deep", file=file.name, most=DEPTH)
     return read
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import clear_frames
 
+from components.texts import Sentence
+
 SHOWN = 200  # characters of somebody else's message
 FOLDERS = re.compile(r"(?<!\w)/(?:[^\s/'\"`]+/)+")
 
@@ -15,12 +17,16 @@ logger = logging.getLogger(__name__)
 
 
 class RefusalError(Exception):
-    """A checkpoint that is not loaded; its text is the reason, written for the visitor."""
+    """A checkpoint that is not loaded; its sentence is the reason, written for the visitor."""
+
+    def __init__(self, key: str, /, **values: object) -> None:
+        self.sentence = Sentence(key, **values)
+        super().__init__(str(self.sentence))
 
 
 @contextmanager
-def foreign(what: str) -> Iterator[None]:
-    """Turn whatever is raised inside into a RefusalError that begins with ``what``.
+def foreign(key: str, /, **values: object) -> Iterator[None]:
+    """Turn whatever is raised inside into a RefusalError that begins with the sentence of ``key``.
 
     What lies in a folder may make transformers, tokenizers and torch raise anything: KeyError, TypeError,
     AssertionError, MemoryError and, from Rust, a panic that is no Exception at all. So everything is caught,
@@ -32,8 +38,9 @@ def foreign(what: str) -> Iterator[None]:
     except (RefusalError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
+        what = Sentence(key, **values)
         logger.warning("%s", what, exc_info=error)
-        raise RefusalError(f"{what} ({_shown(error)})") from error
+        raise RefusalError("refusals.foreign", what=what, error=_shown(error)) from error
 
 
 def forget(error: BaseException) -> None:

@@ -23,7 +23,7 @@ PARTS = 50_000  # modules and parameters; the largest decoders have some 3,000
 def skeleton(config: PreTrainedConfig) -> PreTrainedModel:
     """The classifier of ``config`` on torch's meta device: every shape, and no memory for the weights."""
     with (
-        foreign("no text classifier can be built from its config"),
+        foreign("refusals.unbuilt"),
         _bounded(PARTS),
         torch.device("meta"),
         meta_device_safe_creation_ops(),
@@ -47,7 +47,7 @@ def _bounded(most: int) -> Iterator[None]:
 
     def one_more(*_registered: object) -> None:
         if get_ident() == thread and next(parts) > most:
-            raise RefusalError(f"its config describes a model of more than {most:,} parts")
+            raise RefusalError("refusals.parts", most=most)
 
     with ExitStack() as hooks:
         hooks.callback(register_module_module_registration_hook(one_more).remove)

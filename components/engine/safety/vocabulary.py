@@ -21,10 +21,7 @@ def check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel)
     rows = _embeddings(model)
     largest = max(tokenizer.get_vocab().values(), default=0)
     if rows is not None and largest >= rows:
-        raise RefusalError(
-            f"its tokenizer does not match its weights: it has ids up to {largest}, "
-            f"and there are embeddings for 0 to {rows - 1}"
-        )
+        raise RefusalError("refusals.ids", largest=largest, last=rows - 1)
 
 
 def check_growth(tokenizer: PreTrainedTokenizerFast) -> None:
@@ -37,7 +34,7 @@ def check_growth(tokenizer: PreTrainedTokenizerFast) -> None:
         if key in ("content", "prepend") and isinstance(value, str)
     ]
     if math.prod(max(1, length) for length in put) > LONGER:
-        raise RefusalError(f"its tokenizer could make a text more than {LONGER:,} times as long")
+        raise RefusalError("refusals.growth", times=LONGER)
 
 
 def _embeddings(model: PreTrainedModel) -> int | None:

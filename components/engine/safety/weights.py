@@ -30,7 +30,7 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
     with ExitStack() as files:
         tensors: dict[str, Any] = {}
         for file in _files(folder):
-            with foreign(f"its {file.name} is damaged"):
+            with foreign("refusals.damaged", file=file.name):
                 handle = files.enter_context(safe_open(file, framework="pt", device="cpu", backend="pread"))
                 tensors |= {name: handle.get_slice(name) for name in handle.keys()}  # noqa: SIM118
         yield tensors
@@ -41,9 +41,7 @@ def check_enough(tensors: Mapping[str, Any], empty: PreTrainedModel) -> None:
     held = sum(math.prod(tensor.get_shape()) for tensor in tensors.values())
     described = sum(weight.numel() for weight in empty.parameters())
     if described > NEW_NUMBERS + TIMES * held:
-        raise RefusalError(
-            f"its config describes {described:,} weights and its files hold {held:,}: it would be random"
-        )
+        raise RefusalError("refusals.random", described=described, held=held)
 
 
 def check_finite(model: PreTrainedModel) -> None:
@@ -54,7 +52,7 @@ def check_finite(model: PreTrainedModel) -> None:
                 weight
             )  # either is NaN if any number is; unlike isfinite, copies nothing
             if not (torch.isfinite(least) and torch.isfinite(most)):
-                raise RefusalError(f"its weights are not all finite numbers ({name} holds NaN or infinity)")
+                raise RefusalError("refusals.infinite", name=name)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -62,15 +60,12 @@ def _files(folder: Path) -> list[Path]:
     if (folder / WHOLE).is_file():
         return [folder / WHOLE]
     if not (folder / INDEX).is_file():
-        raise RefusalError(
-            f"it holds no {WHOLE}, and pickled weights are never read, since they can run code; "
-            "take a revision with safetensors, or save it again with save_pretrained"
-        )
+        raise RefusalError("refusals.pickled", file=WHOLE)
     named = read_object(folder / INDEX).get("weight_map")
     names = list(named.values()) if isinstance(named, dict) else []
     for name in names:
         if not isinstance(name, str) or Path(name).name != name or not (folder / name).is_file():
-            raise RefusalError(f"its {INDEX} names a file that is not in the folder")
+            raise RefusalError("refusals.part", file=INDEX)
     if not names:
-        raise RefusalError(f"its {INDEX} names no file")
+        raise RefusalError("refusals.no_part", file=INDEX)
     return [folder / name for name in sorted(set(names))]

@@ -1,0 +1,89 @@
+"""Every sentence that a visitor reads, from assets/texts: one file for each language, with the same keys."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ASSETS = Path(__file__).resolve().parents[1] / "assets"
+ENGLISH = "en"  # programs, logs, and who asks for a language that is not here
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language by its ``tag`` ("en") and by its own ``name`` ("English")."""
+
+    tag: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The sentences of one language: ``texts("page.title")``, with placeholders given by name."""
+
+    language: Language
+    entries: Mapping[str, str]
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        """The sentence of ``key`` with its placeholders filled in; KeyError if either is unknown."""
+        return self.entries[key].format(**values)
+
+    def name(self, original: str) -> str:
+        """What a title or a note from other data is called here; one without a name keeps its own."""
+        return self.entries.get(f"names.{original}", original)
+
+    def listed(self, names: Iterable[str]) -> str:
+        """Names in a row."""
+        return self("list.comma").join(names)
+
+    def together(self, sentences: Iterable[str]) -> str:
+        """Sentences one after the other."""
+        return self("list.space").join(sentences)
+
+
+@dataclass(frozen=True, init=False)
+class Sentence:
+    """A sentence that no language has been chosen for yet: its key, and what fills its placeholders.
+
+    A value may be a Sentence itself, or several values in a tuple, which are listed.
+    """
+
+    key: str
+    values: tuple[tuple[str, object], ...]
+
+    def __init__(self, key: str, /, **values: object) -> None:
+        object.__setattr__(self, "key", key)
+        object.__setattr__(self, "values", tuple(values.items()))
+
+    def said(self, say: Texts) -> str:
+        """The sentence in the language of ``say``; KeyError if its key or a placeholder is unknown."""
+        return say(self.key, **{name: _said(value, say) for name, value in self.values})
+
+    def __str__(self) -> str:
+        """The sentence in English."""
+        return self.said(load_texts())
+
+
+def _said(value: object, say: Texts) -> object:
+    if isinstance(value, tuple):
+        return say.listed(str(_said(part, say)) for part in value)
+    return value.said(say) if isinstance(value, Sentence) else value
+
+
+@cache  # files of the app, which are the same for every error and every page
+def load_texts(tag: str = ENGLISH) -> Texts:
+    """Read ``assets/texts/<tag>.toml``; a key is its table and its name, ``page.title`` for example."""
+    tables = tomllib.loads((ASSETS / "texts" / f"{tag}.toml").read_text(encoding="utf-8"))
+    language = Language(**tables.pop("language"))
+    entries = {f"{table}.{name}": text for table, lines in tables.items() for name, text in lines.items()}
+    return Texts(language, entries)
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The tags of all languages that there are sentences in, English first."""
+    tags = sorted(file.stem for file in (ASSETS / "texts").glob("*.toml"))
+    return (ENGLISH, *(tag for tag in tags if tag != ENGLISH))

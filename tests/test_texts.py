@@ -1,0 +1,195 @@
+"""The sentences: all in data, whole in every language, and with the same numbers."""
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import components.texts
+from components.engine.engine import Engine
+from components.errors import PoolscopeError
+from components.figures.view import View
+from components.settings import Settings
+from components.texts import ENGLISH, Sentence, languages, load_texts
+from components.ui.captions import heatmap_heading, outputs_heading, similarity_heading
+from components.ui.compare_words import agreement
+from components.ui.examples import load_examples
+from components.ui.lead import flow_heading, lead, strips_heading
+from components.ui.table import table
+from components.ui.verdict import verdict
+from tests.figures.compared import answer, comparison
+from tests.ui.fake import KINDS, FakeAnalyst, Kind, Query
+
+CODE = Path(components.texts.__file__).parent
+FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]
+KEY = re.compile(r"[a-z]+\.\w+")
+SAY = load_texts()
+NAMES = "names."  # what other data calls things: English has none
+OTHERS = [tag for tag in languages() if tag != ENGLISH]
+SAYING = {"say": 0, "_say": 0, "Sentence": 0, "RefusalError": 0, "foreign": 0, "PoolscopeError": 2}
+READ = ("label", "info", "placeholder", "value")  # what a visitor reads of a component
+KEYS = {"cls"}  # a key of a menu, which the page shows by its title
+
+
+def nodes() -> Iterator[tuple[Path, ast.AST]]:
+    """Everything in the code, with the file that it is in."""
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            yield file, node
+
+
+def called(node: ast.Call) -> str:
+    """The last part of the name of what is called."""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def placeholders(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+
+
+def numbers(text: str) -> list[str]:
+    """Every number, in no order: languages put them in different places."""
+    return sorted(re.findall(r"\d[\d.,]*\d|\d", text))
+
+
+def words(html: str) -> str:
+    return unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", html))
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_every_language_has_the_same_keys(tag: str) -> None:
+    theirs = {key for key in load_texts(tag).entries if not key.startswith(NAMES)}
+    assert theirs == SAY.entries.keys()
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_every_language_fills_in_the_same_values_and_writes_the_same_numbers(tag: str) -> None:
+    other = load_texts(tag).entries
+    for key, text in SAY.entries.items():
+        assert placeholders(text) == placeholders(other[key]), key
+        written = [re.sub(r"\{.*?\}", "", one) for one in (text, other[key])]
+        assert numbers(written[0]) == numbers(written[1]), key
+
+
+def test_placeholders_have_names() -> None:
+    for text in SAY.entries.values():
+        assert all(name.isidentifier() for name in placeholders(text))
+
+
+def test_no_sentence_is_missing_and_none_is_left_over() -> None:
+    tables = {key.partition(".")[0] for key in SAY.entries}
+    found, prefixes = set(), set()
+    for _, node in nodes():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and KEY.fullmatch(node.value):
+            found.add(node.value)
+        if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            prefixes.add(str(node.values[0].value))
+    made = {key for key in SAY.entries for prefix in prefixes if prefix == f"{key.partition('.')[0]}."}
+    used = {key for key in found if key.partition(".")[0] in tables} | made
+    assert used == SAY.entries.keys()
+
+
+def test_what_is_said_is_a_key() -> None:
+    for file, node in nodes():
+        if not isinstance(node, ast.Call) or len(node.args) <= (place := SAYING.get(called(node), 99)):
+            continue
+        for part in ast.walk(node.args[place]):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and " " in part.value:
+                pytest.fail(f"{file.name}:{node.lineno} says {part.value!r}")
+        key = node.args[place]
+        if isinstance(key, ast.Constant):
+            assert key.value in SAY.entries, f"{file.name}:{node.lineno}"
+
+
+def test_no_sentence_stands_in_the_code_of_the_page() -> None:
+    for file, node in nodes():
+        if "ui" not in file.parts or not isinstance(node, ast.Call):
+            continue
+        function = node.func
+        if not isinstance(function, ast.Attribute) or getattr(function.value, "id", "") != "gr":
+            continue
+        given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in READ)]
+        for part in given:
+            text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+            if text not in KEYS:
+                assert not re.search(r"[^\W\d_]", text), f"{file.name}:{node.lineno} shows {text!r}"
+
+
+def shipped() -> set[str]:
+    """The titles, notes and summaries of what comes with the app."""
+    engine = Engine(Settings())
+    found = {text for spec in engine.backbones() for text in (spec.title, spec.note)}
+    found |= {text for spec in engine.poolings() for text in (spec.title, spec.summary)}
+    found |= {text for task in engine.tasks() for text in (task.key, task.title)}
+    return found | {example.label for example in load_examples()}
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_everything_shipped_has_a_name_in_every_language(tag: str) -> None:
+    names = {key.removeprefix(NAMES) for key in load_texts(tag).entries if key.startswith(NAMES)}
+    assert names == shipped()
+
+
+def test_an_owner_s_own_entry_keeps_its_title() -> None:
+    assert load_texts("zh").name("Our own model") == "Our own model"
+    assert load_texts("zh").name("Negation") == "否定"
+    assert SAY.name("Negation") == "Negation"
+
+
+def test_a_sentence_is_filled_in() -> None:
+    assert SAY("verdict.count", read=1, total=11) == "1 of 11"
+
+
+def test_a_sentence_waits_for_its_language() -> None:
+    inner = Sentence("errors.range", low=-5, high=4)
+    outer = Sentence("errors.unloaded", reason=inner)
+    assert str(outer) == "it cannot be loaded: allowed are -5 to 4"
+    assert outer.said(load_texts("zh")) == "它无法加载：允许的范围是 -5 至 4"
+    listed = Sentence("errors.allowed", allowed=("cls", Sentence("segment.first")))
+    assert str(listed) == "allowed are cls, first text"
+    assert listed.said(load_texts("zh")) == "可选的有 cls、第一段文本"
+    assert listed == Sentence("errors.allowed", allowed=("cls", Sentence("segment.first")))
+
+
+def test_an_error_is_said_in_every_language() -> None:
+    error = PoolscopeError("text_pair", "x" * 99, "errors.long", length=20001, longest=20000)
+    given = f"'{'x' * 58}…"
+    assert (
+        str(error)
+        == f"text_pair: {given} was given; it has 20,001 characters, and at most 20,000 are allowed."
+    )
+    assert (
+        error.said(load_texts("zh"))
+        == f"第二段文本：给出的是 {given}；它有 20,001 个字符，最多允许 20,000 个。"
+    )
+    assert str(PoolscopeError("data[3]", 1, "errors.text")) == "data[3]: 1 was given; a text is expected."
+    assert "what cannot be written down was given" in str(PoolscopeError("layer", 10**5000, "errors.whole"))
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.spec.key for kind in KINDS])
+def test_an_answer_has_the_same_numbers_in_every_language(kind: Kind, tag: str) -> None:
+    analyst, other = FakeAnalyst(), load_texts(tag)
+    for pooling in ("native", "mean"):
+        anatomy = analyst.anatomy(Query(kind.spec.key, "a very good film", pooling=pooling))
+        view = View(anatomy.analysis, 1)
+        for html in (verdict, similarity_heading, heatmap_heading, table):
+            assert numbers(words(html(view, SAY))) == numbers(words(html(view, other))), html
+        for html in (lead, flow_heading, strips_heading):
+            assert numbers(words(html(anatomy, SAY))) == numbers(words(html(anatomy, other))), html
+        headings = [words(outputs_heading(anatomy.analysis, say)) for say in (SAY, other)]
+        assert numbers(headings[0]) == numbers(headings[1])
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_a_comparison_has_the_same_numbers_in_every_language(tag: str) -> None:
+    yes, no = answer([0.1, 0.9]), answer([0.8, 0.2])
+    for rows in ([[yes, yes]], [[yes]], [[yes, no]], [[yes, yes, no], [yes, "why", no]]):
+        said = [words(agreement(comparison(rows), say)) for say in (SAY, load_texts(tag))]
+        assert numbers(said[0]) == numbers(said[1])
+        assert "positive" in said[1]
