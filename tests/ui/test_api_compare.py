@@ -78,7 +78,7 @@ def test_a_combination_that_cannot_be_answered_says_why_in_its_row(client: Clien
     assert [list(row) for row in rows] == [ROW] * 4
     assert [bool(row["refusal"]) for row in rows] == [True, False, True, True]
     refused, answered, far, _ = rows
-    assert "this checkpoint has no such pooling" in refused["refusal"]
+    assert "this checkpoint has no pooler" in refused["refusal"]
     assert "fetch it first" in far["refusal"]
     empty = {key: refused[key] for key in ROW[4:12]}
     assert list(empty.values()) == [None, None, [], [], [], [], None, []]
@@ -118,11 +118,11 @@ def test_two_long_lists_are_not_multiplied() -> None:
     class Counting(FakeAnalyst):
         def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
             asked.append(len(queries))
-            raise PoolscopeError("combinations", len(queries), "too many")
+            raise PoolscopeError("combinations", len(queries), "errors.combinations", most=3)
             yield
 
     functions = built(lambda: build(Counting())).fns.values()
     (compare,) = (function.fn for function in functions if function.api_name == "compare")
-    with pytest.raises(gr.Error, match="too many"):
+    with pytest.raises(gr.Error, match="at most 3"):
         compare(["first"] * 100_000, ["cls"] * 100_000, "good")
     assert asked == [1000]

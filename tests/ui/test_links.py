@@ -27,7 +27,7 @@ def page(tmp_path: Path) -> tuple[gr.Blocks, Links]:
     path = tmp_path / "results.json"
     write_results(RESULTS, path)
     blocks = built(lambda: build(FakeAnalyst(), path))
-    (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow")
+    (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
     links: Links = follow.fn.__self__  # type: ignore[union-attr] # a bound method
     return blocks, links
 
@@ -36,7 +36,7 @@ def followed(page: tuple[gr.Blocks, Links], query: str) -> dict[Any, Any]:
     blocks, links = page
     given = {part: getattr(part, "value", None) for part in links.classify.inputs}
     updates = links.follow(given, SimpleNamespace(query=query))  # type: ignore[arg-type] # all that it reads
-    (event,) = (fn for fn in blocks.fns.values() if fn.name == "follow")
+    (event,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
     assert set(updates) <= set(event.outputs)
     return updates
 
@@ -48,7 +48,9 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
         links.classify.question.place,  # follows from the backbone
         *(part for part in blocks.blocks.values() if str(part.elem_id).startswith(("lookup", "questions"))),
     }
-    controls = {part for part in blocks.blocks.values() if isinstance(part, GIVEN) and part.elem_id}
+    controls = {
+        part for part in blocks.blocks.values() if isinstance(part, GIVEN) and part.elem_id and not part.page
+    }
     assert controls - besides == linked - {None}
     keys = [one.control.key for one in links.linked]
     assert len(keys) == len(set(keys))

@@ -105,7 +105,7 @@ def test_it_says_what_was_asked_of_what_and_when() -> None:
     for package in ("torch", "transformers", "plotly"):
         assert re.search(rf"{package} \d+\.\d+", text)
     assert "reads all 6 tokens" in re.sub(r"\s+", " ", text)
-    assert "text_pair: this head was trained on 1 text(s)" in text
+    assert "This head was trained on one text at a time" in text
     assert "import torch" in text
     assert "classifier.weight" in text
 

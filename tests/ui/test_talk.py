@@ -11,7 +11,7 @@ import pytest
 from components.figures.similarity import similarity
 from components.figures.view import View
 from components.results import write_results
-from components.texts import load_texts
+from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.evidence import Evidences
 from components.ui.links import Links
@@ -33,7 +33,7 @@ def arrival(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("talk") / "results.json"
     write_results(RESULTS, path)
     blocks = built(lambda: build(FakeAnalyst(), path))
-    (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow")
+    (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
     links: Links = follow.fn.__self__  # type: ignore[union-attr] # a bound method
     return {control.key: control.default for control in links.controls}
 
@@ -79,7 +79,7 @@ def test_a_comparison_on_a_slide_is_that_of_the_tab(arrival: dict[str, Any]) -> 
 
 
 def made(blocks: Any) -> Talk:
-    (prepare,) = (fn for fn in blocks.fns.values() if fn.name == "prepare")
+    (prepare,) = (fn for fn in blocks.fns.values() if fn.name == "prepare" and not fn.page)
     talk: Talk = prepare.fn.__self__
     return talk
 
@@ -99,7 +99,7 @@ def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
     script.write_text("".join(one.format(show=show) for show in ("reads", "similarity", "grid")))
     blocks = built(lambda: build(FakeAnalyst(), talk=script))
     talk = made(blocks)
-    (prepare,) = (fn for fn in blocks.fns.values() if fn.name == "prepare")
+    (prepare,) = (fn for fn in blocks.fns.values() if fn.name == "prepare" and not fn.page)
     come = list(slides(talk, step))
     assert [next(n for n, place in enumerate(talk.places, 1) if place.above in one) for one in come] == order
     for updates in come:
@@ -109,7 +109,7 @@ def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
         for part in blocks.blocks.values()
         if 'class="caption"' in str(getattr(part, "value", ""))
     ]
-    assert len(captions) == 3
+    assert len(captions) == 3 * len(languages())
     assert all("Look &lt;here&gt;" in caption for caption in captions)
 
 
