@@ -49,6 +49,14 @@ window.poolscope = {
       history.replaceState(history.state, "", address());
     });
   },
+  save: (report) => {
+    const saved = document.createElement("a");
+    saved.href = URL.createObjectURL(new Blob([report], { type: "text/html" }));
+    saved.download = "poolscope.html";
+    saved.click();
+    setTimeout(() => URL.revokeObjectURL(saved.href), 60_000);
+    return ""; // what was saved need not be kept
+  },
   followed: (...values) => {
     followed = true;
     window.poolscope.changed(...values);
@@ -74,6 +82,7 @@ element.addEventListener("click", (event) => {
   const asked = event.target.closest("button")?.dataset.share;
   if (asked === "copy") copy();
   if (asked === "code") trigger("expand", { link: link() });
+  if (asked === "report") trigger("download", { query: String(state), page: location.origin + location.pathname });
 });
 
 trigger("apply", { query: location.search });

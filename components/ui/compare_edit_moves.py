@@ -35,7 +35,7 @@ def _similarity(found: Moved, say: Say) -> str:
         return titled("edit-words", say("edit.words_heading"), say("edit.unaligned"))
     sizes = [abs(one.moved) for row in words.rows.values() for one in row if one.moved is not None]
     most = max([LEAST, *sizes])
-    ends = "; ".join(_most(names[key], words, key, say) for key in words.rows)
+    ends = say("list.semicolon").join(_most(names[key], words, key, say) for key in words.rows)
     heading = titled("edit-words", say("edit.words_heading"), say("edit.words_description", ends=ends))
     hint = f'<p class="hint">{escape(say("edit.words_hint"))}</p>'
     head = "".join(_head(word, index, words, say) for index, word in enumerate(words.words))

@@ -18,7 +18,8 @@ def edit_agreement(versions: Versions, say: Say) -> str:
     """Who changes its mind, what moved most; then what each version got, and what does not count."""
     lines = [line for line in (_flips(versions, say), _largest(versions, say)) if line]
     details = [_version(versions.before, "edit.first_version", say)]
-    details += [_version(versions.after, "edit.second_version", say), escape(" ".join(_aside(versions, say)))]
+    details.append(_version(versions.after, "edit.second_version", say))
+    details.append(escape(say.together(_aside(versions, say))))
     said = "".join(f"<p>{line}</p>" for line in lines)
     rest = "".join(f'<p class="detail">{line}</p>' for line in details if line)
     return f'<div class="agreement">{said}{rest}</div>'
@@ -35,7 +36,7 @@ def _flips(versions: Versions, say: Say) -> str:
         (before, after), _ = turns[0]
         key = "edit.all" if total > 1 else "edit.only"
         return say(key, total=total, before=_label(before, say), after=_label(after, say))
-    said = "; ".join(_turn(before, after, moves, versions, say) for (before, after), moves in turns)
+    said = say("list.semicolon").join(_turn(*labels, moves, versions, say) for labels, moves in turns)
     return say("edit.some" if len(flips) > 1 else "edit.one", count=len(flips), total=total, turns=said)
 
 
@@ -75,7 +76,7 @@ def _largest(versions: Versions, say: Say) -> str:
 
 
 def _version(comparison: Comparison, key: str, say: Say) -> str:
-    said = " ".join(camp_text(camp, comparison, say) for camp in comparison.camps)
+    said = say.together(camp_text(camp, comparison, say) for camp in comparison.camps)
     return f"<b>{escape(say(key))}</b> {said}" if said else ""
 
 

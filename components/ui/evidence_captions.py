@@ -49,4 +49,4 @@ def _description(evidence: Evidence, estimates: Estimates, shown: Format, say: S
             spans.append(say("evidence.span", backbone=visible(evidence.titles[key]), **values, **names))
     if not spans:
         return say("evidence.unmeasured_all")
-    return say("evidence.description", count=len(evidence.poolings), spans="; ".join(spans))
+    return say("evidence.description", count=len(evidence.poolings), spans=say("list.semicolon").join(spans))

@@ -20,12 +20,14 @@ from components.ui.controls import Control, Linked, OneOf, State, from_link
 from components.ui.evidence import EvidenceTab
 from components.ui.evidence_link import evidence_controls
 from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS
+from components.ui.reports import Reports
 from components.ui.share import build_share, code
 
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
 VIEWS = ("tokens", "head")
 CHANGED = "(...values) => window.poolscope?.changed(...values)"
 FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
+SAVED = "(report) => window.poolscope.save(report)"
 SHOWN = "() => document.getElementById('code')?.showModal()"
 
 
@@ -64,6 +66,7 @@ class Links:
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         with self.place:
             share, dialog = build_share(self.controls, self.say), gr.HTML("", elem_id="code-place")
+            parcel = gr.Textbox("", visible="hidden", show_label=False, elem_id="parcel")
         quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
         views = self.classify.answer.views
         share.apply(
@@ -77,6 +80,14 @@ class Links:
         ).then(None, inputs=parts, js=FOLLOWED, **quiet)
         changes = [*(part.change for part in parts), self.tabs.change, views.change]
         gr.on(changes, None, inputs=parts, js=CHANGED, **quiet)
+        share.download(
+            self.report,
+            outputs=parcel,
+            concurrency_id="model",
+            api_visibility="private",
+            show_progress="minimal",
+            show_progress_on=[share],
+        ).success(None, inputs=parcel, outputs=parcel, js=SAVED, **quiet)
         share.expand(self.draw_code, outputs=dialog, queue=False, **quiet).then(None, js=SHOWN, **quiet)
 
     @property
@@ -104,6 +115,11 @@ class Links:
             **tabs,
             self.banner: self._notice(faults + more),
         }
+
+    def report(self, event: gr.EventData) -> str:
+        """What is on the screen as one document; PoolscopeError where that is no answer."""
+        reports = Reports(self.classify.analyst, tuple(self.controls), self.say)
+        return reports.document(str(event.query), str(event.page))
 
     def draw_code(self, event: gr.EventData) -> str:
         """The QR code of the present link, or why there is none."""

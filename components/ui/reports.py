@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -24,20 +23,18 @@ class Reports:
     controls: tuple[Control, ...]
     say: Say
 
-    def document(self, query: str, page: str = "") -> str:
-        """The report of what the ``query`` of a link asks; ``page`` is the address of the page that asks.
+    def document(self, query: str, page: str) -> str:
+        """The report of what the ``query`` of a link asks; ``page``: the address of the asking page, or "".
 
         PoolscopeError says what is wrong with a link: a report of anything else would mislead.
         """
         state, faults = from_link(query, self.controls)
         if faults:
             raise faults[0]
-        made, link = datetime.now(UTC), f"{page}?{query}" if page else ""
+        here = page.startswith(("https://", "http://"))
+        made, link = datetime.now(UTC), f"{page}?{query}" if here else ""
         if state["tab"] == COMPARE:
             titles = titles_of(self.analyst)
             return comparison_report(compared(self.analyst, state), titles, self.say, made, link)
         view, anatomy = answered(self.analyst, state)
         return report(view, anatomy, self.say, made, link)
-
-
-ByLanguage = Mapping[str, Reports]  # the language's tag -> its reports

@@ -24,7 +24,7 @@ NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # 
 def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
     """The buttons. Its ``apply`` says that the page has come, and ``query`` with which link.
 
-    Its ``expand`` asks for the QR code of a ``link``.
+    Its ``expand`` asks for the QR code of a ``link``, its ``download`` for the report of a ``query``.
     """
     arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
     known = escape(json.dumps(arrivals))
@@ -34,6 +34,7 @@ def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
         f'<button type="button" data-share="talk">{escape(say("talk.button"))}</button>'
         f'<button type="button" data-share="copy">{escape(say("link.copy"))}</button>'
         f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'
+        f'<button type="button" data-share="report">{escape(say("link.report"))}</button>'
         f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'
         f'<span role="status" data-copied="{copied}" data-select="{select}"></span></div>',
         js_on_load=SCRIPT.read_text(encoding="utf-8"),

@@ -1,8 +1,10 @@
 """Links in a browser: the address holds the state, and leads back to the same screen."""
 
 import io
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 import zxingcpp
 from PIL import Image
 from playwright.sync_api import Page, expect
@@ -114,3 +116,20 @@ def test_a_link_is_copied_and_drawn_as_a_code(real: Open) -> None:
     assert visitor.serious_violations() == []
     visitor.page.keyboard.press("Escape")
     expect(picture).to_be_hidden()
+
+
+@pytest.mark.parametrize("tab", ["classify", "compare"])
+def test_the_report_of_what_is_on_the_screen_is_saved(real: Open, tmp_path: Path, tab: str) -> None:
+    visitor = real()
+    visitor.page.goto(visitor.page.url + f"&tab={tab}&backbone=gpt2-sentiment&compare_text=so+good")
+    if tab == "classify":
+        expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
+    else:
+        expect(visitor.page.locator("#compare-grid td.told")).to_have_count(30)
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_role("button", name="Report").click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    text = path.read_text("utf-8")
+    assert ("GPT2ForSequenceClassification" if tab == "classify" else "so good") in text
+    assert "backbone=gpt2-sentiment" in text  # the link back

@@ -9,11 +9,12 @@ from html import escape
 from components.figures.curves import curves, curves_figure
 from components.figures.grid import Comparison
 from components.figures.labels import shorten, visible
+from components.figures.versions import versions
 from components.figures.view import Say
 from components.ui.compare_captions import curves_heading
-from components.ui.compare_grid import grid
+from components.ui.compare_edit_table import edit_table
+from components.ui.compare_layout import drawn_grid
 from components.ui.compare_table import compare_table
-from components.ui.compare_words import agreement
 from components.ui.report.document import document, plot_place, section
 from components.ui.report.facts import asked_of_all
 
@@ -29,17 +30,20 @@ def comparison_report(
     """
     lines = curves(comparison, centred=False)
     query = comparison.cells[0].query
+    both = versions(comparison)
+    table = compare_table(comparison, say) if both is None else edit_table(both, say)
+    said, cells = drawn_grid(comparison, titles, say)
     figures = {"curves": curves_figure(lines, say)} if lines else {}
     body = "".join(
         (
             f"<header><h1>{escape(say('page.title'))}</h1>",
-            f"{agreement(comparison, say)}{asked_of_all(query, made, link, say)}</header>",
+            f"{said}{asked_of_all(query, made, link, say)}</header>",
             section(
                 f"<h2>{escape(say('page.compare'))}</h2>",
-                f'<div id="compare-grid">{grid(comparison, titles, say)}</div>',
+                f'<div id="compare-grid">{cells}</div>',
             ),
             section(curves_heading(lines, comparison, say), plot_place("curves") if lines else ""),
-            section(f"<h2>{escape(say('compare.numbers'))}</h2>", compare_table(comparison, say)),
+            section(f"<h2>{escape(say('compare.numbers'))}</h2>", table),
         )
     )
     return document(say("away.title", text=shorten(visible(query.text), TITLE)), body, figures, say)
