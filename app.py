@@ -12,7 +12,7 @@ def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it."""
     settings = Settings()
     engine = Engine(settings)
-    page = build(engine)
+    page = build(engine, talk=settings.talk)
     serve(page, settings)
     threading.Thread(target=engine.warm, name="warm-up", daemon=True).start()
     page.block_thread()

@@ -9,23 +9,25 @@ let step = 0; // counted from 1; 0 outside of a talk
 let prepared = false;
 
 // A slide is as large as its window allows, and is so before it is seen.
-const LARGEST = 2.4;
+const SMALLEST = 0.3, LARGEST = 2.4, TURNS_OF_FIT = 8;
 const SPARE = 12; // pixels below
 const MARGIN = 0.03; // of the window's width, as in the style sheet
+const fits = (shown, width, height, zoom) => { // measured without zoom: what is narrower may be higher
+  shown.style.zoom = 1;
+  shown.style.width = `${width / zoom}px`;
+  return shown.scrollHeight * zoom <= height && shown.scrollWidth * zoom <= width + 1;
+};
 const fit = (slide) => {
   const shown = slide.querySelector(".shown");
+  const width = slide.clientWidth - 2 * MARGIN * window.innerWidth;
   const height = slide.clientHeight - slide.firstElementChild.offsetHeight - SPARE;
-  const room = { width: shown.parentElement.clientWidth - 2 * MARGIN * window.innerWidth, height };
-  let zoom = LARGEST;
-  for (let turn = 0; turn < 4; turn++) { // what is narrower may be higher
-    shown.style.zoom = 1;
-    shown.style.width = `${room.width / zoom}px`;
-    const tall = shown.scrollHeight;
-    const wide = Math.max(shown.scrollWidth, 1);
-    const most = Math.min(LARGEST, room.height / tall, room.width / wide);
-    if (zoom <= most) break;
-    zoom = Math.max(most, 0.5);
+  let zoom = SMALLEST, most = LARGEST;
+  for (let turn = 0; turn < TURNS_OF_FIT; turn++) {
+    const middle = turn ? (zoom + most) / 2 : most;
+    if (fits(shown, width, height, middle)) zoom = middle;
+    else most = middle;
   }
+  shown.style.width = `${width / zoom}px`;
   shown.style.zoom = zoom;
 };
 const waiting = new Set(); // slides that have changed since they were fitted

@@ -46,7 +46,11 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     linked = {one.part for one in links.linked}
     besides = {
         links.classify.question.place,  # follows from the backbone
-        *(part for part in blocks.blocks.values() if str(part.elem_id).startswith(("lookup", "questions", "parcel"))),
+        *(
+            part
+            for part in blocks.blocks.values()
+            if str(part.elem_id).startswith(("lookup", "questions", "parcel"))
+        ),
     }
     controls = {
         part for part in blocks.blocks.values() if isinstance(part, GIVEN) and part.elem_id and not part.page
