@@ -14,6 +14,12 @@ from tests.serving import served
 
 EMPTY = "tests/benchmarks/empty_app.py"
 QUIET = Path(os.devnull)
+PRESSED = """async (key) => {
+  const start = performance.now();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+  return (performance.now() - start) / 1000;
+}"""
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -35,6 +41,8 @@ def report() -> None:
         print(row("start to first analysis drawn", summary(drawn)), flush=True)
         clicks = zip(_pooling_clicks(browser), _trivial_clicks(browser), strict=True)
         print(row("click to redrawn plots", summary(list(clicks))), flush=True)
+        steps = zip(_talk_steps(browser, "ArrowRight"), _talk_steps(browser, "Shift"), strict=True)
+        print(row("key to the next slide of a talk, beside a key that does nothing", summary(list(steps))))
         browser.close()
 
 
@@ -87,6 +95,17 @@ def _pooling_click(page: Page, choice: str) -> float:
         polling=10,
     )
     return time.perf_counter() - start
+
+
+def _talk_steps(browser: Browser, key: str) -> list[float]:
+    """Seconds from pressing a key to the second frame after it, on every slide of the talk but the last."""
+    with served("app.py", log=QUIET) as url:
+        page = browser.new_page()
+        page.goto(f"{url}/?talk=1")
+        places = page.locator("#talk .slide .plot")
+        expect(places.last.locator(".main-svg").first).to_be_attached(timeout=60_000)
+        steps = page.locator("#talk .slide").count() - 1
+        return [float(page.evaluate(PRESSED, key)) for _ in range(steps)]
 
 
 def _trivial_clicks(browser: Browser) -> list[float]:

@@ -1,16 +1,26 @@
 """The page follows a link: every control of every tab, and what is wrong with it is said."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from components.results import write_results
 from components.texts import load_texts
 from components.types import Query
-from components.ui.controls import from_link, to_link
+from components.ui.controls import (
+    Control,
+    OneOf,
+    SomeOf,
+    Switch,
+    Whole,
+    Words,
+    from_link,
+    to_link,
+)
 from components.ui.links import Links
 from components.ui.shell import build
 from tests.serving import built
@@ -21,10 +31,10 @@ SAY = load_texts()
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> tuple[gr.Blocks, Links]:
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[gr.Blocks, Links]:
     """The whole page on made-up answers, and its links."""
-    path = tmp_path / "results.json"
+    path = tmp_path_factory.mktemp("links") / "results.json"
     write_results(RESULTS, path)
     blocks = built(lambda: build(FakeAnalyst(), path))
     (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
@@ -58,6 +68,36 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     assert controls - besides == linked - {None}
     keys = [one.control.key for one in links.linked]
     assert len(keys) == len(set(keys))
+
+
+def values(control: Control) -> st.SearchStrategy[Any]:
+    """Whatever a control can hold."""
+    match control.kind:
+        case Words():
+            return st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
+        case OneOf(allowed):
+            return st.sampled_from(sorted(allowed()))
+        case SomeOf(allowed):
+            return st.lists(st.sampled_from(sorted(allowed())), unique=True).map(tuple)
+        case Whole(least, most):
+            return st.integers(least, most)
+        case Switch():
+            return st.booleans()
+    raise AssertionError(control)
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_every_state_of_the_page_comes_back_from_its_link(
+    page: tuple[gr.Blocks, Links], data: st.DataObject
+) -> None:
+    controls = page[1].controls
+    state = data.draw(st.fixed_dictionaries({one.key: values(one) for one in controls}))
+    link = to_link(state, controls)
+    assert from_link(f"?{link}", controls) == (state, [])
+    assert {key.partition("=")[0] for key in link.split("&") if key} == {
+        one.key for one in controls if state[one.key] != one.default
+    }
 
 
 def test_arrival_is_the_empty_link(page: tuple[gr.Blocks, Links]) -> None:
