@@ -16,7 +16,7 @@ from components.figures.view import View
 from components.settings import Settings
 from components.texts import ENGLISH, Sentence, languages, load_texts
 from components.ui.captions import heatmap_heading, outputs_heading, similarity_heading
-from components.ui.compare_words import agreement
+from components.ui.compare.agreement import agreement
 from components.ui.examples import load_examples
 from components.ui.lead import flow_heading, lead, strips_heading
 from components.ui.table import table

@@ -11,15 +11,15 @@ from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
 from components.ui.away import build_exporter
 from components.ui.classify import build_classify
-from components.ui.compare import build_compare
+from components.ui.compare.tab import build_compare
 from components.ui.evidence import build_evidence
 from components.ui.languages import page_path
 from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS, Leading
-from components.ui.links import Links
+from components.ui.links.links import Links
 from components.ui.questions import build_questions
-from components.ui.talk import build_talk
-from components.ui.talk_file import read_talk
-from components.ui.talk_slides import SHOWS, Stage
+from components.ui.talk.script import read_talk
+from components.ui.talk.slides import SHOWS, Stage
+from components.ui.talk.talk import build_talk
 from components.ui.title import build_title
 from components.ui.translated import Translated
 

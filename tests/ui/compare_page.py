@@ -8,7 +8,7 @@ import gradio as gr
 from components.analyst import Analyst
 from components.texts import load_texts
 from components.types import Compared, Query
-from components.ui.compare import NOTHING, Compare, build_compare
+from components.ui.compare.tab import NOTHING, Compare, build_compare
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 

@@ -16,7 +16,7 @@ from components.figures.view import View
 from components.texts import load_texts
 from components.types import Anatomy, Compared, Query
 from components.ui.captions import heatmap_heading, outputs_heading, similarity_heading
-from components.ui.compare_captions import curves_heading
+from components.ui.compare.captions import curves_heading
 from components.ui.evidence_captions import accuracy_heading, rho_heading
 from components.ui.lead import flow_heading, strips_heading
 from tests.figures.compared import answer, comparison

@@ -11,10 +11,10 @@ from components.figures.grid import Comparison
 from components.figures.view import number, percent
 from components.texts import load_texts
 from components.types import Analysis, Query
-from components.ui.compare import NOTHING
-from components.ui.compare_captions import result
-from components.ui.compare_grid import grid
-from components.ui.compare_words import agreement
+from components.ui.compare.agreement import agreement
+from components.ui.compare.captions import result
+from components.ui.compare.grid import grid
+from components.ui.compare.tab import NOTHING
 from tests.figures.compared import answer, comparison
 from tests.ui.compare_page import Page, Watched
 from tests.ui.compared_html import Table, words

@@ -18,7 +18,7 @@ from components.figures.grid import Comparison
 from components.figures.view import number
 from components.texts import load_texts
 from components.types import Analysis
-from components.ui.compare_alignment import NOTHING
+from components.ui.compare.alignment import NOTHING
 from tests.engine.test_compare import counting
 from tests.figures.test_alignment import FAMILIES, HOSTILE, analysis, comparison
 from tests.ui.compared_html import words

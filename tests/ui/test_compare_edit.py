@@ -13,10 +13,10 @@ from components.errors import PoolscopeError
 from components.figures.versions import Versions, versions
 from components.figures.view import number, percent
 from components.types import Query
-from components.ui.compare_edit_grid import edit_grid, signed
-from components.ui.compare_edit_moves import edit_moves
-from components.ui.compare_edit_table import moves_csv
-from components.ui.compare_edit_words import edit_agreement
+from components.ui.compare.edit_agreement import edit_agreement
+from components.ui.compare.edit_grid import edit_grid, signed
+from components.ui.compare.edit_moves import edit_moves
+from components.ui.compare.edit_table import moves_csv
 from tests.figures.compared import answer, comparison
 from tests.ui.compare_page import SAY, Page, Watched
 from tests.ui.compared_html import Table, words

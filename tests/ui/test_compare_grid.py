@@ -6,9 +6,9 @@ import io
 import pytest
 
 from components.texts import load_texts
-from components.ui.compare_grid import grid
-from components.ui.compare_table import csv_text
-from components.ui.compare_words import agreement
+from components.ui.compare.agreement import agreement
+from components.ui.compare.grid import grid
+from components.ui.compare.table import csv_text
 from tests.figures.compared import answer, comparison
 from tests.ui.compared_html import Table, words
 

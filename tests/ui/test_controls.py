@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.ui.controls import Control, OneOf, SomeOf, Switch, Whole, Words, from_link, to_link
+from components.ui.links.controls import Control, OneOf, SomeOf, Switch, Whole, Words, from_link, to_link
 
 BACKBONES = ("bert-sentiment", "org/name", "a&b=c", "ü,+ %26", "gpt2")
 CONTROLS = (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from components.results import write_results
 from components.texts import load_texts
 from components.types import Query
-from components.ui.controls import (
+from components.ui.links.controls import (
     Control,
     OneOf,
     SomeOf,
@@ -21,7 +21,7 @@ from components.ui.controls import (
     from_link,
     to_link,
 )
-from components.ui.links import Links
+from components.ui.links.links import Links
 from components.ui.shell import build
 from tests.serving import built
 from tests.ui.asking import RESULTS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.ui.negations import load_negations
+from components.ui.compare.negations import load_negations
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.texts import load_texts
-from components.ui.controls import Control, SomeOf, Switch, Words
-from components.ui.share import LONGEST, build_share, code
+from components.ui.links.controls import Control, SomeOf, Switch, Words
+from components.ui.links.share import LONGEST, build_share, code
 from tests.serving import built
 
 SAY = load_texts()

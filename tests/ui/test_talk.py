@@ -14,10 +14,10 @@ from components.results import write_results
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.evidence import Evidences
-from components.ui.links import Links
+from components.ui.links.links import Links
 from components.ui.shell import build
-from components.ui.talk import Talk
-from components.ui.talk_slides import PLOTTED, SHOWS, Stage
+from components.ui.talk.slides import PLOTTED, SHOWS, Stage
+from components.ui.talk.talk import Talk
 from components.ui.verdict import verdict
 from tests.serving import built
 from tests.ui.asking import RESULTS

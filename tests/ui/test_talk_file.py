@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from components.errors import PoolscopeError
-from components.ui.controls import Control, OneOf, SomeOf, Switch, Whole, Words
-from components.ui.talk_file import read_talk
+from components.ui.links.controls import Control, OneOf, SomeOf, Switch, Whole, Words
+from components.ui.talk.script import read_talk
 
 CONTROLS = (
     Control("text", Words(), "a fine film"),

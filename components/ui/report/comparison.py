@@ -11,10 +11,10 @@ from components.figures.grid import Comparison
 from components.figures.labels import shorten, visible
 from components.figures.versions import versions
 from components.figures.view import Say
-from components.ui.compare_captions import curves_heading
-from components.ui.compare_edit_table import edit_table
-from components.ui.compare_layout import drawn_grid
-from components.ui.compare_table import compare_table
+from components.ui.compare.captions import curves_heading
+from components.ui.compare.edit_table import edit_table
+from components.ui.compare.layout import drawn_grid
+from components.ui.compare.table import compare_table
 from components.ui.report.document import document, plot_place, section
 from components.ui.report.facts import asked_of_all
 

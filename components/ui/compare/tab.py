@@ -19,14 +19,14 @@ from components.figures.view import Say
 from components.texts import Sentence
 from components.types import Compared
 from components.ui.choices import HEADS
-from components.ui.compare_alignment import Words
-from components.ui.compare_asking import build_asking, offered
-from components.ui.compare_captions import curves_heading, failure, progress, result
-from components.ui.compare_edit_moves import edit_moves
-from components.ui.compare_edit_table import edit_table
-from components.ui.compare_layout import build_compared, build_status, drawn_grid, empty_grid, titles_of
-from components.ui.compare_table import compare_table
-from components.ui.compare_version import Version, build_version
+from components.ui.compare.alignment import Words
+from components.ui.compare.asking import build_asking, offered
+from components.ui.compare.captions import curves_heading, failure, progress, result
+from components.ui.compare.edit_moves import edit_moves
+from components.ui.compare.edit_table import edit_table
+from components.ui.compare.layout import build_compared, build_status, drawn_grid, empty_grid, titles_of
+from components.ui.compare.table import compare_table
+from components.ui.compare.version import Version, build_version
 from components.ui.question import to_query, to_text
 
 Inputs = Mapping[Any, Any]  # component -> its value

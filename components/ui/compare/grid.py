@@ -10,7 +10,7 @@ from components.figures.labels import shorten, visible
 from components.figures.outputs import output_text, ranked
 from components.figures.view import Say
 from components.types import Analysis, BackboneSpec, Cell
-from components.ui.compare_words import named
+from components.ui.compare.agreement import named
 
 LISTED = 5  # outputs that a cell's hint names
 Titles = Mapping[str, str]  # pooling -> its title

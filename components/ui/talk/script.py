@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from components.errors import PoolscopeError
-from components.ui.controls import Control, State, from_link, to_link
+from components.ui.links.controls import Control, State, from_link, to_link
 
 ABOUT = ("show", "caption")  # keys of a step that are no control
 

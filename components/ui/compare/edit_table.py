@@ -8,8 +8,8 @@ from components.figures.outputs import output_text
 from components.figures.versions import Move, Versions
 from components.figures.view import Say
 from components.types import Analysis
-from components.ui.compare_edit_grid import moved_text
-from components.ui.compare_words import label_text
+from components.ui.compare.agreement import label_text
+from components.ui.compare.edit_grid import moved_text
 from components.ui.sheet import Row, download, inert, sheet, to_csv
 
 TITLES = {

@@ -10,7 +10,8 @@ from components.figures.outputs import output_text
 from components.figures.versions import Move, Versions
 from components.figures.view import Say, number
 from components.types import Analysis, BackboneSpec
-from components.ui.compare_grid import (
+from components.ui.compare.agreement import named
+from components.ui.compare.grid import (
     Titles,
     absent,
     colour,
@@ -24,7 +25,6 @@ from components.ui.compare_grid import (
     shown,
     unseen,
 )
-from components.ui.compare_words import named
 
 TINY = 0.0005  # of a probability: what is less is not shown as a number
 

@@ -14,7 +14,7 @@ import segno
 from components.errors import PoolscopeError
 from components.figures.labels import visible
 from components.figures.view import Say
-from components.ui.controls import Control
+from components.ui.links.controls import Control
 
 SCRIPT = Path(__file__).with_name("address.js")
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.ui.choices import HEADS
-from components.ui.compare import Compare
-from components.ui.controls import Control, Linked, OneOf, SomeOf, Switch, Whole, Words
+from components.ui.compare.tab import Compare
+from components.ui.links.controls import Control, Linked, OneOf, SomeOf, Switch, Whole, Words
 
 
 def compare_controls(tab: Compare) -> list[Linked]:

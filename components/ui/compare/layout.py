@@ -11,12 +11,12 @@ from components.analyst import Analyst
 from components.figures.grid import Comparison
 from components.figures.versions import versions
 from components.figures.view import Say
-from components.ui.compare_alignment import build_words
-from components.ui.compare_captions import curves_heading
-from components.ui.compare_edit_grid import edit_grid
-from components.ui.compare_edit_words import edit_agreement
-from components.ui.compare_grid import grid
-from components.ui.compare_words import agreement
+from components.ui.compare.agreement import agreement
+from components.ui.compare.alignment import build_words
+from components.ui.compare.captions import curves_heading
+from components.ui.compare.edit_agreement import edit_agreement
+from components.ui.compare.edit_grid import edit_grid
+from components.ui.compare.grid import grid
 from components.ui.plot import plot_box
 
 

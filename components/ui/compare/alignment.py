@@ -13,9 +13,9 @@ import gradio as gr
 from components.figures.alignment import Alignment, align
 from components.figures.grid import Comparison
 from components.figures.view import Say
-from components.ui.alignment_captions import heading, legend, notes
-from components.ui.alignment_columns import Row, columns
-from components.ui.alignment_table import csv_text
+from components.ui.compare.alignment_captions import heading, legend, notes
+from components.ui.compare.alignment_columns import Row, columns
+from components.ui.compare.alignment_table import csv_text
 from components.ui.sheet import download
 
 STEP = 5  # percent of the layers

@@ -12,8 +12,8 @@ from components.figures.versions import Move, Versions
 from components.figures.view import Say, number, percent
 from components.types import Analysis
 from components.ui.captions import titled
-from components.ui.compare_edit_grid import signed
-from components.ui.compare_edit_table import words_csv
+from components.ui.compare.edit_grid import signed
+from components.ui.compare.edit_table import words_csv
 from components.ui.sheet import download
 
 LEAST = 0.05  # the change of similarity that has the full colour, where none is larger

@@ -13,15 +13,15 @@ from components.errors import PoolscopeError
 from components.figures.labels import visible
 from components.figures.view import Say
 from components.ui.classify import Classify
-from components.ui.classify_link import classify_controls, open_classify
-from components.ui.compare import Compare
-from components.ui.compare_link import compare_controls
-from components.ui.controls import Control, Linked, OneOf, State, from_link
+from components.ui.compare.tab import Compare
 from components.ui.evidence import EvidenceTab
-from components.ui.evidence_link import evidence_controls
 from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS
-from components.ui.reports import Reports
-from components.ui.share import build_share, code
+from components.ui.links.classify import classify_controls, open_classify
+from components.ui.links.compare import compare_controls
+from components.ui.links.controls import Control, Linked, OneOf, State, from_link
+from components.ui.links.evidence import evidence_controls
+from components.ui.links.reports import Reports
+from components.ui.links.share import build_share, code
 
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
 VIEWS = ("tokens", "head")

@@ -10,8 +10,8 @@ from components.figures.labels import shorten, visible
 from components.figures.outputs import output_text
 from components.figures.versions import Move, Versions
 from components.figures.view import Say
-from components.ui.compare_edit_grid import moved_text
-from components.ui.compare_words import camp_text, label_text, named, names_of
+from components.ui.compare.agreement import camp_text, label_text, named, names_of
+from components.ui.compare.edit_grid import moved_text
 
 
 def edit_agreement(versions: Versions, say: Say) -> str:

@@ -11,7 +11,7 @@ from components.types import Anatomy, BackboneSpec, Query
 from components.ui.answer import Updates, show
 from components.ui.choices import HEADS
 from components.ui.classify import Classify, Inputs
-from components.ui.controls import Control, Kind, Linked, OneOf, State, Switch, Whole, Words
+from components.ui.links.controls import Control, Kind, Linked, OneOf, State, Switch, Whole, Words
 from components.ui.models import absent
 from components.ui.question import to_query
 

@@ -27,15 +27,15 @@ from components.ui.captions import (
     similarity_heading,
     similarity_legend,
 )
-from components.ui.classify_link import asked
-from components.ui.compare_alignment import aligned
-from components.ui.compare_captions import curves_heading
-from components.ui.compare_layout import drawn_grid
-from components.ui.controls import State, Value
+from components.ui.compare.alignment import aligned
+from components.ui.compare.captions import curves_heading
+from components.ui.compare.layout import drawn_grid
 from components.ui.evidence import Evidences
 from components.ui.evidence_captions import accuracy_heading, rho_heading
 from components.ui.findings import legend
 from components.ui.lead import flow_heading, strips_heading
+from components.ui.links.classify import asked
+from components.ui.links.controls import State, Value
 from components.ui.printed import printed
 from components.ui.question import to_query
 from components.ui.verdict import verdict

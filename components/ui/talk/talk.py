@@ -14,8 +14,8 @@ from components.errors import PoolscopeError
 from components.figures.labels import visible
 from components.figures.view import Say
 from components.ui.plot import plot_box
-from components.ui.talk_file import Step
-from components.ui.talk_slides import PLOTTED, Slide, Stage
+from components.ui.talk.script import Step
+from components.ui.talk.slides import PLOTTED, Slide, Stage
 
 SCRIPT = Path(__file__).with_name("talk.js")
 AT_ONCE = 2  # talks that are prepared at the same time

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 
 from components.analyst import Analyst
 from components.figures.view import Say
-from components.ui.compare_layout import titles_of
-from components.ui.controls import Control, from_link
+from components.ui.compare.layout import titles_of
 from components.ui.leading import COMPARE
+from components.ui.links.controls import Control, from_link
 from components.ui.report.analysis import report
 from components.ui.report.comparison import comparison_report
-from components.ui.talk_slides import answered, compared
+from components.ui.talk.slides import answered, compared
 
 
 @dataclass(frozen=True, eq=False)

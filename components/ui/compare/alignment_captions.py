@@ -8,8 +8,8 @@ from html import escape
 from components.figures.alignment import Alignment, Line, Piece, mean
 from components.figures.labels import shorten, visible
 from components.figures.view import Say, number
-from components.ui.alignment_columns import Row, labels
 from components.ui.captions import scale, titled
+from components.ui.compare.alignment_columns import Row, labels
 
 
 def heading(found: Alignment, rows: Sequence[Row], say: Say) -> str:

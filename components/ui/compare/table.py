@@ -7,7 +7,7 @@ from components.figures.labels import visible
 from components.figures.outputs import output_text, ranked
 from components.figures.view import Say
 from components.types import Analysis, Cell
-from components.ui.compare_words import label_text
+from components.ui.compare.agreement import label_text
 from components.ui.sheet import Row, download, inert, sheet, to_csv
 
 TITLES = {

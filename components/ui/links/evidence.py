@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.ui.controls import Control, Linked, OneOf, SomeOf
 from components.ui.evidence import EvidenceTab
+from components.ui.links.controls import Control, Linked, OneOf, SomeOf
 
 
 def evidence_controls(tab: EvidenceTab) -> list[Linked]:

@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from components.figures.view import Say
-from components.ui.negations import Negations, load_negations
+from components.ui.compare.negations import Negations, load_negations
 from components.ui.question import to_text
 
 Given = Mapping[Any, Any]  # component -> its value

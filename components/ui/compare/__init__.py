@@ -1,0 +1,1 @@
+"""The Compare tab: one text or pair, backbones x poolings side by side."""

@@ -1,0 +1,1 @@
+"""Talk mode: a script of states, one thing per screen."""
