@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -71,7 +71,7 @@ class Links:
         views = self.classify.answer.views
         share.apply(
             self.follow,
-            inputs=self.classify.inputs,
+            inputs={*self.classify.inputs, self.classify.download.arrived},
             outputs=self.outputs,
             concurrency_id="model",
             api_visibility="private",
@@ -100,21 +100,21 @@ class Links:
         return [*own, *self.classify.outputs, *compare, *evidence]
 
     def follow(self, given: Mapping[Any, Any], event: gr.EventData) -> Updates:
-        """Make the page what the link says that led here, and say what of it could not be had."""
+        """Make the page what the link says that led here, and say what of it could not be had.
+
+        What the link leaves out stays as it is: a quick visitor may have set it by now.
+        """
         state, faults = from_link(str(event.query), self.controls)
-        answer, more = open_classify(self.classify, state, given)
-        compare = {one.part: _sent(state, one) for one in compare_controls(self.compare)}
-        tabs = {
-            self.tabs: gr.update(selected=state["tab"]),
-            self.classify.answer.views: gr.update(selected=state["view"]),
-        }
-        return {
-            **answer,
-            **compare,
-            **self._evidence(state),
-            **tabs,
-            self.banner: self._notice(faults + more),
-        }
+        if _set(state, classify_controls(self.classify)):
+            answer, more = open_classify(self.classify, state, given)
+        else:
+            answer, more = self.classify.arrive(given), []
+        compare = {one.part: _sent(state, one) for one in _set(state, compare_controls(self.compare))}
+        places = {"tab": self.tabs, "view": self.classify.answer.views}
+        chosen = [one.control.key for one in _set(state, self.linked) if one.part is None]
+        tabs = {places[key]: gr.update(selected=state[key]) for key in chosen}
+        said = {self.banner: self._notice(faults + more)}
+        return {**answer, **compare, **self._evidence(state), **tabs, **said}
 
     def report(self, event: gr.EventData) -> str:
         """What is on the screen as one document; PoolscopeError where that is no answer."""
@@ -129,9 +129,7 @@ class Links:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
 
     def _evidence(self, state: State) -> Updates:
-        if self.evidence is None or all(
-            state[one.control.key] == one.control.default for one in evidence_controls(self.evidence)
-        ):
+        if self.evidence is None or not _set(state, evidence_controls(self.evidence)):
             return {}
         chosen = state["evidence_backbones"]
         task, backbones = str(state["evidence_task"]), chosen if isinstance(chosen, tuple) else ()
@@ -144,6 +142,11 @@ class Links:
         items = "".join(f"<li>{escape(visible(fault.said(self.say)))}</li>" for fault in faults)
         heading = escape(self.say("link.faults"))
         return f'<div class="notices" role="status"><strong>{heading}</strong><ul>{items}</ul></div>'
+
+
+def _set(state: State, linked: Iterable[Linked]) -> list[Linked]:
+    """What is not as on arrival."""
+    return [one for one in linked if state[one.control.key] != one.control.default]
 
 
 def _sent(state: State, one: Linked) -> Any:
