@@ -1,5 +1,6 @@
 """The Compare tab: on the bundled checkpoints, and on made-up ones that are slow or hostile."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def cells(visitor: Visitor, kind: str = "") -> Locator:
     return visitor.page.locator(f"#compare-grid td{kind}")
 
 
-def arrived(visitor: Visitor, status: str) -> Visitor:
+def arrived(visitor: Visitor, status: str | re.Pattern[str]) -> Visitor:
     """A visitor who opened the tab, everything there."""
     visitor.page.get_by_role("tab", name="Compare").click()
     expect(visitor.page.locator("#compare-status")).to_contain_text(status, timeout=PATIENCE)
@@ -77,14 +78,14 @@ def test_another_view_asks_no_model(real: Open) -> None:
 
 
 def test_cancelling_keeps_what_has_come(slow: Visitor) -> None:
-    arrived(slow, "1 of 5 backbones")
+    arrived(slow, re.compile("[1-4] of 5 backbones"))
     with slow.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
         slow.page.locator("#compare-cancel").click()
     status = slow.page.locator("#compare-status")
     expect(status).to_contain_text("Stopped after")
     expect(slow.page.locator("#compare-cancel")).to_be_hidden()
     missing = cells(slow, ".pending").count()
-    assert missing in (6, 9, 12)
+    assert missing in (3, 6, 9, 12)
     slow.page.locator("#compare-start").click()
     expect(status).to_contain_text("0 of 5 backbones")
     expect(cells(slow, ".pending")).to_have_count(missing)  # nothing came after all
@@ -94,7 +95,7 @@ def test_what_cannot_be_compared_is_said_and_nothing_is_lost(fake: Open) -> None
     visitor = arrived(fake(), "15 combinations")
     visitor.type("", "compare-text")
     visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("at least one visible character")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("type at least one word")
     expect(cells(visitor)).to_have_count(15)
 
 
