@@ -20,10 +20,10 @@ TEXT = "The plot is thin, but the actors are a delight."
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(params=["light", "dark"])
-def visitor(browser: BrowserContext, app_url: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    """A visitor for whom there is no network but the app."""
-    visitor = visit(browser, app_url, request.param, 1366, 900)
+@pytest.fixture
+def visitor(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+    """A visitor for whom there is no network but the app; in the dark theme, whose texts are light."""
+    visitor = visit(browser, app_url, "dark", 1366, 900)
 
     def only_the_app(route: Route) -> None:
         route.continue_() if urlsplit(route.request.url).netloc == visitor.origin else route.abort()

@@ -125,8 +125,7 @@ def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
     assert (box.evaluate("box => box.scrollLeft") > 0) == (width == 360)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1366])
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1366)])
 def test_axe_finds_nothing_serious(real: Open, theme: str, width: int) -> None:
     visitor = arrived(real(theme=theme, width=width), WHOLE)
     visitor.page.locator("#compare-numbers > button").click()

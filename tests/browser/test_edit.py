@@ -85,8 +85,7 @@ def test_where_there_is_nothing_to_drop_it_is_said(fake: Open) -> None:
     expect(visitor.page.locator("#compare-edit-note")).to_contain_text("no “not”")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1920])
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1920)])
 def test_it_can_be_read_anywhere(real: Open, theme: str, width: int) -> None:
     visitor = edited(real(theme=theme, width=width))
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -54,8 +54,7 @@ def test_the_tab_never_scrolls_sideways(fake: Open, width: int) -> None:
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1366])
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1366)])
 def test_axe_finds_nothing_serious(fake: Open, theme: str, width: int) -> None:
     visitor = opened(fake, theme, width)
     for accordion in ("#evidence-numbers", "#own-numbers"):

@@ -66,8 +66,9 @@ def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
     assert visitor.page.locator("main img, main svg[onload], main script").count() == 0
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("text", ["", "not good"], ids=["a mistake", "a notice"])
+@pytest.mark.parametrize(
+    ("theme", "text"), [("light", ""), ("dark", "not good")], ids=["a mistake", "a notice"]
+)
 def test_axe_finds_nothing_serious_in_odd_states(fake: Open, theme: str, text: str) -> None:
     visitor = fake(theme=theme, width=360, height=740)
     visitor.sees_an_answer()
