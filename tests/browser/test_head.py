@@ -100,7 +100,7 @@ def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
     assert visitor.page.locator("#head-view img, #head-view svg[onload], #head-view script").count() == 0
 
 
-@pytest.mark.parametrize("width", [360, 1920])
+@pytest.mark.parametrize("width", [360])
 def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
     visitor = opened(real, width=width)
     for name in ("The source that ran", "Take it home"):

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
+from tests.serving import ROOT
 
 SHOWN = "#talk .slide.current"
 FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => {
@@ -33,6 +34,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> 
     talking(visitor)
     page = visitor.page
     total = page.locator("#talk .slide").count()
+    assert total == (ROOT / "assets" / "talk.toml").read_text(encoding="utf-8").count("[[step]]")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     seen = [page.locator(f"{SHOWN} h2.caption").inner_text()]

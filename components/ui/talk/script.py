@@ -33,18 +33,22 @@ class Step:
 
 
 def read_talk(path: Path, controls: Iterable[Control], shows: Iterable[str]) -> tuple[Step, ...]:
-    """The steps of a script; PoolscopeError names what is wrong with the first that cannot be shown."""
+    """The steps of a script; PoolscopeError names what is wrong with the first that is none.
+
+    A step about what is not here, such as a backbone that this catalogue does not list, is left out.
+    """
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("step", [])
     except (OSError, ValueError) as error:
         raise PoolscopeError("talk", str(path), "errors.toml", reason=str(error)) from error
     known, parts = tuple(controls), tuple(shows)
-    return tuple(
-        _step(f"talk, step {number}", entry, known, parts) for number, entry in enumerate(entries, 1)
-    )
+    steps = (_step(f"talk, step {number}", entry, known, parts) for number, entry in enumerate(entries, 1))
+    return tuple(step for step in steps if step is not None)
 
 
-def _step(field: str, entry: dict[str, Any], controls: tuple[Control, ...], shows: tuple[str, ...]) -> Step:
+def _step(
+    field: str, entry: dict[str, Any], controls: tuple[Control, ...], shows: tuple[str, ...]
+) -> Step | None:
     caption = entry.get("caption")
     if (
         not isinstance(caption, dict)
@@ -61,7 +65,7 @@ def _step(field: str, entry: dict[str, Any], controls: tuple[Control, ...], show
         raise PoolscopeError(field, unknown[0], "errors.allowed", allowed=allowed)
     state, faults = from_link(urlencode(given, doseq=True), controls)
     if faults:
-        raise PoolscopeError(field, entry, "talk.fault", fault=faults[0].sentence)
+        return None
     return Step(entry["show"], caption, state, to_link(state, controls))
 
 
