@@ -83,6 +83,9 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     page.get_by_role("button", name="Talk").click()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
+    last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
+    expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
+    page.wait_for_timeout(500)  # the stream ends after its last slide
     page.get_by_role("link", name="Open on the page").click()
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(page.locator("#talk")).to_be_hidden()
