@@ -2,7 +2,6 @@
 
 import json
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from gradio_client.exceptions import AppError
 
 from components.types import Query
 from components.ui.api import anatomy_json, to_json
-from tests.serving import served
 from tests.ui.fake import FakeAnalyst
 
 KEYS = [
@@ -24,22 +22,6 @@ KEYS = [
 SPEC = [
     "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("api") / "server.log"
-
-
-@pytest.fixture(scope="module")
-def address(log: Path) -> Iterator[str]:
-    with served("-m", "tests.ui.fake_app", log=log) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def client(address: str) -> Client:
-    return Client(address, verbose=False)
 
 
 def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None:

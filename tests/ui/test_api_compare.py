@@ -1,6 +1,6 @@
 """The public endpoint for comparisons over HTTP, on the fake analyst."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,29 +14,13 @@ from components.errors import PoolscopeError
 from components.types import Cell, Compared, Query
 from components.ui.api import cell_json
 from components.ui.shell import build
-from tests.serving import built, served
+from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 
 ROW = [
     "backbone", "pooling", "head", "task", "predicted", "probability", "labels", "logits", "probabilities",
     "reads", "head_trained", "warnings", "refusal",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("api") / "server.log"
-
-
-@pytest.fixture(scope="module")
-def address(log: Path) -> Iterator[str]:
-    with served("-m", "tests.ui.fake_app", log=log) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def client(address: str) -> Client:
-    return Client(address, verbose=False)
 
 
 def test_compare_gives_a_row_for_each_combination_in_the_order_asked(client: Client) -> None:

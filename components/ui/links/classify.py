@@ -81,7 +81,8 @@ def open_classify(tab: Classify, state: State, given: Inputs) -> tuple[Updates, 
     if followed.anatomy is None:  # the tab says why, or offers the download
         answer, _ = tab.respond(followed.query, given, models)
         return {**filled, **answer}, faults
-    last, layer = followed.anatomy.analysis.layers, int(state["layer"])  # type: ignore[arg-type] # a Whole
+    last, asked_for = followed.anatomy.analysis.layers, state["layer"]
+    layer = asked_for if isinstance(asked_for, int) else -1
     if layer > last:
         faults.append(PoolscopeError("layer", layer, "link.whole", low=-1, high=last))
     chosen = layer if 0 <= layer <= last else last
