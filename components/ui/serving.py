@@ -42,7 +42,7 @@ def launch_options() -> dict[str, Any]:
     """What ``Blocks.launch`` needs to show the page as it is meant, and nothing besides."""
     return {
         "theme": _theme(),
-        "css_paths": ASSETS / "theme.css",
+        "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         "ssr_mode": False,
         "show_error": False,

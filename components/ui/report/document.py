@@ -11,6 +11,7 @@ from typing import Any
 
 from components.figures.document import figure_json, plotly_script
 from components.figures.view import Say
+from components.texts import ASSETS
 from components.ui.away import SCRIPT
 
 HERE = Path(__file__).parent
@@ -21,7 +22,8 @@ def document(title: str, body: str, figures: Mapping[str, Any], say: Say) -> str
 
     Nothing but its own three scripts can run in it, and it can load nothing.
     """
-    style = (HERE / "report.css").read_text(encoding="utf-8")
+    styles = (ASSETS / "answers.css", HERE / "report.css")
+    style = "".join(file.read_text(encoding="utf-8") for file in styles)
     data = "".join(
         f'<script type="application/json" data-figure="{name}">{figure_json(figure)}</script>'
         for name, figure in figures.items()
@@ -47,9 +49,9 @@ def plot_place(name: str) -> str:
     )
 
 
-def section(*parts: str) -> str:
-    """Parts that belong together."""
-    return f'<section class="card">{"".join(parts)}</section>'
+def section(*parts: str, kind: str = "") -> str:
+    """Parts that belong together; ``kind`` is what the page's style sheet calls them."""
+    return f'<section class="card {kind}">{"".join(parts)}</section>'
 
 
 def _policy(scripts: list[str]) -> str:
