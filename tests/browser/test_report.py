@@ -13,7 +13,7 @@ from components.engine.engine import Engine
 from components.figures.grid import Comparison
 from components.figures.view import View
 from components.texts import load_texts
-from components.types import Query
+from components.types import Compared, Query
 from components.ui.report.analysis import report
 from components.ui.report.comparison import comparison_report
 from tests.serving import ROOT
@@ -129,13 +129,24 @@ def test_nothing_can_be_run_in_it(engine: Engine, browser: BrowserContext, tmp_p
     page.close()
 
 
-def test_a_comparison_opens_too(engine: Engine, opened: Callable[..., Page]) -> None:
+@pytest.mark.parametrize(("width", "version"), [(1366, ""), (360, "The plot is thin, the actors a delight.")])
+def test_a_comparison_opens_too(
+    engine: Engine, opened: Callable[..., Page], width: int, version: str
+) -> None:
     specs = [spec for spec in engine.backbones() if spec.key in ("bert-sentiment", "gpt2-sentiment")]
     poolings = ("native", "mean", "concat_last4_cls")
-    queries = [Query(spec.key, TEXT, pooling=pooling) for spec in specs for pooling in poolings]
-    given = Comparison(tuple(specs), poolings, tuple(engine.compare(queries)), "done")
-    page = opened(comparison_report(given, {}, SAY, MADE, "https://example.org/?a=b"))
+
+    def asked(text: str) -> tuple[Compared, ...]:
+        queries = [Query(spec.key, text, pooling=pooling) for spec in specs for pooling in poolings]
+        return tuple(engine.compare(queries))
+
+    given = Comparison(tuple(specs), poolings, asked(TEXT), "done", asked(version) if version else None)
+    page = opened(comparison_report(given, {}, SAY, MADE, "https://example.org/?a=b"), width)
     sees_all(page, ("curves",))
-    expect(page.locator("#compare-grid td")).to_have_count(6)
+    expect(page.locator(".compare-grid td")).to_have_count(6)
+    expect(page.locator(".nearness")).to_have_count(1 if version else 0)
+    page.locator(".words label", has_text="delight").hover()
+    expect(page.locator(".words .pieces:visible")).to_contain_text("delight")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     violations = Axe().run(page).response["violations"]
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []

@@ -7,11 +7,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+from components.figures.curves import curves
+from components.figures.grid import Comparison
 from components.figures.view import View, number
 from components.texts import load_texts
-from components.types import Anatomy, Query
+from components.types import Anatomy, Compared, Query
 from components.ui.report.analysis import report
-from components.ui.report.comparison import comparison_report
+from components.ui.report.comparison import Look, comparison_report
 from tests.figures.compared import answer, comparison
 from tests.ui.fake import XSS, FakeAnalyst
 
@@ -144,6 +146,27 @@ def test_a_comparison_has_one_too() -> None:
     assert [address for address in found.addresses if not address.startswith("data:text/csv")] == [LINK]
     for words in ("90 %", "80 %", "70 %", "it is too wide", "B0", "a good film"):
         assert words in found.text
+
+
+def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_looked_at() -> None:
+    poolings = ("native", "mean")
+
+    def asked(text: str) -> tuple[Compared, ...]:
+        return tuple(FakeAnalyst().compare([Query("first", text, pooling=pooling) for pooling in poolings]))
+
+    before, after = asked("this is not good"), asked("this is good")
+    given = Comparison((before[0].backbone,), poolings, before, "done", after)
+    look = Look(depth=50, words_centred=True, curves_centred=True)
+    found = Document(comparison_report(given, {}, SAY, MADE, look=look))
+    for words in ("this is not good", "this is good", SAY("edit.words_heading"), SAY("edit.reads_heading")):
+        assert words in found.text
+    assert found.tags.count("del") == 2  # the word that was dropped, and what its mark means
+    assert SAY("words.layer", layer=1, last=2) in found.text
+    assert SAY("heatmap.colour_centred") in found.text
+    drawn = found.figures["curves"]["data"]
+    assert isinstance(drawn, list)
+    (line,) = curves(given, centred=True)
+    assert drawn[0]["y"] == pytest.approx(line.values.tolist(), abs=1e-4)
 
 
 def test_a_hostile_comparison_stays_text() -> None:

@@ -11,7 +11,7 @@ from components.ui.compare.layout import titles_of
 from components.ui.leading import COMPARE
 from components.ui.links.controls import Control, from_link
 from components.ui.report.analysis import report
-from components.ui.report.comparison import comparison_report
+from components.ui.report.comparison import Look, comparison_report
 from components.ui.talk.slides import answered, compared
 
 
@@ -34,7 +34,13 @@ class Reports:
         here = page.startswith(("https://", "http://"))
         made, link = datetime.now(UTC), f"{page}?{query}" if here else ""
         if state["tab"] == COMPARE:
-            titles = titles_of(self.analyst)
-            return comparison_report(compared(self.analyst, state), titles, self.say, made, link)
+            depth = state["words_depth"]
+            look = Look(
+                float(depth) if isinstance(depth, int) else 100.0,
+                bool(state["words_centred"]),
+                bool(state["compare_centred"]),
+            )
+            given, titles = compared(self.analyst, state), titles_of(self.analyst)
+            return comparison_report(given, titles, self.say, made, link, look)
         view, anatomy = answered(self.analyst, state)
         return report(view, anatomy, self.say, made, link)

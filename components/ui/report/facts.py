@@ -32,9 +32,9 @@ def asked(view: View, made: datetime, link: str, say: Say) -> str:
     return _listed({**facts, **made_of(made, say)}, link, say)
 
 
-def asked_of_all(query: Query, made: datetime, link: str, say: Say) -> str:
-    """The same for a comparison, which shows itself what it compares."""
-    return _listed({**_texts(query, say), **made_of(made, say)}, link, say)
+def asked_of_all(query: Query, version: Query | None, made: datetime, link: str, say: Say) -> str:
+    """The same for a comparison, of one version or of two, which shows itself what it compares."""
+    return _listed({**_texts(query, say), **_version(version, say), **made_of(made, say)}, link, say)
 
 
 def made_of(made: datetime, say: Say) -> dict[str, str]:
@@ -52,6 +52,13 @@ def reading(say: Say) -> str:
 def _texts(query: Query, say: Say) -> dict[str, str]:
     pair = {say("question.pair"): query.text_pair} if query.text_pair else {}
     return {say("question.text"): query.text, **pair}
+
+
+def _version(query: Query | None, say: Say) -> dict[str, str]:
+    if query is None:
+        return {}
+    pair = {say("edit.pair"): query.text_pair} if query.text_pair else {}
+    return {say("edit.text"): query.text, **pair}
 
 
 def _backbone(analysis: Analysis) -> str:
