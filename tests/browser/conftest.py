@@ -61,8 +61,8 @@ def _opener(browser: BrowserContext, address: str) -> Iterator[Open]:
     """Opens pages, and holds at the end that nothing forbidden happened in any of them."""
     visitors: list[Visitor] = []
 
-    def open_page(theme: str = "light", width: int = 1366, height: int = 900) -> Visitor:
-        visitors.append(visit(browser, address, theme, width, height))
+    def open_page(theme: str = "light", width: int = 1366, height: int = 900, query: str = "") -> Visitor:
+        visitors.append(visit(browser, address, theme, width, height, query))
         return visitors[-1]
 
     yield open_page

@@ -20,8 +20,8 @@ TEXT = "The plot is thin, but the actors are a delight."
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def visitor(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+@pytest.fixture(scope="module")
+def arrived(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     """A visitor for whom there is no network but the app; in the dark theme, whose texts are light."""
     visitor = visit(browser, app_url, "dark", 1366, 900)
 
@@ -30,11 +30,19 @@ def visitor(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
 
     visitor.page.route("**/*", only_the_app)
     visitor.sees_an_answer()
-    visitor.type(TEXT)
-    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(1)
     yield visitor
     visitor.page.close()
     assert not visitor.faults
+
+
+@pytest.fixture
+def visitor(arrived: Visitor) -> Visitor:
+    """The same one for every test, back at the tokens of the same text."""
+    arrived.page.get_by_role("tab", name="Classify", exact=True).click()
+    arrived.looks_at("tokens")
+    arrived.type(TEXT)
+    expect(arrived.ticks("similarity", "y").filter(has_text="delight")).to_have_count(1)
+    return arrived
 
 
 def saved(visitor: Visitor, plot: str, form: str, folder: Path) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Request, expect
+from playwright.sync_api import BrowserContext, Locator, expect
 
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor, visit
@@ -14,13 +14,18 @@ from tests.serving import served
 WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
 
 
+@pytest.fixture(scope="module")
+def slow_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page with comparisons that take their time."""
+    with served("-m", "tests.ui.fake_app", "slow", log=tmp_path_factory.mktemp("slow") / "log") as address:
+        yield address
+
+
 @pytest.fixture
-def slow(browser: BrowserContext, tmp_path: Path) -> Iterator[Visitor]:
-    """A visitor at a page whose comparisons take their time."""
-    with served("-m", "tests.ui.fake_app", "slow", log=tmp_path / "server.log") as address:
-        visitor = visit(browser, address, "light", 1366, 900)
-        yield visitor
-        visitor.page.close()
+def slow(browser: BrowserContext, slow_address: str) -> Iterator[Visitor]:
+    visitor = visit(browser, slow_address, "light", 1366, 900)
+    yield visitor
+    visitor.page.close()
     assert not visitor.faults
 
 
@@ -35,7 +40,7 @@ def arrived(visitor: Visitor, status: str | re.Pattern[str]) -> Visitor:
     return visitor
 
 
-def test_arrival_shows_every_combination(real: Open) -> None:
+def test_arrival_shows_every_combination_and_their_numbers(real: Open, tmp_path: Path) -> None:
     visitor = arrived(real(), WHOLE)
     expect(cells(visitor, ".told")).to_have_count(30)
     for text in cells(visitor).all_inner_texts():
@@ -44,6 +49,13 @@ def test_arrival_shows_every_combination(real: Open) -> None:
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations")
     expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
     expect(visitor.page.get_by_role("img", name="How similar are the tokens to [CLS]")).to_be_visible()
+    visitor.page.locator("#compare-numbers > button").click()
+    with visitor.page.expect_download() as download:
+        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
+    download.value.save_as(tmp_path / "table.csv")
+    lines = (tmp_path / "table.csv").read_text("utf-8-sig").splitlines()
+    assert lines[0].startswith("backbone,pooling,head,task,says,probability")
+    assert len(lines) == 31
 
 
 def test_enter_asks_and_another_tab_does_not(real: Open) -> None:
@@ -62,19 +74,20 @@ def test_enter_asks_and_another_tab_does_not(real: Open) -> None:
 
 def test_another_view_asks_no_model(real: Open) -> None:
     visitor = arrived(real(), WHOLE)
-    asked: list[str] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST":
-            asked.append(request.url.partition("/gradio_api/")[2])
-
     lines = visitor.plot("curves").locator(".scatterlayer .lines path").first
-    before = lines.get_attribute("d")
-    visitor.page.on("request", note)
-    visitor.page.locator("#compare-centred input").check()
-    expect(lines).not_to_have_attribute("d", before or "")
-    assert asked
-    assert not [path for path in asked if path.startswith("queue/join")]  # where models are asked
+    before = lines.get_attribute("d") or ""
+    with visitor.asks_no_model():
+        visitor.page.locator("#compare-centred input").check()
+        expect(lines).not_to_have_attribute("d", before)
+    names = visitor.page.locator(".words .names small").first
+    expect(names).to_have_text("layer 4 of 4")
+    cell = visitor.page.locator(".words ol > li .cell").first
+    before = cell.get_attribute("style") or ""
+    with visitor.asks_no_model():
+        visitor.page.locator("#words-depth input[type=range]").focus()
+        visitor.page.keyboard.press("Home")
+        expect(names).to_have_text("layer 0 of 4")
+        expect(cell).not_to_have_attribute("style", before)
 
 
 def test_cancelling_keeps_what_has_come(slow: Visitor) -> None:
@@ -91,15 +104,7 @@ def test_cancelling_keeps_what_has_come(slow: Visitor) -> None:
     expect(cells(slow, ".pending")).to_have_count(missing)  # nothing came after all
 
 
-def test_what_cannot_be_compared_is_said_and_nothing_is_lost(fake: Open) -> None:
-    visitor = arrived(fake(), "15 combinations")
-    visitor.type("", "compare-text")
-    visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("type at least one word")
-    expect(cells(visitor)).to_have_count(15)
-
-
-def test_hostile_names_are_only_text(fake: Open) -> None:
+def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake: Open) -> None:
     visitor = arrived(fake(), "15 combinations")
     visitor.page.locator("#compare-backbones input").click()
     visitor.page.get_by_role("option", name="<img").click()
@@ -108,12 +113,16 @@ def test_hostile_names_are_only_text(fake: Open) -> None:
     expect(visitor.page.locator("#compare-status")).to_contain_text("18 combinations")
     expect(visitor.page.locator("#compare-grid")).to_contain_text("<img")
     assert visitor.page.locator("#compared img").count() == 0
+    visitor.type("", "compare-text")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("type at least one word")
+    expect(cells(visitor)).to_have_count(18)
 
 
-@pytest.mark.parametrize("width", [360])
-def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
-    visitor = arrived(real(width=width), WHOLE)
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
+def test_it_can_be_read_anywhere_and_names_stay_in_sight(real: Open) -> None:
+    visitor = arrived(real(width=360), WHOLE)
+    visitor.page.locator("#compare-numbers > button").click()
+    expect(visitor.page.locator("#compare-numbers table")).to_be_visible()
     box = visitor.page.locator("#compare-grid .scroll")
     name = visitor.page.locator("#compare-grid tbody th").first
     before = name.bounding_box()
@@ -121,16 +130,10 @@ def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
     after = name.bounding_box()
     assert before
     assert after
-    assert after["x"] == pytest.approx(before["x"], abs=4)  # whose row it is stays in sight
-    assert (box.evaluate("box => box.scrollLeft") > 0) == (width == 360)
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1366)])
-def test_axe_finds_nothing_serious(real: Open, theme: str, width: int) -> None:
-    visitor = arrived(real(theme=theme, width=width), WHOLE)
-    visitor.page.locator("#compare-numbers > button").click()
-    expect(visitor.page.locator("#compare-numbers table")).to_be_visible()
-    assert visitor.serious_violations() == []
+    assert after["x"] == pytest.approx(before["x"], abs=4)
+    assert box.evaluate("box => box.scrollLeft") > 0
+    visitor.can_read_it_anywhere()
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # all of it is in sight
 
 
 def test_every_kind_of_cell_can_be_read(fake: Open) -> None:
@@ -146,19 +149,8 @@ def test_every_kind_of_cell_can_be_read(fake: Open) -> None:
     assert visitor.serious_violations() == []
 
 
-def test_the_table_can_be_saved(real: Open, tmp_path: Path) -> None:
-    visitor = arrived(real(), WHOLE)
-    visitor.page.locator("#compare-numbers > button").click()
-    with visitor.page.expect_download() as download:
-        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
-    download.value.save_as(tmp_path / "table.csv")
-    lines = (tmp_path / "table.csv").read_text("utf-8-sig").splitlines()
-    assert lines[0].startswith("backbone,pooling,head,task,says,probability")
-    assert len(lines) == 31
-
-
 def test_what_is_asked_during_the_first_comparison_comes_after_it(slow: Visitor) -> None:
-    arrived(slow, "0 of 5 backbones")
+    arrived(slow, re.compile("[0-2] of 5 backbones"))
     slow.choose("compare-head", "probe · the same for all")
     slow.type("something else", "compare-text")
     slow.page.keyboard.press("Enter")

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Locator, Request, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Open
 from tests.browser.test_compare import WHOLE, arrived, cells
@@ -25,7 +24,7 @@ def edited(visitor: Visitor) -> Visitor:
     return visitor
 
 
-def test_dropping_a_not_is_one_click(real: Open) -> None:
+def test_dropping_a_not_is_one_click_and_so_is_going_back(real: Open, tmp_path: Path) -> None:
     visitor = edited(real())
     box = visitor.page.locator("#compare-version-text textarea")
     expect(box).to_have_value("The plot is bad, but the acting is not good at all.")
@@ -35,23 +34,20 @@ def test_dropping_a_not_is_one_click(real: Open) -> None:
     expect(visitor.page.locator("#compare-moves .nearness thead del")).to_have_text("not")
     expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
 
+    visitor.page.locator("#compare-numbers > button").click()
+    with visitor.page.expect_download() as download:
+        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
+    download.value.save_as(tmp_path / "versions.csv")
+    lines = (tmp_path / "versions.csv").read_text("utf-8-sig").splitlines()
+    assert lines[0].startswith("backbone,pooling,head,task,says before,says now,changes its mind")
+    assert len(lines) == 31
 
-def test_one_version_only_asks_no_model(real: Open) -> None:
-    visitor = edited(real())
-    asked: list[str] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST":
-            asked.append(request.url.partition("/gradio_api/")[2])
-
-    visitor.page.on("request", note)
-    button(visitor, "clear").click()
-    expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
+    with visitor.asks_no_model():
+        button(visitor, "clear").click()
+        expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
     expect(visitor.page.locator("#compare-moves")).to_be_hidden()
     expect(visitor.page.locator("#compare-version-text")).to_be_hidden()
     expect(cells(visitor, ".edit")).to_have_count(0)
-    assert asked
-    assert not [path for path in asked if path.startswith("queue/join")]
 
 
 def test_a_copy_is_edited_and_asked_by_enter(fake: Open) -> None:
@@ -69,8 +65,11 @@ def test_a_copy_is_edited_and_asked_by_enter(fake: Open) -> None:
     assert visitor.page.locator("#compared img").count() == 0
 
 
-def test_the_texts_of_a_pair_are_swapped(fake: Open) -> None:
+def test_what_can_be_swapped_is_and_where_nothing_can_be_dropped_it_is_said(fake: Open) -> None:
     visitor = arrived(fake(), "15 combinations")
+    visitor.type("a good film", "compare-text")
+    button(visitor, "drop").click()
+    expect(visitor.page.locator("#compare-edit-note")).to_contain_text("no “not”")
     visitor.type("the second one", "compare-pair")
     button(visitor, "swap").click()
     expect(visitor.page.locator("#compare-version-text textarea")).to_have_value("the second one")
@@ -78,26 +77,6 @@ def test_the_texts_of_a_pair_are_swapped(fake: Open) -> None:
     expect(visitor.page.locator("#compare-moves .nearness thead :is(ins, del)")).to_have_count(0)
 
 
-def test_where_there_is_nothing_to_drop_it_is_said(fake: Open) -> None:
-    visitor = arrived(fake(), "15 combinations")
-    visitor.type("a good film", "compare-text")
-    button(visitor, "drop").click()
-    expect(visitor.page.locator("#compare-edit-note")).to_contain_text("no “not”")
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1920)])
-def test_it_can_be_read_anywhere(real: Open, theme: str, width: int) -> None:
-    visitor = edited(real(theme=theme, width=width))
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert visitor.serious_violations() == []
-
-
-def test_the_numbers_can_be_saved(real: Open, tmp_path: Path) -> None:
-    visitor = edited(real())
-    visitor.page.locator("#compare-numbers > button").click()
-    with visitor.page.expect_download() as download:
-        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
-    download.value.save_as(tmp_path / "versions.csv")
-    lines = (tmp_path / "versions.csv").read_text("utf-8-sig").splitlines()
-    assert lines[0].startswith("backbone,pooling,head,task,says before,says now,changes its mind")
-    assert len(lines) == 31
+def test_it_can_be_read_anywhere(real: Open) -> None:
+    visitor = edited(real(width=360))
+    visitor.can_read_it_anywhere((("light", 360), ("dark", 1920)))

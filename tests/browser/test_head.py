@@ -1,6 +1,5 @@
 """The Head tab in a browser."""
 
-import pytest
 from playwright.sync_api import expect
 
 from components.figures.strips import ROW, STRIP
@@ -11,9 +10,9 @@ from tests.ui.fake import XSS
 PLOTS = ("flow", "strips")
 
 
-def opened(page: Open, theme: str = "light", width: int = 1366) -> Visitor:
+def opened(page: Open, width: int = 1366) -> Visitor:
     """A visitor at the tab, both figures drawn."""
-    visitor = page(theme=theme, width=width)
+    visitor = page(width=width)
     visitor.sees_an_answer()
     visitor.looks_at("head")
     drawn(visitor, *PLOTS)
@@ -34,7 +33,7 @@ def drawn(visitor: Visitor, *plots: str) -> None:
         )
 
 
-def test_the_tab_shows_the_way_of_the_data(real: Open) -> None:
+def test_the_tab_shows_the_way_of_the_data_its_source_and_programs(real: Open) -> None:
     visitor = opened(real)
     expect(visitor.page.locator("#head-lead")).to_contain_text("[CLS] → dense → activation (tanh) → dropout")
     names = visitor.plot("flow").locator(".textpoint")
@@ -43,15 +42,13 @@ def test_the_tab_shows_the_way_of_the_data(real: Open) -> None:
     expect(visitor.page.locator("#orders")).to_contain_text("(pooler): BertPooler(")
     expect(visitor.page.locator("#weights")).to_contain_text("bert.pooler.dense.weight")
     expect(visitor.page.get_by_role("img", name="The way from the tokens to the classes")).to_be_visible()
-
-
-def test_source_and_programs_can_be_opened(real: Open) -> None:
-    visitor = opened(real)
     visitor.page.get_by_role("button", name="The source that ran").click()
     expect(visitor.page.locator("#sources .line.picks")).to_contain_text("hidden_states[:, 0]")
     visitor.page.get_by_role("button", name="Take it home").click()
     expect(visitor.page.locator("#program .cm-content")).to_contain_text("import torch")
     expect(visitor.page.locator("#module .cm-content")).to_contain_text("import")
+    visitor.in_a_window("light", 360)
+    visitor.page.wait_for_function("document.documentElement.scrollWidth <= 360")
 
 
 def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake: Open) -> None:
@@ -79,11 +76,15 @@ def test_a_mistake_hides_the_tab_and_can_be_mended(fake: Open) -> None:
     drawn(visitor, *PLOTS)
 
 
-def test_an_untrained_head_is_grey_and_says_why(fake: Open) -> None:
-    visitor = opened(fake)
+def test_an_untrained_head_is_grey_says_why_and_can_be_read_anywhere(fake: Open) -> None:
+    visitor = opened(fake, width=360)
     visitor.choose("backbone", "First token · untrained")
     expect(visitor.page.locator("#head-lead")).to_contain_text("they were drawn at random")
     expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
+    for name in ("The source that ran", "Take it home"):
+        visitor.page.get_by_role("button", name=name).click()
+    expect(visitor.page.locator("#program .cm-content")).to_be_visible()
+    visitor.can_read_it_anywhere()
 
 
 def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
@@ -98,23 +99,3 @@ def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
         visitor.plot(name).hover(position={"x": 40, "y": y}, force=True)
         expect(visitor.plot(name).locator(".hoverlayer .hovertext")).to_have_count(1)
     assert visitor.page.locator("#head-view img, #head-view svg[onload], #head-view script").count() == 0
-
-
-@pytest.mark.parametrize("width", [360])
-def test_the_tab_never_scrolls_sideways(real: Open, width: int) -> None:
-    visitor = opened(real, width=width)
-    for name in ("The source that ran", "Take it home"):
-        visitor.page.get_by_role("button", name=name).click()
-    expect(visitor.page.locator("#program .cm-content")).to_be_visible()
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1366)])
-def test_axe_finds_nothing_serious(fake: Open, theme: str, width: int) -> None:
-    visitor = opened(fake, theme, width)
-    visitor.choose("backbone", "First token · untrained")
-    expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
-    for name in ("The source that ran", "Take it home"):
-        visitor.page.get_by_role("button", name=name).click()
-    expect(visitor.page.locator("#program .cm-content")).to_be_visible()
-    assert visitor.serious_violations() == []

@@ -72,22 +72,23 @@ def test_a_chinese_browser_gets_a_chinese_page(browser: BrowserContext, app_url:
         assert visitor.serious_violations() == []
 
 
-def test_a_mistake_is_explained_in_chinese(browser: BrowserContext, app_url: str) -> None:
+def test_mistakes_are_explained_and_questions_answered_in_chinese(
+    browser: BrowserContext, app_url: str
+) -> None:
     with chinese(browser, app_url) as visitor:
+        visitor.page.set_viewport_size({"width": 360, "height": 800})
         sees_a_chinese_answer(visitor)
         visitor.type("  ")
         alert = visitor.page.get_by_role("alert")
         expect(alert).to_contain_text("文本：给出的是 '  '；请至少输入一个词。", timeout=PATIENCE)
-
-
-def test_a_question_is_answered_in_chinese(browser: BrowserContext, app_url: str) -> None:
-    with chinese(browser, app_url) as visitor:
-        sees_a_chinese_answer(visitor)
-        visitor.page.locator("#questions-button").click()
+        for tab in ("compare", "evidence", "questions"):
+            visitor.page.locator(f"#{tab}-button").click()
+            assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
         visitor.page.locator("#question-pooler button").click()
         banner = visitor.page.locator("#asked .banner")
         expect(banner).to_contain_text("只从 [CLS] 出发", timeout=PATIENCE)
         assert english(visitor.page) == []
+        assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_the_switch_leads_to_the_same_page_in_english_and_back(browser: BrowserContext, app_url: str) -> None:
@@ -114,12 +115,3 @@ def test_the_choice_in_the_address_wins(browser: BrowserContext, app_url: str) -
         page.goto(f"{app_url}/?lang={tag}")
         expect(page.locator("#verdict")).to_contain_text(said, timeout=PATIENCE)
         context.close()
-
-
-def test_a_phone_shows_it_without_scrolling_sideways(browser: BrowserContext, app_url: str) -> None:
-    with chinese(browser, app_url) as visitor:
-        visitor.page.set_viewport_size({"width": 360, "height": 800})
-        sees_a_chinese_answer(visitor)
-        for tab in ("compare", "evidence", "questions"):
-            visitor.page.locator(f"#{tab}-button").click()
-            assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360

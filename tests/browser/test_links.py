@@ -4,10 +4,9 @@ import io
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 import zxingcpp
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
@@ -53,8 +52,8 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> Non
         "layer": ["2"],
         "centred": ["1"],
     }
-    again = real()
-    again.page.goto(address)
+    again = real(query="&" + urlsplit(address).query.replace("__theme=light&", ""))
+    assert again.page.url == address
     again.sees_an_answer()
     expect(again.plot("similarity").locator(".xtitle")).to_contain_text("centred")
     assert screen(again) == before
@@ -62,11 +61,7 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> Non
 
 
 def test_a_link_into_another_tab_opens_it(real: Open) -> None:
-    visitor = real()
-    visitor.page.goto(
-        visitor.page.url
-        + "&tab=compare&backbones=gpt2-sentiment&poolings=mean&poolings=cls&compare_text=fine"
-    )
+    visitor = real(query="&tab=compare&backbones=gpt2-sentiment&poolings=mean&poolings=cls&compare_text=fine")
     grid = visitor.page.locator("#compare-grid tbody tr")
     expect(grid).to_have_count(1)
     expect(grid).to_contain_text("GPT-2 mini")
@@ -75,20 +70,18 @@ def test_a_link_into_another_tab_opens_it(real: Open) -> None:
     told(visitor.page, "tab=evidence")
 
 
-def test_a_link_is_followed_inside_a_frame_of_another_site(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
-    address = visitor.page.url + "&backbone=gpt2-sentiment&view=head"
-    visitor.page.goto("about:blank")
-    visitor.page.set_content(f'<iframe src="{address}" width="1300" height="900"></iframe>')
-    frame = visitor.page.frame_locator("iframe")
+def test_a_link_is_followed_inside_a_frame_of_another_site(browser: BrowserContext, app_url: str) -> None:
+    page = browser.new_page()  # of no site at all
+    address = f"{app_url}/?backbone=gpt2-sentiment&view=head"
+    page.set_content(f'<iframe src="{address}" width="1300" height="900"></iframe>')
+    frame = page.frame_locator("iframe")
     expect(frame.locator("#verdict")).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(frame.locator("#head-lead")).to_be_visible()
+    page.close()
 
 
 def test_a_bad_link_shows_the_rest_and_says_so(real: Open) -> None:
-    visitor = real()
-    visitor.page.goto(visitor.page.url + "&backbone=gone&layer=99&centred=1")
+    visitor = real(query="&backbone=gone&layer=99&centred=1")
     visitor.sees_an_answer()
     notice = visitor.page.locator("#asked")
     expect(notice).to_contain_text("backbone: 'gone' was given")
@@ -118,18 +111,23 @@ def test_a_link_is_copied_and_drawn_as_a_code(real: Open) -> None:
     expect(picture).to_be_hidden()
 
 
-@pytest.mark.parametrize("tab", ["classify", "compare"])
-def test_the_report_of_what_is_on_the_screen_is_saved(real: Open, tmp_path: Path, tab: str) -> None:
-    visitor = real()
-    visitor.page.goto(visitor.page.url + f"&tab={tab}&backbone=gpt2-sentiment&compare_text=so+good")
-    if tab == "classify":
-        expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
-    else:
-        expect(visitor.page.locator("#compare-grid td.told")).to_have_count(30)
+def test_the_report_of_what_is_on_the_screen_is_saved(real: Open, tmp_path: Path) -> None:
+    visitor = real(query="&backbone=gpt2-sentiment&compare_text=so+good")
+    expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
+    text = report(visitor, tmp_path)
+    assert "GPT2ForSequenceClassification" in text
+    assert "backbone=gpt2-sentiment" in text  # the link back
+    visitor.page.get_by_role("tab", name="Compare").click()
+    expect(visitor.page.locator("#compare-grid td.told")).to_have_count(30)
+    told(visitor.page, "tab=compare")
+    text = report(visitor, tmp_path)
+    assert "so good" in text
+    assert "compare_text=so+good" in text
+
+
+def report(visitor: Visitor, folder: Path) -> str:
+    """What the button saves."""
     with visitor.page.expect_download() as download:
         visitor.page.get_by_role("button", name="Report").click()
-    path = tmp_path / "report.html"
-    download.value.save_as(path)
-    text = path.read_text("utf-8")
-    assert ("GPT2ForSequenceClassification" if tab == "classify" else "so good") in text
-    assert "backbone=gpt2-sentiment" in text  # the link back
+    download.value.save_as(folder / "report.html")
+    return (folder / "report.html").read_text("utf-8")

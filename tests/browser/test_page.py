@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
@@ -20,23 +19,18 @@ def test_arrival_is_analysed(real: Open) -> None:
     expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
 
 
-@pytest.mark.parametrize(
-    ("backbone", "architecture", "place"),
-    [
+def test_another_backbone_changes_the_verdict_and_keeps_the_text(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    for backbone, architecture, place in (
         ("DistilBERT mini · sentiment", "DistilBertForSequenceClassification", "the first"),
         ("RoBERTa mini · sentiment", "RobertaForSequenceClassification", "the first"),
         ("XLNet mini · sentiment", "XLNetForSequenceClassification", "the last"),
         ("GPT-2 mini · sentiment", "GPT2ForSequenceClassification", "the last"),
-    ],
-)
-def test_another_backbone_changes_the_verdict_and_keeps_the_text(
-    real: Open, backbone: str, architecture: str, place: str
-) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
-    visitor.choose("backbone", backbone)
-    expect(visitor.verdict).to_contain_text(re.compile(f"{architecture} reads 1 of .*{place}"))
-    expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
+    ):
+        visitor.choose("backbone", backbone)
+        expect(visitor.verdict).to_contain_text(re.compile(f"{architecture} reads 1 of .*{place}"))
+        expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
 
 
 def test_another_pooling_changes_the_verdict_and_marks_every_token(real: Open) -> None:
@@ -50,60 +44,48 @@ def test_another_pooling_changes_the_verdict_and_marks_every_token(real: Open) -
     )
 
 
-@pytest.mark.parametrize("key", [None, "Enter", "Control+Enter"], ids=["a pause", "Enter", "Ctrl+Enter"])
-def test_another_text_is_analysed(real: Open, key: str | None) -> None:
+def test_another_text_is_analysed_by_a_key_or_after_a_pause(real: Open) -> None:
     visitor = real()
     visitor.sees_an_answer()
-    visitor.type("a wonderful film")
-    if key:
-        visitor.page.keyboard.press(key)
-    expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)
-    expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(0)
+    before = "acting"
+    for word, key in (("wonderful", "Enter"), ("awful", "Control+Enter"), ("splendid", None)):
+        visitor.type(f"a {word} film")
+        if key:
+            visitor.page.keyboard.press(key)
+        expect(visitor.ticks("similarity", "y").filter(has_text=word)).to_have_count(1)
+        expect(visitor.ticks("similarity", "y").filter(has_text=before)).to_have_count(0)
+        before = word
 
 
-def test_layer_and_centring_change_the_plots(real: Open) -> None:
+def test_another_look_changes_the_plots(real: Open) -> None:
+    """By the slider, a click on a row of the heat map, the box and the menu."""
     visitor = real()
     visitor.sees_an_answer()
     title = visitor.plot("similarity").locator(".xtitle")
     expect(title).to_contain_text("layer 4 of 4")
     visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
     expect(title).to_contain_text("layer 3 of 4")
-    visitor.page.get_by_label("Centred").check()
-    expect(title).to_contain_text("centred cosine similarity")
-
-
-def test_a_click_on_a_row_of_the_heat_map_chooses_its_layer(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
     cells = visitor.plot("heatmap").locator(".nsewdrag")
     cells.scroll_into_view_if_needed()
     box = cells.bounding_box()
     assert box is not None
     cells.click(position={"x": box["width"] / 2, "y": box["height"] - 8})
-    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("embeddings, layer 0 of 4")
+    expect(title).to_contain_text("embeddings, layer 0 of 4")
     expect(visitor.page.locator("#layer input[type=number]")).to_have_value("0")
-
-
-def test_any_token_can_be_the_reference(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+    visitor.page.get_by_label("Centred").check()
+    expect(title).to_contain_text("centred cosine similarity")
     visitor.choose("reference", "2 · plot")
     expect(visitor.page.locator("#similarity-heading")).to_have_text(
         "How similar is each token to token 2 (plot)?"
     )
 
 
-def test_repeated_tokens_stay_apart(real: Open) -> None:
+def test_examples_keep_repeated_tokens_and_the_texts_of_a_pair_apart(real: Open) -> None:
     visitor = real()
     visitor.sees_an_answer()
     visitor.example("Same word three times")
     expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)
     expect(visitor.ticks("heatmap", "x").filter(has_text=re.compile("^very$"))).to_have_count(3)
-
-
-def test_a_pair_shows_two_segments(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
     visitor.example("Paraphrase?")
     for name in ("similarity", "heatmap"):
         expect(visitor.plot(name).locator(".annotation-text")).to_have_text(["first text", "second text"])
@@ -131,31 +113,26 @@ def test_the_table_can_be_saved_as_csv(real: Open, tmp_path: Path) -> None:
     assert "index,token,in the vocabulary" in (tmp_path / "table.csv").read_text("utf-8-sig")
 
 
-@pytest.mark.parametrize("width", [360, 3840])
-def test_the_page_never_scrolls_sideways(real: Open, width: int) -> None:
-    visitor = real(width=width)
-    visitor.sees_an_answer()
-    visitor.example("A long review")
-    expect(visitor.verdict).to_contain_text(re.compile(r"reads 1 of 1\d\d tokens"))
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious(real: Open, theme: str) -> None:
-    visitor = real(theme=theme)
+def test_a_long_text_can_be_read_anywhere(real: Open) -> None:
+    visitor = real(width=360)
     visitor.sees_an_answer()
     visitor.page.get_by_role("button", name="The same numbers as a table").click()
+    visitor.example("A long review")
+    expect(visitor.verdict).to_contain_text(re.compile(r"reads 1 of 1\d\d tokens"))
     expect(visitor.page.locator("#numbers table")).to_be_visible()
-    assert visitor.serious_violations() == []
+    visitor.can_read_it_anywhere()
+    visitor.in_a_window("dark", 3840)
+    visitor.page.wait_for_function("document.documentElement.scrollWidth <= 3840")
 
 
-@pytest.mark.parametrize(("theme", "bright"), [("light", False), ("dark", True)])
-def test_plots_follow_the_theme(real: Open, theme: str, bright: bool) -> None:
-    visitor = real(theme=theme)
+def test_plots_follow_the_theme(real: Open) -> None:
+    visitor = real(theme="dark")
     visitor.sees_an_answer()
-    for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
-        colour = visitor.page.locator(text).first.evaluate("text => getComputedStyle(text).fill")
-        assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128) == bright
+    for theme, bright in (("dark", True), ("light", False)):
+        visitor.in_a_window(theme, 1366)
+        for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
+            colour = visitor.page.locator(text).first.evaluate("text => getComputedStyle(text).fill")
+            assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128) == bright
 
 
 def test_what_visitors_type_is_never_run(real: Open) -> None:

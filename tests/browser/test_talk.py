@@ -1,6 +1,7 @@
 """Talk mode in a browser: a step only changes which slide is seen, and no network is needed."""
 
 import re
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -15,14 +16,15 @@ FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => 
 })"""
 
 
-def talking(visitor: Visitor, step: int = 1) -> None:
-    """Open the talk, and wait until every slide is made."""
-    visitor.page.goto(visitor.page.url + f"&talk={step}")
+def talking(real: Open, step: int, **window: Any) -> Visitor:
+    """A visitor at the talk, every slide made."""
+    visitor = real(**window, query=f"&talk={step}")
     expect(visitor.page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
     for place in visitor.page.locator("#talk .slide .plot").all():
         expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(visitor.page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
     visitor.page.wait_for_function(FITS, timeout=PATIENCE)
+    return visitor
 
 
 def step_of(page: Page) -> str:
@@ -30,8 +32,7 @@ def step_of(page: Page) -> str:
 
 
 def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> None:
-    visitor = real(theme="dark", width=1920, height=1080)
-    talking(visitor)
+    visitor = talking(real, 1, theme="dark", width=1920, height=1080)
     page = visitor.page
     total = page.locator("#talk .slide").count()
     assert total == (ROOT / "assets" / "talk.toml").read_text(encoding="utf-8").count("[[step]]")
@@ -54,8 +55,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> 
 
 
 def test_a_talk_goes_on_without_a_network(real: Open) -> None:
-    visitor = real(width=1366, height=768)
-    talking(visitor, 2)
+    visitor = talking(real, 2, width=1366, height=768)
     page = visitor.page
     page.context.set_offline(True)
     try:
@@ -92,8 +92,7 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
 
 
 def test_a_talk_fits_on_a_phone(real: Open) -> None:
-    visitor = real(width=360, height=740)
-    talking(visitor)
+    visitor = talking(real, 1, width=360, height=740)
     visitor.page.get_by_role("button", name="One step on").click()
     assert step_of(visitor.page).startswith("2 / ")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,7 +1,7 @@
-"""The same words across tokenizers: by mouse, by keyboard, on a phone and at another depth."""
+"""The same words across tokenizers: by mouse, by keyboard and on a phone."""
 
 import pytest
-from playwright.sync_api import Locator, Request, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Open
 from tests.browser.test_compare import WHOLE, arrived
@@ -45,22 +45,3 @@ def test_pieces_show_by_mouse_and_by_keyboard(real: Open, width: int) -> None:
     assert at["x"] + at["width"] <= width
     assert visitor.serious_violations() == []
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_another_depth_asks_no_model(real: Open) -> None:
-    visitor = arrived(real(), WHOLE)
-    asked: list[str] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST":
-            asked.append(request.url.partition("/gradio_api/")[2])
-
-    expect(visitor.page.locator(".words .names")).to_contain_text("layer 4 of 4")
-    before = word(visitor, 0).locator(".cell").first.get_attribute("style")
-    visitor.page.on("request", note)
-    visitor.page.locator("#words-depth input[type=range]").focus()
-    visitor.page.keyboard.press("Home")
-    expect(visitor.page.locator(".words .names small").first).to_have_text("layer 0 of 4")
-    expect(word(visitor, 0).locator(".cell").first).not_to_have_attribute("style", before or "")
-    assert asked
-    assert not [path for path in asked if path.startswith("queue/join")]  # where models are asked

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -9,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
+ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
 STILL = """() => document.getAnimations().every(
     one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
 )"""
@@ -54,6 +57,33 @@ class Visitor:
         for name in ("similarity", "outputs", "heatmap"):
             expect(self.plot(name).locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
 
+    def in_a_window(self, theme: str, width: int) -> None:
+        """Change the theme, as gradio's own switch does, and the width."""
+        self.page.evaluate("dark => document.body.classList.toggle('dark', dark)", theme == "dark")
+        self.page.set_viewport_size({"width": width, "height": 900})
+
+    def can_read_it_anywhere(self, windows: tuple[tuple[str, int], ...] = ANYWHERE) -> None:
+        """Hold that nothing scrolls sideways and axe finds nothing serious, whatever the window."""
+        for theme, width in windows:
+            self.in_a_window(theme, width)
+            self.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+            assert self.serious_violations() == [], (theme, width)
+
+    @contextmanager
+    def asks_no_model(self) -> Iterator[None]:
+        """Hold that the server is asked within, but none of its models."""
+        asked: list[str] = []
+
+        def note(request: Request) -> None:
+            if request.method == "POST":
+                asked.append(request.url.partition("/gradio_api/")[2])
+
+        self.page.on("request", note)
+        yield
+        self.page.remove_listener("request", note)
+        assert asked
+        assert not [path for path in asked if path.startswith("queue/join")]  # where models are asked
+
     def serious_violations(self) -> list[str]:
         """What axe finds serious or critical, with the elements, once nothing fades in or out any more."""
         self.page.wait_for_function(STILL)
@@ -66,8 +96,10 @@ class Visitor:
         ]
 
 
-def visit(browser: BrowserContext, address: str, theme: str, width: int, height: int) -> Visitor:
-    """Open the page at ``address`` and wait for nothing."""
+def visit(
+    browser: BrowserContext, address: str, theme: str, width: int, height: int, query: str = ""
+) -> Visitor:
+    """Open the page at ``address`` by a link with ``query``, such as "&tab=compare", and wait for nothing."""
     page = browser.new_page()
     page.set_viewport_size({"width": width, "height": height})
     visitor = Visitor(page, urlsplit(address).netloc)
@@ -85,5 +117,5 @@ def visit(browser: BrowserContext, address: str, theme: str, width: int, height:
     page.on("pageerror", lambda error: visitor.faults.append(f"error: {error}"))
     page.on("request", request)
     page.expose_function("pwn", lambda *_: visitor.faults.append("foreign code was run"))
-    page.goto(f"{address}/?__theme={theme}")
+    page.goto(f"{address}/?__theme={theme}{query}")
     return visitor
