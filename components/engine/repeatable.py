@@ -19,10 +19,10 @@ Table = dict[str, Any]
 @contextmanager
 def repeatable(model: nn.Module) -> Iterator[None]:
     """Within, random numbers start from one seed; afterwards they and the model's parts are as before."""
-    before = [(table, dict(table)) for table in _tables(model)]
+    before = [(table, table.copy()) for table in _tables(model)]
     try:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)  # models run on the CPU alone
             yield
     finally:
         for table, entries in before:

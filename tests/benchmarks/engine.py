@@ -91,7 +91,7 @@ def _over_a_pass(
 
 
 def _features(engine: Engine, name: str) -> None:
-    texts, poolings = [words(64)] * 8, [spec.key for spec in engine.poolings()]
+    texts, poolings = [words(64)] * 8, [spec.key for spec in engine.poolings() if not spec.learned]
     result = compare(
         lambda: engine.features(name, texts, poolings),
         lambda: engine.features(name, texts, ["mean"]),
