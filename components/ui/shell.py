@@ -53,6 +53,7 @@ def _fill(analyst: Analyst, results: Path, talk: Path, say: Texts) -> None:
             classify = build_classify(analyst, banner, say)
         with gr.Tab(say("page.compare"), id=COMPARE, elem_id="compare") as compare:
             compared = build_compare(analyst, compare, say)
+            compared.take_from(classify.question.text, classify.question.pair)
         with gr.Tab(say("page.evidence"), id=EVIDENCE, elem_id="evidence"):
             evidence = build_evidence(analyst, results, say)
         with gr.Tab(say("page.questions"), id=QUESTIONS, elem_id="questions") as tab:

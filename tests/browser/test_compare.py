@@ -67,9 +67,13 @@ def test_enter_asks_and_another_tab_does_not(real: Open) -> None:
     table = visitor.page.locator("#compare-grid table")
     before = table.inner_html()
     visitor.page.get_by_role("tab", name="Classify").click()
+    visitor.type("a dull and awful film")
     visitor.page.get_by_role("tab", name="Compare").click()
     expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
     assert table.inner_html() == before
+    visitor.page.get_by_role("button", name="Take the text of “Classify”").click()
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations say negative")
+    expect(visitor.page.locator("#compare-text textarea")).to_have_value("a dull and awful film")
 
 
 def test_another_view_asks_no_model(real: Open) -> None:

@@ -212,5 +212,11 @@ def test_its_events_are_private_and_cancel_ends_only_its_own() -> None:
     queued = {
         name for fn in others if fn.queue for name in re.findall(r"(?:Compare|Version)\.(\w+)", str(fn.fn))
     }
-    assert queued == {"visit", "copied", "dropped", "swapped"}  # gradio tells of a changed State only then
-    assert len(others) == 8
+    assert queued == {
+        "visit",
+        "brought",
+        "copied",
+        "dropped",
+        "swapped",
+    }  # gradio tells of a changed State only then
+    assert len(others) == 9

@@ -7,6 +7,7 @@ from base64 import b64decode
 from dataclasses import replace
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from components.errors import PoolscopeError
@@ -152,11 +153,7 @@ def test_one_version_only_forgets_the_second_and_asks_nothing() -> None:
     assert "18 combinations, from one forward pass" in words(left[page.tab.status])
     assert page.values[page.tab.shown].after is None
     assert analyst.log == log
-    assert set(page.tab.single(page.values)) == {
-        page.tab.version.text,
-        page.tab.version.pair,
-        page.tab.version.note,
-    }
+    assert page.tab.single(page.values) == page.tab.version.empty
 
 
 def test_buttons_fill_the_second_version_and_ask_for_the_comparison() -> None:
@@ -177,6 +174,17 @@ def test_buttons_fill_the_second_version_and_ask_for_the_comparison() -> None:
     page.set(pair="")
     assert "no “not”" in words(version.dropped(*parts, page.values)[version.note])
     assert "no second text" in words(version.swapped(*parts, page.values)[version.note])
+
+
+def test_texts_of_another_tab_are_the_only_version() -> None:
+    page = edited()
+    (text, pair), tab = (gr.Textbox(), gr.Textbox()), page.tab
+    page.take(tab.brought(text, pair, {**page.values, text: "good", pair: None}))
+    assert page.values[tab.calls] == 1
+    page.ask()
+    queries = [cell.query for cell in page.values[tab.shown].cells]
+    assert {(query.text, query.text_pair) for query in queries} == {("good", "")}
+    assert page.values[tab.shown].after is None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from typing import Any, cast
 
@@ -172,12 +173,27 @@ class Compare:
     def single(self, given: Inputs) -> Updates:
         """Forget the second version; what came of the first stays."""
         shown: Comparison | None = given[self.shown]
-        empty = {self.version.text: "", self.version.pair: "", self.version.note: ""}
         if shown is None or shown.after is None or shown.state == "running":
-            return empty
+            return self.version.empty
         alone = replace(shown, after=None)
         drawn = self._draw(alone, given)
-        return {**empty, self.shown: alone, self.status: result(alone, self.say), **drawn}
+        return {**self.version.empty, self.shown: alone, self.status: result(alone, self.say), **drawn}
+
+    def take_from(self, text: gr.Textbox, pair: gr.Textbox) -> None:
+        """Let a click bring the texts of these boxes here and compare them."""
+        self.version.bring.click(
+            partial(self.brought, text, pair),
+            inputs={text, pair, self.calls},
+            outputs=[self.text, self.pair, *self.version.empty, self.calls],
+            concurrency_limit=None,
+            api_visibility="private",
+            show_progress="hidden",
+        )
+
+    def brought(self, text: gr.Textbox, pair: gr.Textbox, given: Inputs) -> Updates:
+        """The texts of other boxes, as the only version."""
+        texts = {self.text: to_text(given[text]), self.pair: to_text(given[pair])}
+        return {**texts, **self.version.empty, self.calls: given[self.calls] + 1}
 
     def look(self, given: Inputs) -> Updates:
         """Draw the curves of the last comparison, plain or centred."""

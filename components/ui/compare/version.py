@@ -22,6 +22,7 @@ def build_version(say: Say) -> Version:
     """Lay the buttons out, and the boxes under them, which the style sheet shows once they hold anything."""
     with gr.Column(elem_id="compare-version"):
         with gr.Row(elem_id="compare-edits"):
+            bring = _button("bring", say("compare.bring"))
             gr.HTML("<p>" + escape(say("edit.lead")) + "</p>")
             copy, drop = _button("copy", say("edit.copy")), _button("drop", say("edit.drop"))
             swap, clear = _button("swap", say("edit.swap")), _button("clear", say("edit.clear"))
@@ -29,22 +30,28 @@ def build_version(say: Say) -> Version:
         with gr.Row(elem_id="compare-versions"):
             text = _box("text", say("edit.text"), say("edit.text_hint"))
             pair = _box("pair", say("edit.pair"), say("edit.pair_hint"))
-    return Version(say, load_negations(), text, pair, note, copy, drop, swap, clear)
+    return Version(say, load_negations(), text, pair, note, bring, copy, drop, swap, clear)
 
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """The components, and what they do."""
+    """The components, and what they do. ``bring`` is for the texts of another tab."""
 
     say: Say
     negations: Negations
     text: gr.Textbox
     pair: gr.Textbox
     note: gr.HTML
+    bring: gr.Button
     copy: gr.Button
     drop: gr.Button
     swap: gr.Button
     clear: gr.Button
+
+    @property
+    def empty(self) -> Updates:
+        """Updates that leave no second version."""
+        return {self.text: "", self.pair: "", self.note: ""}
 
     def connect(self, text: gr.Textbox, pair: gr.Textbox, calls: gr.State) -> None:
         """Fill the boxes from the first version's; a change of ``calls`` asks for the comparison."""
