@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: run test bench
+.PHONY: run test bench pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
@@ -17,6 +17,9 @@ test: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks
+
+pictures: $(VENV)/test.stamp
+	$(BIN)/python -m tests.screenshots
 
 $(VENV)/run.stamp: requirements.txt
 	$(PYTHON) -c 'import sys; sys.exit("Poolscope needs Python 3.11 or newer, this is " + sys.version if sys.version_info < (3, 11) else 0)'

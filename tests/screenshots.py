@@ -1,0 +1,74 @@
+"""`make pictures`: the README's pictures, of the real page as it is today."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.serving import ROOT, served
+
+PATIENCE = 60_000  # milliseconds
+SETTLED = 1500  # milliseconds, after which nothing is redrawn any more
+EDIT = "&version_text=The+plot+is+bad%2C+but+the+acting+is+good."
+Shown = Callable[[Page], None]
+
+
+def main() -> None:
+    """Take all of them anew."""
+    path = shutil.which("chromium")
+    with (
+        served("app.py", log=Path(os.devnull)) as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        take(browser, address, "screenshot", (1366, 1150), "", _answered)
+        for name, query, shown in (
+            ("compare", "&tab=compare", _compared),
+            ("edit", f"&tab=compare{EDIT}", _compared),
+            ("talk", "&talk=2", _talking),
+        ):
+            take(browser, address, f"screenshots/{name}", (1920, 1080), query, shown)
+            take(browser, address, f"screenshots/{name}-phone", (390, 844), query, shown, scale=2)
+        browser.close()
+
+
+def take(
+    browser: Browser,
+    address: str,
+    name: str,
+    size: tuple[int, int],
+    query: str,
+    shown: Shown,
+    scale: int = 1,
+) -> None:
+    """One picture of the page that a link with ``query`` leads to, once it is ``shown``."""
+    width, height = size
+    page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+    page.goto(f"{address}/?__theme=light{query}")
+    shown(page)
+    page.wait_for_timeout(SETTLED)
+    page.screenshot(path=ROOT / "assets" / f"{name}.png")
+    page.close()
+
+
+def _answered(page: Page) -> None:
+    expect(page.locator("#heatmap-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+
+
+def _compared(page: Page) -> None:
+    expect(page.locator("#compare-cancel")).to_be_disabled(timeout=PATIENCE)
+    expect(page.locator("#compare-grid td.told")).to_have_count(30, timeout=PATIENCE)
+    expect(page.locator("#curves-plot .scatterlayer .trace")).to_have_count(5, timeout=PATIENCE)
+    page.wait_for_timeout(SETTLED)
+    page.evaluate("scrollTo(0, document.querySelector('#compared').getBoundingClientRect().top - 14)")
+
+
+def _talking(page: Page) -> None:
+    expect(page.locator("#talk .slide.current .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
+
+
+if __name__ == "__main__":
+    main()
