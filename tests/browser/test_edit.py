@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Open
-from tests.browser.test_compare import WHOLE, arrived, cells
+from tests.browser.test_compare import WHOLE, arrived, cells, numbers
 from tests.browser.visitor import PATIENCE, Visitor
 
 BOTH = "30 combinations, both versions, from one forward pass for each of 5 backbones and each version."
@@ -34,11 +34,7 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(real: Open, tmp_path: 
     expect(visitor.page.locator("#compare-moves .nearness thead del")).to_have_text("not")
     expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
 
-    visitor.page.locator("#compare-numbers > button").click()
-    with visitor.page.expect_download() as download:
-        visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV").click()
-    download.value.save_as(tmp_path / "versions.csv")
-    lines = (tmp_path / "versions.csv").read_text("utf-8-sig").splitlines()
+    lines = numbers(visitor, tmp_path)
     assert lines[0].startswith("backbone,pooling,head,task,says before,says now,changes its mind")
     assert len(lines) == 31
 

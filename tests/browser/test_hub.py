@@ -86,7 +86,7 @@ def test_a_model_is_offered_downloaded_stopped_and_gone_on_with(arrive: Arrive, 
     expect(page.locator("#progress")).to_contain_text("Downloading One")
     first = _done(page.locator("#progress progress"), 0.05)
     second = _done(page.locator("#progress progress"), first + 0.1)
-    assert visitor.serious_violations() == []
+    assert visitor.violations() == []
     page.locator("#cancel").click()
     expect(page.locator("#offer")).to_contain_text("Stopped.")
     expect(page.locator("#coming")).to_be_hidden()

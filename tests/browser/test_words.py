@@ -43,5 +43,5 @@ def test_pieces_show_by_mouse_and_by_keyboard(real: Open, width: int) -> None:
     assert names
     assert at["x"] >= names["x"] + names["width"]  # in sight, not behind the names
     assert at["x"] + at["width"] <= width
-    assert visitor.serious_violations() == []
+    assert visitor.violations() == []
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width

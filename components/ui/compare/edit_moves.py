@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from components.figures.colours import diverging, ink
@@ -114,10 +115,10 @@ def _reads(found: Moved, say: Say) -> str:
     readings = [(move, found.reading(*move.answers)) for move in found.versions.moves if move.answers]
     if not readings:
         return ""
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    groups: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for move, reading in readings:
-        query = move.before.query
-        groups.setdefault((query.backbone, _row(move, reading, say)), []).append(visible(query.pooling))
+        query, row = move.before.query, _row(move, reading, say)
+        groups.setdefault(query.backbone, {}).setdefault(row, []).append(visible(query.pooling))
     titles = (
         "compare.corner",
         "compare.poolings",
@@ -126,12 +127,8 @@ def _reads(found: Moved, say: Say) -> str:
         "edit.reads_most",
     )
     head = "".join(f'<th scope="col">{escape(say(key))}</th>' for key in titles)
-    rows, last = "", ""
-    for (backbone, texts), poolings in groups.items():
-        name = found.versions.before.names[backbone] if backbone != last else ""
-        cells = "".join(f"<td>{escape(text)}</td>" for text in (say.listed(poolings), *texts))
-        rows += f'<tr><th scope="row">{escape(shorten(name, 28))}</th>{cells}</tr>'
-        last = backbone
+    names = found.versions.before.names
+    rows = "".join(_reads_rows(names[backbone], alike, say) for backbone, alike in groups.items())
     same = sum(reading.same for _, reading in readings)
     told = say("edit.reads_same", count=same, total=len(readings))
     heading = titled("edit-reads", say("edit.reads_heading"), told)
@@ -142,6 +139,16 @@ def _reads(found: Moved, say: Say) -> str:
         f'<caption class="unseen">{label}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>'
         f"</table></div>"
     )
+
+
+def _reads_rows(name: str, alike: Mapping[tuple[str, ...], list[str]], say: Say) -> str:
+    """The rows of one backbone, each for poolings that do alike; its name stands once before them."""
+    head = f'<th scope="row" rowspan="{len(alike)}">{escape(shorten(name, 28))}</th>'
+    rows = [
+        "".join(f"<td>{escape(text)}</td>" for text in (say.listed(poolings), *texts))
+        for texts, poolings in alike.items()
+    ]
+    return "".join(f"<tr>{'' if place else head}{cells}</tr>" for place, cells in enumerate(rows))
 
 
 def _row(move: Move, reading: Reading, say: Say) -> tuple[str, ...]:
