@@ -31,7 +31,7 @@ def analyse(examined: Examined) -> Analysis:
         layer=layer,
         similarity=similarity,
         centred=centred,
-        pooled=POOLINGS[query.pooling](examined.states)[0].numpy(),
+        pooled=outputs.vector[0].numpy(),
         logits=outputs.logits[0].numpy(),
         probabilities=probabilities(outputs.logits[0], outputs.problem_type),
         labels=outputs.labels,

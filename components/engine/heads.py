@@ -11,7 +11,6 @@ from components.engine.cut import Pass, replay
 from components.engine.pooling import Pooling, States
 from components.engine.probes import Probe
 from components.engine.reads import Head, Pooled
-from components.errors import PoolscopeError
 from components.types import Floats, ProblemType
 
 
@@ -25,23 +24,11 @@ def pooled(pooling: Pooling, states: States) -> Pooled:
     return lambda hidden: pooling(states.ending(hidden))
 
 
-def swapped_head(head: Head, pooling: Pooling, states: States) -> Head:
-    """The own head with the pooled vector in the place of its own: every final hidden state is set to it.
+def swapped_head(head: Head, vector: Pooled) -> Head:
+    """The own head with a pooled ``vector`` (B, D) in its own's place: every final hidden state is set to it.
 
-    Exact for a head that reads one position or an average. PoolscopeError if the widths differ.
+    Exact for a head that reads one position or an average.
     """
-    width = states.hidden.shape[2]
-    given = pooling(states).shape[1]
-    if given != width:
-        raise PoolscopeError(
-            "pooling",
-            pooling.spec.key,
-            "errors.width",
-            given=given,
-            width=width,
-        )
-
-    vector = pooled(pooling, states)
     return lambda hidden: head(vector(hidden)[:, None].expand_as(hidden))
 
 
