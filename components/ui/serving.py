@@ -20,6 +20,10 @@ MODEL = "model"  # the concurrency id of everything that has a checkpoint run
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 BYTES = 24  # of one character in a body at most: \ud83d\ude00, in either of two texts
 REST = 65_536  # bytes of a body besides its texts
+# Gradio's <base href="./"> changes nothing but that Plotly names a clip by the page's whole address. Once the
+# page's state has changed that address, the browser first fetches the old one to look for the clip in it, and
+# draws nothing of what is clipped meanwhile. Gradio runs this before it makes any component.
+NO_BASE = "<script>document.querySelector('base').remove()</script>"
 
 
 def serve(page: gr.Blocks, settings: Settings) -> None:
@@ -42,6 +46,7 @@ def launch_options() -> dict[str, Any]:
     """What ``Blocks.launch`` needs to show the page as it is meant, and nothing besides."""
     return {
         "theme": _theme(),
+        "head": NO_BASE,
         "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         "ssr_mode": False,

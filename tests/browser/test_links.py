@@ -43,6 +43,7 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> Non
     told(visitor.page, "centred=1")
     expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
     before, address = screen(visitor), visitor.page.url
+    expect(visitor.page.locator("[clip-path*='//']")).to_have_count(0)  # it would be sought at an old address
     assert parse_qs(urlsplit(address).query) == {
         "__theme": ["light"],
         "text": [TEXT],
