@@ -42,7 +42,7 @@ def _unused(anatomy: Anatomy, say: Say) -> str:
     if not unused:
         probe = anatomy.analysis.query.head == "probe"
         return (
-            f'<p class="hint">{escape(say("weights.unused_probe" if probe else "weights.unused_none"))}</p>'
+            f'<p class="rest">{escape(say("weights.unused_probe" if probe else "weights.unused_none"))}</p>'
         )
     one = len(unused) == 1
     sentence = escape(say("weights.unused_one") if one else say("weights.unused", count=counted(len(unused))))
@@ -53,7 +53,7 @@ def _unused(anatomy: Anatomy, say: Say) -> str:
     names = f'<ul class="unused">{items}</ul>'
     if len(unused) > LISTED:
         return f"<details><summary>{sentence}</summary>{names}</details>"
-    return f'<p class="hint">{sentence}</p>{names}'
+    return f'<p class="rest">{sentence}</p>{names}'
 
 
 COLUMNS = {

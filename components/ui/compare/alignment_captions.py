@@ -45,7 +45,7 @@ def notes(rows: Sequence[Row], say: Say) -> str:
     names = [shorten(row.name, 40) for row in rows if row.line and not row.line.placed]
     if not names:
         return ""
-    return f'<p class="hint">{escape(say("words.unaligned_why", names=say.listed(names)))}</p>'
+    return f'<p class="rest">{escape(say("words.unaligned_why", names=say.listed(names)))}</p>'
 
 
 def _read(rows: Sequence[Row], poolings: Sequence[str], say: Say) -> str:
