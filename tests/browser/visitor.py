@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
+TICK = 100  # milliseconds
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
 STILL = """() => document.getAnimations().every(
     one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
@@ -24,6 +25,7 @@ class Visitor:
     page: Page
     origin: str
     faults: list[str] = field(default_factory=list)
+    asking: set[Request] = field(default_factory=set)  # streams of answers that have not ended
 
     @property
     def verdict(self) -> Locator:
@@ -56,6 +58,14 @@ class Visitor:
         expect(self.verdict).to_contain_text("reads", timeout=PATIENCE)
         for name in ("similarity", "outputs", "heatmap"):
             expect(self.plot(name).locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+
+    def waits_for_the_server(self) -> None:
+        """Let every answer come to its end: who goes away before cuts it off."""
+        for _ in range(PATIENCE // TICK):
+            if not self.asking:
+                return
+            self.page.wait_for_timeout(TICK)
+        raise AssertionError([request.url for request in self.asking])
 
     def in_a_window(self, theme: str, width: int) -> None:
         """Change the theme, as gradio's own switch does, and the width."""
@@ -107,10 +117,14 @@ def visit(
         url = urlsplit(request.url)
         if url.scheme not in ("data", "blob") and url.netloc != visitor.origin:
             visitor.faults.append(f"outside: {request.url}")
+        if url.path.endswith("/queue/data"):
+            visitor.asking.add(request)
 
     page.on("console", console)
     page.on("pageerror", lambda error: visitor.faults.append(f"error: {error}"))
     page.on("request", request)
+    page.on("requestfinished", lambda request: visitor.asking.discard(request))
+    page.on("requestfailed", lambda request: visitor.asking.discard(request))
     page.expose_function("pwn", lambda *_: visitor.faults.append("foreign code was run"))
     page.goto(f"{address}/?__theme={theme}{query}")
     return visitor

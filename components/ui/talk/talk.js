@@ -9,7 +9,7 @@ let step = 0; // counted from 1; 0 outside of a talk
 let prepared = false;
 
 // A slide is as large as its window allows, and is so before it is seen.
-const SMALLEST = 0.3, LARGEST = 2.4, TURNS_OF_FIT = 8;
+const SMALLEST = 0.2, LARGEST = 2.4, TURNS_OF_FIT = 8;
 const SPARE = 12; // pixels below
 const MARGIN = 0.03; // of the window's width, as in the style sheet
 const fits = (shown, width, height, zoom) => { // measured without zoom: what is narrower may be higher
