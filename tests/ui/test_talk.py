@@ -62,16 +62,17 @@ def test_a_slide_says_what_the_page_says(arrival: dict[str, Any]) -> None:
     assert stage(FakeAnalyst()).slide("similarity", state, "x").figure == similarity(view, SAY)
 
 
-def test_a_comparison_on_a_slide_is_that_of_the_tab(arrival: dict[str, Any]) -> None:
+@pytest.mark.parametrize("version", ["good", " \n"])
+def test_a_comparison_on_a_slide_is_that_of_the_tab(arrival: dict[str, Any], version: str) -> None:
     page = Page(FakeAnalyst())
-    page.set(backbones=["first", "last"], poolings=["cls", "mean"], text="not good", version_text="good")
+    page.set(backbones=["first", "last"], poolings=["cls", "mean"], text="not good", version_text=version)
     left = page.ask()
     state = {
         **arrival,
         "backbones": ("first", "last"),
         "poolings": ("cls", "mean"),
         "compare_text": "not good",
-        "version_text": "good",
+        "version_text": version,
     }
     above = stage(FakeAnalyst()).slide("grid", state, "x").above
     assert left[page.tab.grid] in above

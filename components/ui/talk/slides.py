@@ -109,7 +109,7 @@ def compared(analyst: Analyst, state: State) -> Comparison:
 
     rows = answers(state["compare_text"], state["compare_pair"])
     version = state["version_text"], state["version_pair"]
-    after = answers(*version) if any(version) else None
+    after = answers(*version) if any(str(text).strip() for text in version) else None
     return Comparison(tuple(row.backbone for row in rows), poolings, rows, "done", after)
 
 
