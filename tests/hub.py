@@ -3,6 +3,7 @@
     with hub(folder) as there:                  # folder/org/name/config.json, ... is the model org/name
         there.environment(tmp_path)             # what a process of its own needs to use it: HF_ENDPOINT, ...
         there.speed = 20_000                    # bytes a second from now on, for every file
+        there.going.clear()                     # not a byte from now on, until there.going.set()
         there.refuse("config.json", 500)        # each of these is for the next `times` requests that match
         there.cut("model.safetensors", after=1000)
         there.requests                          # what was asked so far
@@ -72,6 +73,7 @@ class Hub:
     requests: list[Request] = field(default_factory=list)
     said: dict[str, dict[str, Any]] = field(default_factory=dict)  # id -> what its listing says besides
     faults: list[Fault] = field(default_factory=list)
+    going: threading.Event = field(default_factory=threading.Event)
     closing: threading.Event = field(default_factory=threading.Event)
     sent: int = 0  # bytes of files, over all requests
     _commits: dict[tuple[str, str], Files] = field(default_factory=dict)
@@ -149,6 +151,7 @@ class Hub:
 def hub(folder: Path) -> Iterator[Hub]:
     """Serve the checkpoints of ``folder`` on a free port of this machine."""
     there = Hub(folder)
+    there.going.set()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(there))
     server.daemon_threads = True
     there.address = f"http://127.0.0.1:{server.server_address[1]}"
@@ -158,6 +161,7 @@ def hub(folder: Path) -> Iterator[Hub]:
         yield there
     finally:
         there.closing.set()
+        there.going.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -271,6 +275,7 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
             stop = len(content) if fault.after is None else min(fault.after, len(content))
             for first in range(0, stop, PIECE):
                 piece = content[first : min(first + PIECE, stop)]
+                there.going.wait()
                 self.wfile.write(piece)
                 self.wfile.flush()
                 there.sent += len(piece)
