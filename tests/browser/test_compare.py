@@ -1,7 +1,8 @@
-"""The Compare tab: on the bundled checkpoints, and on made-up ones that are slow or hostile."""
+"""The Compare tab: on the bundled checkpoints, and on made-up ones that wait or are hostile."""
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,39 @@ from tests.serving import served
 WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
 
 
+@dataclass(frozen=True)
+class Gate:
+    """How many backbones of a comparison are answered by now."""
+
+    file: Path
+
+    def let(self, backbones: int) -> None:
+        """Let so many through, all at once for who looks there meanwhile."""
+        new = self.file.with_suffix(".new")
+        new.write_text(str(backbones), encoding="utf-8")
+        new.replace(self.file)
+
+
 @pytest.fixture(scope="module")
-def slow_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The page with comparisons that take their time."""
-    with served("-m", "tests.ui.fake_app", "slow", log=tmp_path_factory.mktemp("slow") / "log") as address:
-        yield address
+def gated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Gate, str]]:
+    """The page with comparisons that wait at a gate, and where it is served."""
+    folder = tmp_path_factory.mktemp("gate")
+    gate = Gate(folder / "gate")
+    gate.let(0)
+    with served("-m", "tests.ui.fake_app", str(gate.file), log=folder / "log") as address:
+        yield gate, address
 
 
 @pytest.fixture
-def slow(browser: BrowserContext, slow_address: str) -> Iterator[Visitor]:
-    visitor = visit(browser, slow_address, "light", 1366, 900)
+def gate(gated: tuple[Gate, str]) -> Gate:
+    """Shut."""
+    gated[0].let(0)
+    return gated[0]
+
+
+@pytest.fixture
+def waiting(browser: BrowserContext, gated: tuple[Gate, str]) -> Iterator[Visitor]:
+    visitor = visit(browser, gated[1], "light", 1366, 900)
     yield visitor
     visitor.page.close()
     assert not visitor.faults
@@ -99,18 +123,21 @@ def test_another_view_asks_no_model(real: Open) -> None:
         expect(cell).not_to_have_attribute("style", before)
 
 
-def test_cancelling_keeps_what_has_come(slow: Visitor) -> None:
-    arrived(slow, re.compile("[1-4] of 5 backbones"))
-    with slow.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
-        slow.page.locator("#compare-cancel").click()
-    status = slow.page.locator("#compare-status")
-    expect(status).to_contain_text("Stopped after")
-    expect(slow.page.locator("#compare-cancel")).to_be_hidden()
-    missing = cells(slow, ".pending").count()
-    assert missing in (3, 6, 9, 12)
-    slow.page.locator("#compare-start").click()
+def test_cancelling_keeps_what_has_come(waiting: Visitor, gate: Gate) -> None:
+    gate.let(2)
+    arrived(waiting, "2 of 5 backbones")
+    status = waiting.page.locator("#compare-status")
+    with waiting.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
+        waiting.page.locator("#compare-cancel").click()
+        expect(status).to_contain_text("Stopped after")
+        expect(waiting.page.locator("#compare-cancel")).to_be_hidden()
+        gate.let(5)  # the third was under way
+    waiting.page.wait_for_timeout(500)
+    expect(cells(waiting, ".pending")).to_have_count(9)  # nothing came after all
+    gate.let(0)
+    waiting.page.locator("#compare-start").click()
     expect(status).to_contain_text("0 of 5 backbones")
-    expect(cells(slow, ".pending")).to_have_count(missing)  # nothing came after all
+    expect(cells(waiting, ".pending")).to_have_count(9)
 
 
 def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake: Open) -> None:
@@ -158,9 +185,13 @@ def test_every_kind_of_cell_can_be_read(fake: Open) -> None:
     assert visitor.violations() == []
 
 
-def test_what_is_asked_during_the_first_comparison_comes_after_it(slow: Visitor) -> None:
-    arrived(slow, re.compile("[0-2] of 5 backbones"))
-    slow.choose("compare-head", "probe · the same for all")
-    slow.type("something else", "compare-text")
-    slow.page.keyboard.press("Enter")
-    expect(cells(slow, ".absent").first).to_be_visible()  # not every backbone has a probe
+def test_what_is_asked_during_the_first_comparison_comes_after_it(waiting: Visitor, gate: Gate) -> None:
+    gate.let(2)
+    arrived(waiting, "2 of 5 backbones")
+    waiting.choose("compare-head", "probe · the same for all")
+    waiting.type("something else", "compare-text")
+    waiting.page.keyboard.press("Enter")
+    waiting.page.wait_for_timeout(500)
+    expect(cells(waiting, ".absent")).to_have_count(0)
+    gate.let(5)
+    expect(cells(waiting, ".absent").first).to_be_visible()  # not every backbone has a probe

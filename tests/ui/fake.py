@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -136,14 +137,14 @@ TASKS = (
 class FakeAnalyst:
     """Answers like an engine; ``broken`` makes it fail as a bug would.
 
-    ``pace``: seconds that each backbone of a comparison takes.
+    ``gate``: a file with the number of backbones that a comparison may answer so far; None: all of them.
     """
 
     kinds: tuple[Kind, ...] = KINDS
     broken: bool = False
     hub: FakeHub = field(default_factory=FakeHub)
     takes_ids: bool = True
-    pace: float = 0.0
+    gate: Path | None = None
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         return (*(kind.spec for kind in self.kinds), *map(self.hub.now, self.hub.specs))
@@ -192,7 +193,7 @@ class FakeAnalyst:
         return fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        yield from fake_compare(self.backbones(), self.analyze, queries, self.pace)
+        yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1

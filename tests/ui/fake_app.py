@@ -1,4 +1,4 @@
-"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app [broken] [bare] [slow]``."""
+"""Serves the page on made-up answers and results: ``python -m tests.ui.fake_app [broken] [bare] [GATE]``."""
 
 import sys
 from pathlib import Path
@@ -16,6 +16,7 @@ if __name__ == "__main__":
         results = Path(folder) / "results.json"
         if "bare" not in sys.argv:
             write_results(fake_results(), results)
-        page = build(FakeAnalyst(broken="broken" in sys.argv, pace=2 if "slow" in sys.argv else 0), results)
+        gate = next((Path(given) for given in sys.argv[1:] if given not in ("broken", "bare")), None)
+        page = build(FakeAnalyst(broken="broken" in sys.argv, gate=gate), results)
     serve(page, Settings())
     page.block_thread()

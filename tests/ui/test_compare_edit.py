@@ -111,11 +111,11 @@ def test_each_backbone_reads_each_version_once_and_the_grid_comes_row_by_row() -
     steps = list(page.steps())
     assert [one for one in analyst.log if one in KEYS] == ["first", "first", "last", "last", "many", "many"]
     assert "0 of 3 backbones, both versions each" in words(steps[0][page.tab.status])
-    for done, step in enumerate(steps[1:4], start=1):
-        assert f"{done} of 3 backbones" in words(step[page.tab.status])
+    for done, step in enumerate(steps[1:], start=1):
+        assert done == 3 or f"{done} of 3 backbones" in words(step[page.tab.status])
         assert step[page.tab.grid].count('class="pending"') == 3 * (3 - done)
     assert "9 combinations, both versions, from one forward pass for each of 3 backbones" in words(
-        steps[4][page.tab.status]
+        steps[3][page.tab.status]
     )
 
 

@@ -162,13 +162,12 @@ class Compare:
     def stop(self, given: Inputs) -> Updates:
         """Say that the comparison was stopped, and keep what has come; gradio ends ``stream``."""
         shown: Comparison | None = given[self.shown]
-        idle = {self.cancel: gr.update(interactive=False)}
         if shown is None or shown.state != "running":
             key = "compare.stopped_before" if shown is None else "compare.kept"
-            return {self.status: f'<p class="progress">{escape(self.say(key))}</p>', **idle}
+            said = f'<p class="progress">{escape(self.say(key))}</p>'
+            return {self.status: said, self.cancel: gr.update(interactive=False)}
         stopped = replace(shown, state="stopped")
-        drawn = self._draw(stopped, given)
-        return {self.shown: stopped, self.status: result(stopped, self.say), **idle, **drawn}
+        return {self.shown: stopped, **self._state(stopped), **self._draw(stopped, given)}
 
     def single(self, given: Inputs) -> Updates:
         """Forget the second version; what came of the first stays."""
@@ -176,8 +175,7 @@ class Compare:
         if shown is None or shown.after is None or shown.state == "running":
             return self.version.empty
         alone = replace(shown, after=None)
-        drawn = self._draw(alone, given)
-        return {**self.version.empty, self.shown: alone, self.status: result(alone, self.say), **drawn}
+        return {**self.version.empty, self.shown: alone, **self._state(alone), **self._draw(alone, given)}
 
     def take_from(self, text: gr.Textbox, pair: gr.Textbox) -> None:
         """Let a click bring the texts of these boxes here and compare them."""
@@ -202,7 +200,7 @@ class Compare:
 
     def _compare(self, asked: Comparison, given: Inputs) -> Iterator[Updates]:
         """Updates before the first backbone, and after each: of both versions, if there are two."""
-        yield {self.status: progress(asked, self.say), self.cancel: gr.update(interactive=True)}
+        yield self._state(asked)
         first = to_text(given[self.text]), to_text(given[self.pair])
         with (
             closing(self._answers(asked, first, given)) as answers,
@@ -211,11 +209,15 @@ class Compare:
             for compared in answers:
                 after = None if asked.after is None else (*asked.after, next(others))
                 asked = replace(asked, compared=(*asked.compared, compared), after=after)
-                drawn = self._draw_grid(asked)
-                yield {self.shown: asked, self.status: progress(asked, self.say), **drawn}
-        done = replace(asked, state="done")
-        idle = {self.cancel: gr.update(interactive=False)}
-        yield {self.shown: done, self.status: result(done, self.say), **idle}
+                if len(asked.compared) == len(asked.backbones):
+                    asked = replace(asked, state="done")
+                yield {self.shown: asked, **self._state(asked), **self._draw_grid(asked)}
+
+    def _state(self, comparison: Comparison) -> Updates:
+        """How far it is. All of it each time: of two updates that come close, the page may lose the first."""
+        running = comparison.state == "running"
+        said = (progress if running else result)(comparison, self.say)
+        return {self.status: said, self.cancel: gr.update(interactive=running)}
 
     def _answers(
         self, asked: Comparison, texts: tuple[str, str] | None, given: Inputs
