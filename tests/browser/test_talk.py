@@ -3,6 +3,7 @@
 import io
 import re
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from PIL import Image, ImageChops
 from playwright.sync_api import Page, expect
@@ -89,7 +90,7 @@ def test_a_talk_goes_on_without_a_network(real: Open) -> None:
 
 
 def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) -> None:
-    visitor = real()
+    visitor = real(query="&lang=en")
     visitor.sees_an_answer()
     page = visitor.page
     page.keyboard.press("t")
@@ -108,6 +109,8 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     page.get_by_role("link", name="Open on the page").click()
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(page.locator("#talk")).to_be_hidden()
+    asked = parse_qs(urlsplit(page.url).query)
+    assert asked == {"backbone": ["gpt2-sentiment"], "lang": ["en"], "__theme": ["light"]}
 
 
 def test_a_talk_fits_on_a_phone(real: Open) -> None:

@@ -5,6 +5,13 @@ const talk = document.getElementById("talk");
 const slides = [...talk.querySelectorAll(".slide")];
 const status = element.querySelector("[role=status]");
 const links = [...element.querySelectorAll("a")];
+for (const link of links) { // in the language and the theme of the talk
+  const there = new URLSearchParams(link.search);
+  for (const [key, value] of new URLSearchParams(location.search)) {
+    if (["lang", "__theme"].includes(key)) there.set(key, value);
+  }
+  link.search = there;
+}
 let step = 0; // counted from 1; 0 outside of a talk
 let prepared = false;
 
