@@ -24,6 +24,12 @@ REST = 65_536  # bytes of a body besides its texts
 # page's state has changed that address, the browser first fetches the old one to look for the clip in it, and
 # draws nothing of what is clipped meanwhile. Gradio runs this before it makes any component.
 NO_BASE = "<script>document.querySelector('base').remove()</script>"
+# The mark of what is read, in the page itself: a browser looks for a served one again at every new address.
+ICON = (
+    '<link rel="icon" href="data:image/svg+xml,'
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Ccircle cx='8' cy='8' r='7' fill='%23d97706'/%3E%3C/svg%3E\">"
+)
 
 
 def serve(page: gr.Blocks, settings: Settings) -> None:
@@ -46,7 +52,7 @@ def launch_options() -> dict[str, Any]:
     """What ``Blocks.launch`` needs to show the page as it is meant, and nothing besides."""
     return {
         "theme": _theme(),
-        "head": NO_BASE,
+        "head": NO_BASE + ICON,
         "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         "ssr_mode": False,

@@ -32,6 +32,7 @@ def talking(real: Open, step: int, **window: Any) -> Visitor:
         expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(visitor.page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
     visitor.page.wait_for_function(FITS, timeout=PATIENCE)
+    visitor.waits_for_the_server()
     return visitor
 
 
@@ -78,6 +79,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> 
 def test_a_talk_goes_on_without_a_network(real: Open) -> None:
     visitor = talking(real, 2, width=1366, height=768)
     page = visitor.page
+    page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # nothing old helps out
     page.context.set_offline(True)
     try:
         page.keyboard.press("PageDown")

@@ -111,7 +111,7 @@ def visit(
 
     def console(message: ConsoleMessage) -> None:
         if message.type == "error":
-            visitor.faults.append(f"console: {message.text}")
+            visitor.faults.append(f"console: {message.text} {message.location['url']}")
 
     def request(request: Request) -> None:
         url = urlsplit(request.url)
