@@ -1,22 +1,25 @@
 """What was measured of the bundled checkpoints: written by the recipe, read by the page.
 
-Shares and correlations come with the ends of their 95 % bootstrap intervals, ``low`` and ``high``.
+Accuracies and correlations come with their 95 % bootstrap interval, from ``low`` to ``high``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+STRICT = ConfigDict(extra="forbid")  # an unknown field is an error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class CheckpointResult:
-    """A fine-tuned checkpoint's own head on texts it was not trained on.
+    """The accuracy of a fine-tuned checkpoint's own head on held-out texts.
 
-    ``accuracy`` of ``measured`` examples; ``majority``: the share of the most frequent label.
+    ``measured``: number of examples. ``majority``: the share of the most frequent label among them.
     """
 
     backbone: str
@@ -28,13 +31,14 @@ class CheckpointResult:
     majority: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class ProbeResult:
-    """The same linear classifier on one pooling of one backbone, for one task.
+    """The accuracy of a linear classifier on one pooling of one backbone, for one task.
 
-    ``width``: numbers in the pooled vector. ``strength``: scikit-learn's C, chosen by cross-validation on the
-    ``trained`` examples. ``accuracy`` is of ``measured`` others. ``better``: examples right here and wrong
-    under the pooling cls; ``worse``: the other way round; ``p``: McNemar's exact test of the two counts.
+    ``width``: length of the pooled vector. ``strength``: scikit-learn's C, chosen by cross-validation on the
+    training examples. ``trained``, ``measured``: numbers of training and of held-out examples. ``better``:
+    held-out examples right here and wrong with the pooling cls; ``worse``: the other way round; ``p``: the
+    p-value of McNemar's exact test of the two counts.
     """
 
     backbone: str
@@ -52,9 +56,12 @@ class ProbeResult:
     p: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class CosineResult:
-    """Spearman's ``rho`` between people's scores of ``pairs`` and the raw cosine of their pooled vectors."""
+    """Spearman's ``rho`` between people's similarity scores and the raw cosines of the pooled vectors.
+
+    ``pairs``: number of sentence pairs.
+    """
 
     backbone: str
     pooling: str
@@ -64,7 +71,7 @@ class CosineResult:
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=STRICT)
 class Results:
     """All that was measured."""
 
@@ -73,14 +80,24 @@ class Results:
     cosines: tuple[CosineResult, ...] = ()
 
 
+@dataclass(frozen=True, config=STRICT)
+class _Tables:
+    """The same as it stands in a file, where no table may be missing."""
+
+    checkpoints: tuple[CheckpointResult, ...]
+    probes: tuple[ProbeResult, ...]
+    cosines: tuple[CosineResult, ...]
+
+
 def read_results(path: Path) -> Results:
-    """The results of a JSON file; TypeError names a key that is missing or unknown."""
-    tables: Mapping[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
-    return Results(
-        checkpoints=tuple(CheckpointResult(**row) for row in tables["checkpoints"]),
-        probes=tuple(ProbeResult(**row) for row in tables["probes"]),
-        cosines=tuple(CosineResult(**row) for row in tables["cosines"]),
-    )
+    """The results of a JSON file; ValueError names the file, row and field that is not as declared."""
+    try:
+        tables = TypeAdapter(_Tables).validate_json(path.read_bytes(), strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ", ".join(f"row {part + 1}" if isinstance(part, int) else part for part in first["loc"])
+        raise ValueError(": ".join(filter(None, (str(path), place, first["msg"])))) from error
+    return Results(tables.checkpoints, tables.probes, tables.cosines)
 
 
 def write_results(results: Results, path: Path) -> None:

@@ -31,9 +31,12 @@ class Texts:
         """The sentence of ``key`` with its placeholders filled in; KeyError if either is unknown."""
         return self.entries[key].format(**values)
 
-    def name(self, original: str) -> str:
-        """What a title or a note from other data is called here; one without a name keeps its own."""
-        return self.entries.get(f"names.{original}", original)
+    def name(self, original: str, key: str = "") -> str:
+        """The translation of a title or a note from other data, or the original where there is none.
+
+        It is looked up by ``key`` where the data has one, else by the original itself.
+        """
+        return self.entries.get(f"names.{key or original}", original)
 
     def listed(self, names: Iterable[str]) -> str:
         """Names in a row."""
@@ -65,6 +68,15 @@ class Sentence:
     def __str__(self) -> str:
         """The sentence in English."""
         return self.said(load_texts())
+
+
+def in_bytes(size: int) -> Sentence:
+    """A number of bytes in words: 1.5 GB, 268 MB, 9.1 MB, 132 kB."""
+    if size >= 999_500_000:
+        return Sentence("models.gigabytes", size=f"{size / 1e9:,.1f}")
+    if size >= 999_500:
+        return Sentence("models.megabytes", size=f"{size / 1e6:.{int(size < 9_950_000)}f}")
+    return Sentence("models.kilobytes", size=f"{size / 1e3:.0f}")
 
 
 def _said(value: object, say: Texts) -> object:

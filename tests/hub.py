@@ -26,41 +26,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.hub_files import LARGE, digest, files_of, git_hash, leaf, sibling
+from tests.hub_files import LARGE, Fault, Request, digest, files_of, git_hash, leaf, sibling
 
 Files = dict[str, bytes]
 PIECE = 4096  # bytes between two looks at the clock
-
-
-@dataclass(frozen=True)
-class Request:
-    """One request: ``start`` is the first byte that it wanted, 0 without a range."""
-
-    method: str
-    path: str
-    start: int
-    token: str
-
-
-@dataclass
-class Fault:
-    """What happens to the next ``times`` requests whose path holds ``match``.
-
-    ``status`` other than 200 answers with it alone. ``change`` makes another body of the right one.
-    ``after`` is how many bytes come before the connection is cut or, with ``stall``, before nothing comes.
-    ``length``: the stated length is that of the right body, whatever is sent. ``ranges``: whether a range is
-    obeyed. ``held``: seconds before the answer begins.
-    """
-
-    match: str
-    times: int
-    status: int = 200
-    code: str = ""
-    after: int | None = None
-    stall: bool = False
-    change: Callable[[bytes], bytes] = bytes
-    ranges: bool = True
-    held: float = 0.0
 
 
 @dataclass
@@ -76,8 +45,27 @@ class Hub:
     going: threading.Event = field(default_factory=threading.Event)
     closing: threading.Event = field(default_factory=threading.Event)
     sent: int = 0  # bytes of files, over all requests
+    quiet: threading.Condition = field(default_factory=threading.Condition)
+    sending: int = 0  # answers with a file that are on their way
     _commits: dict[tuple[str, str], Files] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def is_quiet(self, within: float) -> bool:
+        """Wait until no file is on its way; False where one still is after so many seconds."""
+        with self.quiet:
+            return self.quiet.wait_for(lambda: self.sending == 0, within)
+
+    @contextmanager
+    def sends(self) -> Iterator[None]:
+        """Within, a file is on its way."""
+        with self.quiet:
+            self.sending += 1
+        try:
+            yield
+        finally:
+            with self.quiet:
+                self.sending -= 1
+                self.quiet.notify_all()
 
     def environment(self, home: Path) -> dict[str, str]:
         """The variables that let a process of its own use this hub, with its cache under ``home``."""
@@ -269,7 +257,8 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(content) - start))
             self.end_headers()
             if self.command == "GET":
-                self._send(content[start:], fault)
+                with there.sends():
+                    self._send(content[start:], fault)
 
         def _send(self, content: bytes, fault: Fault) -> None:
             stop = len(content) if fault.after is None else min(fault.after, len(content))

@@ -1,13 +1,46 @@
-"""What a hub says of files: their sizes and hashes, in the words of its routes."""
+"""What a hub is asked for, what goes wrong, and what it says of files in the words of its routes."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 LARGE = re.compile(r"\.(safetensors|bin)$")  # kept elsewhere, under its sha256
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request: ``start`` is the first byte that it wanted, 0 without a range."""
+
+    method: str
+    path: str
+    start: int
+    token: str
+
+
+@dataclass
+class Fault:
+    """What happens to the next ``times`` requests whose path holds ``match``.
+
+    ``status`` other than 200 answers with it alone. ``change`` makes another body of the right one.
+    ``after`` is how many bytes come before the connection is cut or, with ``stall``, before nothing comes.
+    ``length``: the stated length is that of the right body, whatever is sent. ``ranges``: whether a range is
+    obeyed. ``held``: seconds before the answer begins.
+    """
+
+    match: str
+    times: int
+    status: int = 200
+    code: str = ""
+    after: int | None = None
+    stall: bool = False
+    change: Callable[[bytes], bytes] = bytes
+    ranges: bool = True
+    held: float = 0.0
 
 
 def files_of(folder: Path) -> list[Path]:

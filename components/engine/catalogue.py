@@ -1,15 +1,17 @@
 """The catalogue: TOML files of backbones and tasks -> their specs. Reads files only, never a network."""
 
+from __future__ import annotations
+
 import tomllib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from safetensors import SafetensorError
 
-from components.engine import config
-from components.engine.hub.cache import COMMIT, CONFIG, folder
+from components.engine.checkpoint_files import CONFIG, architecture, labels, read_object
+from components.engine.hub.cache import COMMIT, folder
 from components.engine.hub.ids import checked_id
 from components.engine.probes import probed
 from components.errors import PoolscopeError
@@ -38,7 +40,7 @@ class Entry(BaseModel):
     preload: bool = False
 
     @model_validator(mode="after")
-    def _one_source(self) -> "Entry":
+    def _one_source(self) -> Entry:
         if (self.path is None) == (self.hub is None):
             raise ValueError("give either path or hub")
         if (self.hub is None) != (self.revision is None):
@@ -54,27 +56,63 @@ class Entry(BaseModel):
         return self
 
 
-def read_catalogue(file: Path) -> tuple[BackboneSpec, ...]:
-    """The backbones that ``file`` lists, in its order; PoolscopeError names the entry that is wrong."""
+@dataclass(frozen=True)
+class Stated:
+    """What a config.json says; ``version``: the time, size and inode of the file that was read."""
+
+    version: tuple[int, int, int]
+    architecture: str
+    labels: tuple[str, ...]
+    readable: bool
+
+
+class Configs:
+    """What the config.json of each checkpoint on this machine says.
+
+    A file is read once, and again only when it was written anew. Several threads may ask.
+    """
+
+    def __init__(self) -> None:
+        self._stated: dict[Path, Stated] = {}
+
+    def refreshed(self, spec: BackboneSpec) -> BackboneSpec:
+        """``spec`` with what its files say of it now; not available where they are not all here."""
+        found = folder(spec)
+        stated = self._of(found / CONFIG) if found else None
+        if stated is None:
+            return replace(spec, architecture="", labels=(), available=False)
+        return replace(
+            spec, architecture=stated.architecture, labels=stated.labels, available=stated.readable
+        )
+
+    def _of(self, file: Path) -> Stated | None:
+        """What ``file`` says, or None where it is not there."""
+        try:
+            now = file.stat()
+        except FileNotFoundError:
+            return None
+        version = (now.st_mtime_ns, now.st_size, now.st_ino)
+        known = self._stated.get(file)
+        if known is None or known.version != version:
+            config = read_object(file)
+            known = Stated(version, architecture(config), labels(config), bool(config))
+            self._stated[file] = known
+        return known
+
+
+def read_catalogue(file: Path, configs: Configs | None = None) -> tuple[BackboneSpec, ...]:
+    """The backbones that ``file`` lists, in its order; PoolscopeError names the entry that is wrong.
+
+    ``configs``: for whoever will ask again for what the checkpoints' own files say.
+    """
     try:
         entries = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise PoolscopeError("catalogue", str(file), "errors.toml", reason=str(error)) from error
     if not entries:
         raise PoolscopeError("catalogue", str(file), "errors.empty")
-    return tuple(_spec(key, entry, file) for key, entry in entries.items())
-
-
-def refreshed(spec: BackboneSpec) -> BackboneSpec:
-    """``spec`` with what its files say of it now; not available where they are not all on this machine."""
-    found = folder(spec)
-    stated = config.read(found / CONFIG) if found else {}
-    return replace(
-        spec,
-        architecture=config.architecture(stated),
-        labels=config.labels(stated),
-        available=bool(stated),
-    )
+    configs = configs or Configs()
+    return tuple(configs.refreshed(_spec(key, entry, file)) for key, entry in entries.items())
 
 
 def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
@@ -92,7 +130,7 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
     except ValidationError as error:
         details = "; ".join(f"{'.'.join(map(str, e['loc']))} {e['msg']}".strip() for e in error.errors())
         raise PoolscopeError(f"catalogue entry [{key}]", entry, "errors.entry", reason=details) from error
-    spec = BackboneSpec(
+    return BackboneSpec(
         key=key,
         title=known.title,
         task=known.task,
@@ -104,7 +142,6 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
         **_place(known, file),
         **_probes(key, known.probes, file),
     )
-    return refreshed(spec)
 
 
 def _place(known: Entry, catalogue: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ nothing deep.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -91,17 +92,30 @@ def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
 
 
 def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
-    """Whether the body, run by itself, gives the states that the head receives.
+    """Whether the body, run by itself on ``inputs``, gives the states that the head receives.
 
-    Not where the classifier prepares inputs for it: a decoder's, or which tokens attend to all others.
+    Not where its inputs have other names, nor where the classifier prepares some of them: a decoder's, or
+    which tokens attend to all others.
     """
-    with torch.no_grad(), repeatable(model):
-        received = run(model, cut, inputs).hidden[-1]
+    body = model.base_model
     try:
-        with torch.no_grad(), repeatable(model):
-            given = states_in(model.base_model(**inputs, return_dict=True))
-    except (ValueError, TypeError):  # inputs are missing
+        inspect.signature(body.forward).bind(**inputs, return_dict=True)
+    except TypeError:  # it takes other arguments
         return False
+    passed: list[Any] = []  # what the classifier calls the body with
+    hook = body.register_forward_pre_hook(
+        lambda _module, args, named: passed.extend([*args, *named.values()]), with_kwargs=True
+    )
+    with torch.no_grad(), repeatable(model):
+        try:
+            received = run(model, cut, inputs).hidden[-1]
+        finally:
+            hook.remove()
+    known = {id(tensor) for tensor in inputs.values()}
+    if any(isinstance(value, Tensor) and id(value) not in known for value in passed):
+        return False
+    with torch.no_grad(), repeatable(model):
+        given = states_in(body(**inputs, return_dict=True))
     return torch.is_tensor(given) and torch.equal(given, received)
 
 

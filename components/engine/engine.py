@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from huggingface_hub import is_offline_mode
 
-from components.engine.catalogue import read_catalogue, read_tasks, refreshed
+from components.engine.catalogue import Configs, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
-from components.engine.hub.listing import megabytes
 from components.engine.pooling import POOLINGS
 from components.engine.query import (
     Asked,
@@ -31,6 +30,7 @@ from components.engine.query import (
 )
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
+from components.texts import in_bytes
 from components.types import (
     Analysis,
     Anatomy,
@@ -55,8 +55,10 @@ class Engine:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._configs = Configs()
         folders_only = settings.sources == "bundled"
-        listed = [s for s in read_catalogue(settings.catalogue) if s.source != "hub" or not folders_only]
+        every = read_catalogue(settings.catalogue, self._configs)
+        listed = [spec for spec in every if spec.source != "hub" or not folders_only]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
         self._hub = Hub(settings.download)
@@ -64,7 +66,7 @@ class Engine:
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
-        return tuple(map(refreshed, self._specs.values()))
+        return tuple(map(self._configs.refreshed, self._specs.values()))
 
     @property
     def takes_ids(self) -> bool:
@@ -84,13 +86,13 @@ class Engine:
         listed = self._listed(given)
         if listed is None and not self.takes_ids:
             choice("backbone", given, tuple(self._specs))
-        return refreshed(listed or self._hub.find(given))
+        return self._configs.refreshed(listed or self._hub.find(given))
 
     def fetch(self, key: str) -> Generator[Progress]:
         """Bring a backbone of the hub onto this machine; ends at once where it is there already.
 
-        Who closes the iterator leaves: the last to leave cancels the download, which a later one resumes.
-        PoolscopeError says why it failed.
+        Closing the iterator unsubscribes; the download is cancelled when the last subscriber closes, and a
+        later one resumes it. PoolscopeError says why it failed.
         """
         spec = self._listed(key) or self._hub.known(key) or self.find(key)
         if spec.source == "hub":
@@ -121,7 +123,7 @@ class Engine:
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
 
-        Each backbone has a turn of its own, so that others need not wait for all of them. Who closes the
+        Each backbone has a turn of its own, so that others need not wait for all of them. Closing the
         iterator cancels the rest. A query that cannot be answered has a cell that says why. PoolscopeError
         where nothing can be: no query, too many, several texts, what no backbone or pooling is called.
         """
@@ -178,7 +180,7 @@ class Engine:
         known = self._specs.get(key) or self._hub.known(key)
         if known is None:  # forgotten since it was found
             raise PoolscopeError("backbone", key, "errors.forgotten")
-        return refreshed(known)
+        return self._configs.refreshed(known)
 
     @contextmanager
     def _examined(self, query: Query) -> Iterator[Examined]:
@@ -196,8 +198,7 @@ class Engine:
 
     @cached_property
     def _checkpoints(self) -> Checkpoints:
-        from components.engine.checkpoints import Checkpoints
-        from components.engine.memory import total
+        from components.engine.checkpoints import Checkpoints, total
 
         stated = self._settings.memory
         return Checkpoints(total() // 2 if stated is None else stated)
@@ -207,6 +208,6 @@ def _present(spec: BackboneSpec) -> BackboneSpec:
     """``spec``, if it is on this machine."""
     if spec.source == "hub" and not spec.available:
         if spec.size:
-            raise PoolscopeError("backbone", spec.key, "errors.absent_sized", size=megabytes(spec.size))
+            raise PoolscopeError("backbone", spec.key, "errors.absent_sized", size=in_bytes(spec.size))
         raise PoolscopeError("backbone", spec.key, "errors.absent")
     return spec

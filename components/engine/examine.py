@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import torch
 
 from components.engine.backbone import Backbone
 from components.engine.cut import Pass, run
 from components.engine.encoding import Encoded, encode, numbered
-from components.engine.outputs import Outputs, own_outputs, probe_outputs
+from components.engine.heads import Outputs, own_outputs, probe_outputs
 from components.engine.pooling import States
 from components.engine.probes import Probe, read_probe
 from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
-from components.engine.stopwatch import Stopwatch
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import Floats, Query, TaskSpec, Tokens
+
+NONE: Mapping[str, float] = MappingProxyType({})
+
+
+class Stopwatch:
+    """Collects wall time by stage: ``laps`` maps a stage to milliseconds, those ``before`` included."""
+
+    def __init__(self, before: Mapping[str, float] = NONE) -> None:
+        self.laps: dict[str, float] = dict(before)
+        self._since = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Close the stage that ran since the last lap."""
+        now = time.perf_counter()
+        self.laps[stage] = 1000 * (now - self._since)
+        self._since = now
 
 
 @dataclass(frozen=True, eq=False)

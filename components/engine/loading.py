@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
+from torch import nn
 from transformers import (
     AutoTokenizer,
     PreTrainedConfig,
@@ -20,15 +20,16 @@ from transformers import (
 )
 
 from components.engine.backbone import Backbone, Provenance
+from components.engine.checkpoint_files import TOKENIZER
 from components.engine.cut import body_alone, find_cut, per_token
 from components.engine.hub.cache import folder as here
+from components.engine.internals.torch_internals import seeded
+from components.engine.internals.transformers_internals import filled
 from components.engine.repeatable import repeatable
-from components.engine.safety.configs import read_config
-from components.engine.safety.documents import check_sizes
+from components.engine.safety.documents import check_sizes, read_config
 from components.engine.safety.refusal import RefusalError, foreign, forget
-from components.engine.safety.skeleton import size, skeleton
 from components.engine.safety.vocabulary import check_growth, check_vocabulary
-from components.engine.safety.weights import check_enough, check_finite, opened
+from components.engine.safety.weights import check_enough, check_finite, opened, size, skeleton
 from components.errors import PoolscopeError
 from components.types import BackboneSpec
 
@@ -62,7 +63,8 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
         empty = skeleton(config)
         check_enough(tensors, empty)
         make_room(size(empty))
-        model, info = _filled(empty, tensors)
+        with foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
+            model, info = filled(empty, tensors)
     check_finite(model)
     tokenizer = _tokenizer(folder, config)
     check_vocabulary(tokenizer, model)
@@ -90,22 +92,6 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
     )
 
 
-def _filled(empty: PreTrainedModel, tensors: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """The model with these weights, and which it lacks, holds unused or in another shape."""
-    with foreign("refusals.unfit"), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)  # weights that the checkpoint lacks are drawn alike every time
-        filled: Any = type(empty).from_pretrained(
-            None,
-            config=empty.config,
-            state_dict=tensors,
-            dtype=torch.float32,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,
-        )
-    model, info = filled
-    return model, info
-
-
 def _tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
     with foreign("refusals.tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
@@ -114,7 +100,7 @@ def _tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBas
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise RefusalError("refusals.own_tokenizer")
     vocabularies = tokenizer.vocab_files_names.values()  # none of those that know every character
-    if vocabularies and not any((folder / name).is_file() for name in ("tokenizer.json", *vocabularies)):
+    if vocabularies and not any((folder / name).is_file() for name in (TOKENIZER, *vocabularies)):
         raise RefusalError("refusals.vocabulary")  # of which transformers says nothing
     if tokenizer.pad_token_id is None and config.pad_token_id is not None:
         with foreign("refusals.padding"):
@@ -149,8 +135,9 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
 
 def _reserved(model: PreTrainedModel, positions: int) -> int:
     """How many of the embedded positions no token gets: some models count from the padding's id + 1."""
-    parts = [vars(module) | module._parameters for module in model.modules()]
-    tables = [
-        part for part in parts if part.get("padding_idx") is not None and part.get("weight") is not None
-    ]
-    return max((part["padding_idx"] + 1 for part in tables if len(part["weight"]) == positions), default=0)
+    reserved = 0
+    for module in model.modules():
+        padding, weight = getattr(module, "padding_idx", None), getattr(module, "weight", None)
+        if isinstance(padding, int) and isinstance(weight, nn.Parameter) and len(weight) == positions:
+            reserved = max(reserved, padding + 1)
+    return reserved

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import torch
 from torch import nn
 
-Table = dict[str, Any]
+from components.engine.internals.torch_internals import Table, seeded, tables
 
 
 @contextmanager
@@ -21,8 +19,7 @@ def repeatable(model: nn.Module) -> Iterator[None]:
     """Within, random numbers start from one seed; afterwards they and the model's parts are as before."""
     before = [(table, table.copy()) for table in _tables(model)]
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(0)  # models run on the CPU alone
+        with seeded():  # models run on the CPU alone
             yield
     finally:
         for table, entries in before:
@@ -30,12 +27,10 @@ def repeatable(model: nn.Module) -> Iterator[None]:
 
 
 def _tables(model: nn.Module) -> Iterator[Table]:
-    """Everything that a forward pass may assign to: attributes, buffers and parts of modules, and configs."""
+    """Everything that a forward pass may assign to, configs included."""
     configs: dict[int, Table] = {}
+    yield from tables(model)
     for module in model.modules():
-        yield module.__dict__
-        yield module._modules
-        yield module._buffers
         config = module.__dict__.get("config")
         if config is not None:
             configs[id(config)] = vars(config)

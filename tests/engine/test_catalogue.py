@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from huggingface_hub import constants
 
-from components.engine.catalogue import read_catalogue, read_tasks, refreshed
+from components.engine.catalogue import Configs, read_catalogue, read_tasks
 from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
@@ -63,6 +63,7 @@ def test_a_hub_entry_is_there_when_all_of_its_files_are(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     entry = f'[a]\ntitle = "A"\nhub = "org/name"\nrevision = "{commit}"\ntask = "t"'
     (listed,) = read_catalogue(written(tmp_path, entry))
+    refreshed = Configs().refreshed
     folder = tmp_path / "models--org--name" / "snapshots" / commit
     folder.mkdir(parents=True)
     config = {"architectures": ["BertForSequenceClassification"], "id2label": {"0": "no", "1": "yes"}}
@@ -99,6 +100,23 @@ def test_a_config_of_nonsense_is_read_as_far_as_it_goes(
     (tmp_path / "config.json").write_text(text)
     (spec,) = read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'))
     assert (spec.architecture, spec.labels) == (architecture, labels)
+
+
+def test_a_config_that_was_written_anew_is_read_again(tmp_path: Path) -> None:
+    file, configs = tmp_path / "config.json", Configs()
+    (spec,) = read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'), configs)
+    assert not spec.available
+    for name in ("One", "Another"):
+        file.write_text(json.dumps({"architectures": [name]}))
+        assert configs.refreshed(spec).architecture == name
+    file.unlink()
+    assert configs.refreshed(spec) == spec
+
+
+def test_a_config_that_the_disk_does_not_give_is_no_absent_one(tmp_path: Path) -> None:
+    (tmp_path / "config.json").mkdir()  # reading it is an error that no checkpoint is expected to make
+    with pytest.raises(OSError, match="directory"):
+        read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'))
 
 
 def test_a_folder_that_is_not_there_is_listed_as_absent(tmp_path: Path) -> None:

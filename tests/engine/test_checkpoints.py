@@ -16,7 +16,7 @@ from components.engine.backbone import Backbone
 from components.engine.checkpoints import Checkpoints
 from components.engine.examine import examine
 from components.engine.loading import load
-from components.engine.safety.skeleton import size
+from components.engine.safety.weights import size
 from components.errors import PoolscopeError
 from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint

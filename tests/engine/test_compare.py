@@ -1,6 +1,6 @@
 """Many combinations at once: what each says alone, from one forward pass for each backbone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,7 @@ from components.engine.loading import load
 from components.engine.query import MOST, Asked
 from components.errors import PoolscopeError
 from components.settings import Settings
-from components.types import Analysis, Cell, Query
-from tests.families.making import tiny_checkpoint
+from components.types import Analysis, BackboneSpec, Cell, Query
 
 TEXT = "The plot is thin, but the actors are a delight."
 PAIR = "The actors are good; the plot is not."
@@ -94,10 +93,13 @@ def test_other_references_and_layers(engine: Engine, reference: str | int) -> No
     assert all(is_what_it_says_alone(engine, cell) for cell in compared.cells)
 
 
+@pytest.mark.families
 @pytest.mark.parametrize("family", ["big_bird", "reformer", "bart", "canine", "funnel"])
-def test_no_cell_changes_what_the_next_one_says(tmp_path: Path, engine: Engine, family: str) -> None:
+def test_no_cell_changes_what_the_next_one_says(
+    tiny_family: Callable[..., BackboneSpec], engine: Engine, family: str
+) -> None:
     """Also where the model draws random numbers, or changes with what it reads."""
-    backbone = load(tiny_checkpoint(tmp_path, family))
+    backbone = load(tiny_family(family))
     text = "the film is not good at all, the man sleeps"
     poolings = [spec.key for spec in engine.poolings() if not spec.learned]
     queries = [Query(family, text, pooling=pooling) for pooling in poolings]

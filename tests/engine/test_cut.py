@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from components.engine.analysis import analyse
-from components.engine.cut import replay, run
+from components.engine.cut import body_alone, replay, run
 from components.engine.examine import examine
 from components.engine.loading import load
 from components.types import Query
@@ -57,3 +57,21 @@ def test_a_failing_head_leaves_the_model_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         replay(backbone.model, backbone.cut, kept, torch.zeros(1, 3, 7))  # too narrow
     assert "forward" not in vars(backbone.cut)
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError])
+def test_a_body_that_fails_by_itself_for_no_known_reason_is_not_passed_over(
+    tmp_path: Path, error: type[Exception]
+) -> None:
+    backbone = load(checkpoint(tmp_path / "x"))
+    inputs = dict(backbone.tokenizer("good", return_tensors="pt"))
+    calls: list[object] = []
+
+    def fail_alone(*call: object) -> None:
+        calls.append(call)
+        if len(calls) == 2:  # the first call is the classifier's
+            raise error("nobody expects this")
+
+    backbone.model.base_model.register_forward_pre_hook(fail_alone)
+    with pytest.raises(error, match="nobody expects this"):
+        body_alone(backbone.model, backbone.cut, inputs)

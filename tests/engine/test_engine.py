@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 from components.analyst import Analyst
 from components.engine.engine import Engine
 from components.errors import PoolscopeError
-from components.types import Analysis, Query
+from components.settings import Settings
+from components.types import Analysis, BackboneSpec, Query
 
 POOLINGS = (
     "native",
@@ -44,10 +47,14 @@ def same(one: Analysis, other: Analysis) -> bool:
     )
 
 
+def bundled(engine: Engine) -> list[BackboneSpec]:
+    return [spec for spec in engine.backbones() if spec.source == "bundled"]
+
+
 def test_the_engine_is_an_analyst(engine: Engine) -> None:
     analyst: Analyst = engine
     assert [spec.key for spec in analyst.poolings()] == list(POOLINGS)
-    assert len([spec for spec in analyst.backbones() if spec.source == "bundled"]) == 15
+    assert len(bundled(engine)) == 15
 
 
 def test_importing_it_loads_neither_torch_nor_transformers() -> None:
@@ -79,6 +86,24 @@ def test_the_same_question_has_the_same_answer_bit_for_bit(engine: Engine, key: 
     engine.analyze(Query("roberta-sentiment", "something else " * 20))
     engine.features(key, ["a", "b " * 50], ["native", "mean"])
     assert same(first, engine.analyze(query))
+
+
+def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Counter[str] = Counter()
+    whole = Path.read_bytes
+
+    def counting(file: Path) -> bytes:
+        if file.name == "config.json":
+            read[file.parent.name] += 1
+        return whole(file)
+
+    monkeypatch.setattr(Path, "read_bytes", counting)
+    engine = Engine(Settings())
+    for text in ("good", "bad", "good"):
+        engine.analyze(Query("bert-sentiment", text))
+        engine.find("bert-sentiment")
+        engine.backbones()
+    assert read == dict.fromkeys((Path(spec.location).name for spec in bundled(engine)), 1)
 
 
 def test_threads_take_turns(engine: Engine) -> None:

@@ -1,5 +1,6 @@
 """A text on which the model itself fails: the visitor is told, and the next text is answered."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +10,14 @@ from safetensors.torch import load_file, save_file
 from components.engine.examine import examine
 from components.engine.loading import load
 from components.errors import PoolscopeError
-from components.types import Query
-from tests.families.making import tiny_checkpoint
+from components.types import BackboneSpec, Query
 from tests.tiny import WORDS, checkpoint, tokenizer
 
 
-def test_a_text_that_the_model_cannot_take(tmp_path: Path) -> None:
+@pytest.mark.families
+def test_a_text_that_the_model_cannot_take(tiny_family: Callable[..., BackboneSpec]) -> None:
     """Three tokens are fewer than one group of four."""
-    backbone = replace(load(tiny_checkpoint(tmp_path, "canine")), tokenizer=tokenizer())
+    backbone = replace(load(tiny_family("canine")), tokenizer=tokenizer())
     with pytest.raises(PoolscopeError, match="text: '3 tokens' was given; the model fails on them"):
         examine(backbone, Query("canine", "good"))
     assert examine(backbone, Query("canine", "not good")).kept.logits.shape == (1, 2)

@@ -1,17 +1,26 @@
 """How much memory there is, from files as Linux writes them, and that it comes back."""
 
+import errno
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from components.engine import memory
+from components.engine import checkpoints
 from components.engine.engine import Engine
 from components.settings import Settings
 from tests.benchmarks.memory import BUDGET, measured
 
 MB = 1_000_000
+
+
+def raising(error: Exception) -> Callable[..., str]:
+    def fail(*_args: object, **_options: object) -> str:
+        raise error
+
+    return fail
 
 
 def system(root: Path, files: dict[str, str]) -> Path:
@@ -55,27 +64,39 @@ def system(root: Path, files: dict[str, str]) -> Path:
     ],
 )
 def test_limits_of_cgroups(tmp_path: Path, files: dict[str, str], limits: list[int]) -> None:
-    assert list(memory.cgroup_limits(system(tmp_path, files))) == limits
+    assert list(checkpoints.cgroup_limits(system(tmp_path, files))) == limits
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError, PermissionError])
+def test_a_limit_that_is_hidden_is_none(monkeypatch: pytest.MonkeyPatch, error: type[OSError]) -> None:
+    monkeypatch.setattr(Path, "read_text", raising(error()))
+    assert list(checkpoints.cgroup_limits(Path("/"))) == []
+
+
+def test_another_error_of_the_disk_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", raising(OSError(errno.EIO, "the disk is broken")))
+    with pytest.raises(OSError, match="the disk is broken"):
+        list(checkpoints.cgroup_limits(Path("/")))
 
 
 def test_the_least_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for limits, expected in (([], machine), ([5 * MB, 7 * MB], 5 * MB), ([2 * machine], machine)):
-        monkeypatch.setattr(memory, "cgroup_limits", lambda _root, limits=limits: iter(limits))
-        assert memory.total() == expected
+        monkeypatch.setattr(checkpoints, "cgroup_limits", lambda _root, limits=limits: iter(limits))
+        assert checkpoints.total() == expected
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/meminfo is the other way of knowing")
 def test_the_machine_has_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "cgroup_limits", lambda _root: iter(()))
+    monkeypatch.setattr(checkpoints, "cgroup_limits", lambda _root: iter(()))
     stated = Path("/proc/meminfo").read_text().splitlines()[0].split()
-    assert memory.total() == int(stated[1]) * 1024
+    assert checkpoints.total() == int(stated[1]) * 1024
 
 
 def test_the_owner_sets_the_budget() -> None:
     stated = Engine(Settings(memory="123 MB"))._checkpoints
     assert stated._budget == 123 * MB
-    assert Engine(Settings())._checkpoints._budget == memory.total() // 2
+    assert Engine(Settings())._checkpoints._budget == checkpoints.total() // 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is resident")

@@ -1,12 +1,14 @@
 """Every number equals what plain transformers and sentence-transformers give."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 from sentence_transformers.sentence_transformer.modules import Pooling
 
+from components.engine.backbone import Backbone
 from components.engine.engine import Engine
-from components.engine.loading import load
 from components.engine.pooling import POOLINGS
 from components.engine.states import batch_states
 from components.types import Query
@@ -64,9 +66,11 @@ def test_similarity_to_the_pooled_vector_and_to_a_token(
 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("key", KEYS)
-def test_poolings_are_those_of_sentence_transformers(key: str, side: str) -> None:
-    backbone = load(SPECS[key])
-    backbone.tokenizer.padding_side = side
+def test_poolings_are_those_of_sentence_transformers(
+    key: str, side: str, loaded: Callable[[str], Backbone], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backbone = loaded(key)
+    monkeypatch.setattr(backbone.tokenizer, "padding_side", side)
     inputs = backbone.tokenizer(list(TEXTS), padding=True, return_tensors="pt")
     with torch.no_grad():
         final = plain(key).model(**inputs, output_hidden_states=True).hidden_states[-1]

@@ -1,7 +1,7 @@
 """A forward pass leaves no trace: not in random numbers, not in a model that changes with what it reads."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,16 +11,19 @@ from components.engine.analysis import analyse
 from components.engine.examine import examine
 from components.engine.loading import load
 from components.engine.repeatable import repeatable
-from components.types import Analysis, Query
-from tests.families.making import boundless, tiny_checkpoint, tiny_model
+from components.types import Analysis, BackboneSpec, Query
+from tests.families.making import boundless, tiny_model
 
 LONG = "the film is not good at all , not good ! " * 5
 SPARSE = {"block_size": 4, "num_random_blocks": 1, "attention_type": "block_sparse"}
 
 
-def test_a_model_that_a_short_text_changes_for_good_is_put_back(tmp_path: Path) -> None:
+@pytest.mark.families
+def test_a_model_that_a_short_text_changes_for_good_is_put_back(
+    tiny_family: Callable[..., BackboneSpec],
+) -> None:
     """BigBird exchanges its attention modules when a text is too short for sparse attention."""
-    loaded = load(tiny_checkpoint(tmp_path, "big_bird", **SPARSE))
+    loaded = load(tiny_family("big_bird", **SPARSE))
     backbone = replace(loaded, tokenizer=boundless())
 
     def asked(text: str) -> Analysis:
@@ -34,6 +37,7 @@ def test_a_model_that_a_short_text_changes_for_good_is_put_back(tmp_path: Path) 
     assert backbone.model.base_model.attention_type == "block_sparse"
 
 
+@pytest.mark.families
 def test_without_it_the_same_model_does_change() -> None:
     """What the test above guards against is real."""
     model = tiny_model("big_bird", **SPARSE)

@@ -12,6 +12,7 @@ from components.engine.loading import load
 from components.types import Analysis, BackboneSpec, Query
 from tests.families.making import tiny_model
 
+pytestmark = pytest.mark.families
 ACIDS = ("<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>")
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedModel
 
 from components.engine.analysis import analyse
-from components.engine.anatomy.declared import declared
 from components.engine.anatomy.provenance import origin, unused
 from components.engine.anatomy.source import source, sources
 from components.engine.anatomy.trace import Call, trace
 from components.engine.examine import Examined
 from components.engine.export.module import module
 from components.engine.export.program import program
-from components.engine.heads import own_head
-from components.engine.outputs import NATIVE
+from components.engine.heads import NATIVE, own_head
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe
-from components.types import Anatomy, Excerpt, Floats, Origin, Step, Weight
+from components.types import Anatomy, Declared, Excerpt, Floats, Origin, Step, Weight
 
 TRUST: tuple[Origin, ...] = ("new", "reshaped", "probe", "checkpoint")  # from the least trained
 
@@ -57,6 +56,34 @@ def head_calls(examined: Examined) -> tuple[Call, ...]:
         lambda vector: vector[:, None].expand(-1, length, -1).contiguous(), "swap", pooled.given[0]
     )
     return pooled, swapped, *trace(model, own, swapped.given[0])
+
+
+def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ...]:
+    """The lines of ``print(model)`` with what lies before the head cut short to an ellipsis.
+
+    ``ran``: paths of the modules that ran in the head. Of the body only these are shown with their parts, a
+    pooler for example; of what stands beside the body, everything.
+    """
+    body = next(path for path, module in model.named_modules() if module is model.base_model)
+
+    def cut_short(path: str) -> bool:
+        inside = path == body or path.startswith(f"{body}.")
+        return inside and not any(one == path or one.startswith(f"{path}.") for one in ran)
+
+    def lines(module: nn.Module, path: str, depth: int) -> Iterator[Declared]:
+        name = f"({path.rsplit('.', 1)[-1]}): " if path else ""
+        parts = list(module.named_children())
+        if not parts:
+            yield Declared(path, depth, name + " ".join(repr(module).split()))
+        elif path and cut_short(path):
+            yield Declared(path, depth, f"{name}{type(module).__name__}( … )")
+        else:
+            yield Declared(path, depth, f"{name}{type(module).__name__}(")
+            for part, inner in parts:
+                yield from lines(inner, f"{path}.{part}".lstrip("."), depth + 1)
+            yield Declared("", depth, ")")
+
+    return tuple(lines(model, "", 0))
 
 
 def _call(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from safetensors import safe_open
-from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, SAFE_WEIGHTS_NAME
 
 from components.engine.backbone import Backbone
-from components.engine.config import read
-from components.engine.hub.cache import folder as here
-from components.engine.hub.cache import shards
+from components.engine.checkpoint_files import weights_in
+from components.engine.hub.cache import folder
 from components.types import BackboneSpec, Origin, Weight
 
 Shape = tuple[int, ...]
@@ -39,21 +36,12 @@ def unused(backbone: Backbone) -> tuple[Weight, ...]:
 def held(spec: BackboneSpec) -> Mapping[str, Shape]:
     """Names and shapes of all tensors in the checkpoint's files, from their headers alone."""
     found: dict[str, Shape] = {}
-    for file in _files(spec):
+    local = folder(spec)
+    for file in weights_in(local) if local else ():
         with safe_open(file, framework="numpy") as tensors:
             for name in tensors.keys():  # noqa: SIM118 - not a mapping
                 found[name] = tuple(tensors.get_slice(name).get_shape())
     return found
-
-
-def _files(spec: BackboneSpec) -> tuple[Path, ...]:
-    """The safetensors files of a checkpoint that is on this machine: one, or those that its index names."""
-    folder = here(spec)
-    if folder is None:
-        return ()
-    if (folder / SAFE_WEIGHTS_NAME).is_file():
-        return (folder / SAFE_WEIGHTS_NAME,)
-    return tuple(folder / name for name in shards(read(folder / SAFE_WEIGHTS_INDEX_NAME)))
 
 
 def _names(name: str, prefix: str) -> set[str]:

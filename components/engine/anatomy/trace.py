@@ -18,8 +18,8 @@ import torch
 import transformers
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from components.engine.internals.torch_internals import flatten, tensors
 from components.engine.reads import Head
 
 Line = tuple[CodeType, int]  # a function and the line in it that was running
@@ -61,7 +61,7 @@ class Call:
         """Runs the function on ``values``, by the ids of the tensors whose place they take."""
         arguments = [values.get(id(one), one) if isinstance(one, Tensor) else one for one in self.arguments]
         args, kwargs = self.rebuild(arguments)
-        return _tensors(self.function(*args, **kwargs))
+        return tensors(self.function(*args, **kwargs))
 
 
 def trace(model: nn.Module, head: Head, hidden: Tensor) -> tuple[Call, ...]:
@@ -100,13 +100,13 @@ class _Recorder(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         out = func(*args, **(kwargs or {}))
-        given = _tensors(out)
+        given = tensors(out)
         if not given:
             return out
-        arguments, form = tree_flatten((args, kwargs or {}))
-        tensors = [one for one in arguments if isinstance(one, Tensor)]
-        weights: Names = frozenset().union(*(self.sources.get(id(one), frozenset()) for one in tensors))
-        taken = tuple(one for one in tensors if id(one) in self.dependent)
+        arguments, rebuild = flatten((args, kwargs or {}))
+        used = [one for one in arguments if isinstance(one, Tensor)]
+        weights: Names = frozenset().union(*(self.sources.get(id(one), frozenset()) for one in used))
+        taken = tuple(one for one in used if id(one) in self.dependent)
         self.kept.append((arguments, given))
         if not taken:
             self.sources.update((id(one), weights) for one in given if weights)
@@ -117,7 +117,7 @@ class _Recorder(TorchFunctionMode):
             Call(
                 func,
                 arguments,
-                lambda flat: tree_unflatten(list(flat), form),
+                rebuild,
                 taken,
                 given,
                 module,
@@ -157,7 +157,3 @@ def _lines() -> Iterator[Line]:
         if frame.f_code.co_name == "forward" and frame.f_code.co_filename.startswith(LIBRARY):
             yield frame.f_code, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]  # the outermost frame has none
-
-
-def _tensors(tree: Any) -> tuple[Tensor, ...]:
-    return tuple(leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, Tensor))

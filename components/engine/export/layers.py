@@ -16,8 +16,7 @@ from torch import nn
 from components.engine.anatomy.trace import Call, trace
 from components.engine.examine import Examined, examine
 from components.engine.export.pooling import pooling_source
-from components.engine.heads import own_head
-from components.engine.outputs import NATIVE
+from components.engine.heads import NATIVE, own_head
 from components.engine.pooling import POOLINGS
 from components.types import Query
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.export import text
-from components.engine.export.body import layers, unfit
 from components.engine.export.layers import OwnLayers, own_layers
 from components.engine.export.pooling import pooling_source
-from components.engine.outputs import NATIVE
+from components.engine.heads import NATIVE
 
 LOSS = {  # by problem type
     "single_label": "nn.functional.cross_entropy(logits, labels)",
@@ -41,8 +40,8 @@ STEP = """\
 
 def module(examined: Examined) -> str:
     """Python that defines the query's pooling and head as an ``nn.Module`` and trains it one step."""
-    if unfit(examined):
-        return f"{unfit(examined)}\n"
+    if text.unfit(examined):
+        return f"{text.unfit(examined)}\n"
     own = own_layers(examined, examined.query.pooling if examined.probe is None else NATIVE)
     asked = examined.query.pooling
     pooling = asked if asked != NATIVE else own.native or "first"
@@ -109,7 +108,7 @@ def _forward(examined: Examined, own: OwnLayers, pooling: str, fields: Sequence[
     given += ["output_hidden_states=True"] if "layers" in fields else []
     states = {
         "hidden": "hidden",
-        "layers": f"(*output.{layers(examined)}[:-1], hidden)",
+        "layers": f"(*output.{text.layers_name(examined)}[:-1], hidden)",
         "mask": "attention_mask.bool()",
         "special": "special_tokens_mask.bool()",
         "cls": _cls(examined, own),

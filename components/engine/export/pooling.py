@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from components.engine.export.text import WIDTH, Import
+from components.engine.export.text import WIDTH, Import, literal
 from components.engine.pooling import POOLINGS
 from components.errors import PoolscopeError
+from components.texts import load_texts
 
 FIELDS = {  # of States: type, and what it is
     "hidden": ("Tensor", "(B, T, D) the final hidden states"),
@@ -121,18 +122,18 @@ def _standing_alone(definition: ast.stmt, source: str) -> str:
     lines = dict(enumerate(source.splitlines(), start=1))
     chosen = {number: [lines[number]] for number in _numbers(definition)}
     for node in ast.walk(definition):  # outer statements before those inside of them
-        instead = _instead(node, source)
+        instead = _instead(node)
         if instead is not None and isinstance(node, ast.stmt) and chosen[node.lineno]:
             chosen.update({number: [] for number in _numbers(node)})
             chosen[node.lineno] = instead
     return "\n".join(fitted for part in chosen.values() for line in part for fitted in _fitted(line))
 
 
-def _instead(node: ast.AST, source: str) -> list[str] | None:
+def _instead(node: ast.AST) -> list[str] | None:
     """The lines to write for a statement that cannot stand alone, or None for one that can.
 
     Imports go to the top of the file. A guard against a part that is lacking goes: here none is. What else
-    Poolscope tells a visitor becomes a ValueError.
+    Poolscope tells a visitor becomes a ValueError with the same sentence in English.
     """
     if isinstance(node, ast.Import | ast.ImportFrom):
         return []
@@ -143,9 +144,15 @@ def _instead(node: ast.AST, source: str) -> list[str] | None:
     ):
         return [] if any(_is_ours(one) for one in node.body) else None
     if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _is_ours(node):
-        said = ast.get_source_segment(source, node.exc.args[-1])
-        return [f"{' ' * node.col_offset}raise ValueError({said})"]
+        return [f"{' ' * node.col_offset}raise ValueError({_sentence(node.exc)})"]
     return None
+
+
+def _sentence(error: ast.Call) -> str:
+    """Source of the English sentence that ``PoolscopeError(field, given, key, **values)`` ends with."""
+    english = load_texts().entries[ast.literal_eval(error.args[2])]
+    values = ", ".join(ast.unparse(keyword) for keyword in error.keywords)
+    return f"{literal(english)}.format({values})" if values else literal(english.format())
 
 
 def _is_ours(node: ast.stmt) -> bool:

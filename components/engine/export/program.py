@@ -11,9 +11,8 @@ from torch import Tensor
 from components.engine.backbone import Provenance
 from components.engine.examine import Examined
 from components.engine.export import text
-from components.engine.export.body import layers, unfit
 from components.engine.export.pooling import PoolingSource, pooling_source
-from components.engine.outputs import NATIVE
+from components.engine.heads import NATIVE
 
 MEANING = {  # of the logits, by problem type
     "single_label": "probabilities = logits.softmax(dim=-1)",
@@ -29,8 +28,8 @@ for label, probability in zip(LABELS, probabilities.tolist(), strict=True):
 def program(examined: Examined) -> str:
     """Python that prints the probabilities of the query, one line for each label, with seven digits."""
     own = examined.probe is None
-    if unfit(examined) and not (own and examined.query.pooling == NATIVE):
-        return f"{unfit(examined)}\n"
+    if text.unfit(examined) and not (own and examined.query.pooling == NATIVE):
+        return f"{text.unfit(examined)}\n"
     needed: set[text.Import] = {("torch", ""), *(("transformers", name) for name in AUTO)}
     if not own:
         needed.add(("safetensors.torch", "load_file"))
@@ -181,7 +180,7 @@ def _reads(examined: Examined) -> list[str]:
 
 FIELDS: Mapping[str, Callable[[Examined], list[str]]] = {  # arguments of States, by its fields
     "hidden": lambda _examined: ["hidden=hidden,"],
-    "layers": lambda examined: [f"layers=(*output.{layers(examined)}[:-1], hidden),"],
+    "layers": lambda examined: [f"layers=(*output.{text.layers_name(examined)}[:-1], hidden),"],
     "mask": _mask,
     "special": lambda _examined: ["special=special,"],
     "cls": _cls,

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from components.engine.examine import Examined
 from components.settings import ASSETS
 from components.types import BackboneSpec
 
@@ -100,3 +101,21 @@ def _import_lines(modules: Sequence[str], names: dict[str, set[str]]) -> list[st
 
 def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
+
+
+def unfit(examined: Examined) -> str:
+    """A comment that says why no short program can pool the hidden states; "" where one can."""
+    reason = ""
+    if not examined.backbone.per_token:
+        reason = "the states that its head receives stay inside of the model, and stand for no single token"
+    elif not examined.backbone.body_alone:
+        reason = "the classifier itself prepares what it reads"
+    if not reason:
+        return ""
+    name = examined.backbone.architecture
+    return comment(f"{name} has no body that runs by itself: {reason}. There is no short program for this.")
+
+
+def layers_name(examined: Examined) -> str:
+    """What the body's output calls the hidden states of the layers below the head."""
+    return "decoder_hidden_states" if examined.backbone.model.config.is_encoder_decoder else "hidden_states"

@@ -1,4 +1,4 @@
-"""Downloads under way: one for a model, however many wait for it."""
+"""Downloads under way: one for each model, whatever the number of its subscribers."""
 
 from __future__ import annotations
 
@@ -7,32 +7,30 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from huggingface_hub import constants
-
-from components.engine.hub.listing import HubFile, Listing, megabytes
+from components.engine.hub.listing import HubFile, Listing
 from components.engine.hub.transfer import bring, present
 from components.engine.hub.web import PATIENCE
+from components.engine.internals.hub_internals import cache_folder
 from components.errors import PoolscopeError
+from components.texts import in_bytes
 from components.types import Progress
 
 TICK = 0.2  # seconds between two looks at a download
 SPARE = 500_000_000  # bytes of the disk that stay free
 
 
-class _Left(Exception):  # noqa: N818 (nothing is wrong)
-    """Nobody waits for this download any more."""
+class _Cancelled(Exception):  # noqa: N818 (nothing is wrong)
+    """The last subscriber of this download has closed."""
 
 
 @dataclass(eq=False)
 class _Download:
-    """One download, ``waiting`` of whom wait for it; the Downloads' lock guards every field."""
+    """One download with its number of ``subscribers``; the Downloads' lock guards every field."""
 
     listing: Listing
     done: int = 0
-    waiting: int = 0
-    over: bool = False
+    subscribers: int = 0
     error: Exception | None = None
     changed: threading.Event = field(default_factory=threading.Event)
 
@@ -43,8 +41,8 @@ class _Download:
 
 
 @contextmanager
-def _kept(model: str) -> Iterator[None]:
-    """Say what is wrong with this machine's disk to whom asked for ``model``."""
+def _disk_errors(model: str) -> Iterator[None]:
+    """Turn an error of the disk into a message for the visitor who asked for ``model``."""
     try:
         yield
     except OSError as error:
@@ -66,11 +64,12 @@ class Downloads:
     def fetch(self, listing: Listing) -> Iterator[Progress]:
         """Wait for a model to be here, and say a few times a second how far it is.
 
-        Who asks for what is on its way joins. Who closes the iterator leaves, and when the last one does, the
-        download stops; what came stays for the next one. PoolscopeError says why it failed.
+        A second caller subscribes to the same download. Closing the iterator unsubscribes; the download is
+        cancelled when the last subscriber closes, and what came stays for the next one. PoolscopeError says
+        why it failed.
         """
-        with _kept(listing.model):
-            download = self._join(listing)
+        with _disk_errors(listing.model):
+            download = self._subscribe(listing)
         try:
             while not download.changed.wait(TICK):
                 yield download.progress
@@ -79,9 +78,9 @@ class Downloads:
             yield download.progress
         finally:
             with self._lock:
-                download.waiting -= 1
+                download.subscribers -= 1
 
-    def _join(self, listing: Listing) -> _Download:
+    def _subscribe(self, listing: Listing) -> _Download:
         """The download of a model that is under way, or a new one."""
         key = (listing.model, listing.commit)
         with self._lock:
@@ -90,8 +89,8 @@ class Downloads:
                 self._check_room(listing)
                 download = _Download(listing)
                 threading.Thread(target=self._run, args=(download,), name="download", daemon=True).start()
-                self._running[key] = download  # it has the lock to wait for before it can end
-            download.waiting += 1
+                self._running[key] = download  # the thread needs the lock before it can end
+            download.subscribers += 1
             return download
 
     def _check_room(self, listing: Listing) -> None:
@@ -100,7 +99,7 @@ class Downloads:
             raise PoolscopeError("backbone", listing.model, "errors.downloads", most=self._most)
         coming = sum(other.listing.size - other.done for other in self._running.values())
         missing = sum(file.size - present(listing.model, listing.commit, file) for file in listing.files)
-        cache = Path(constants.HF_HUB_CACHE)
+        cache = cache_folder()
         cache.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(cache).free - coming - SPARE
         if missing > free:
@@ -108,8 +107,8 @@ class Downloads:
                 "backbone",
                 listing.model,
                 "errors.room",
-                size=megabytes(missing),
-                free=megabytes(max(free, 0)),
+                size=in_bytes(missing),
+                free=in_bytes(max(free, 0)),
             )
 
     def _run(self, download: _Download) -> None:
@@ -118,14 +117,14 @@ class Downloads:
             for file in listing.files:
                 self._bring(download, file, before)
                 before += file.size
-        except _Left:
-            pass  # as they wished
+        except _Cancelled:
+            pass  # what came stays for the next one
         except OSError as error:
             reason = error.strerror
             download.error = PoolscopeError("backbone", listing.model, "errors.unkept", reason=reason)
             download.error.__cause__ = error
         except Exception as error:
-            download.error = error  # raised where somebody waits
+            download.error = error  # raised in the subscribers' threads
         finally:
             with self._lock:
                 self._close(download)
@@ -134,9 +133,9 @@ class Downloads:
         def moved(here: int) -> None:
             with self._lock:
                 download.done = before + here
-                if not download.waiting:
-                    self._close(download)  # under the same lock: nobody can join what is about to end
-                    raise _Left
+                if not download.subscribers:
+                    self._close(download)  # under the same lock: nobody can subscribe to what is about to end
+                    raise _Cancelled
 
         bring(download.listing.model, download.listing.commit, file, moved, self._patience)
 

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from components.engine.hub.cache import CONFIG, VOCABULARIES
+from components.engine.checkpoint_files import CONFIG, VOCABULARIES
 from components.engine.safety.refusal import RefusalError
 from components.errors import PoolscopeError
 
 
 def check_config(model: str, config: dict[str, Any]) -> None:
     """Refuse what its config.json shows to be impossible, or what would be refused when it is loaded."""
-    from components.engine.safety.configs import check_stated
+    from components.engine.safety.documents import check_stated
 
     with _said(model):
         check_stated(config)
@@ -27,7 +27,7 @@ def check_config(model: str, config: dict[str, Any]) -> None:
 
 def check_tokenizer_config(model: str, config: dict[str, Any]) -> None:
     """Refuse a tokenizer with code of its own."""
-    from components.engine.safety.configs import check_plain
+    from components.engine.safety.documents import check_plain
 
     with _said(model):
         check_plain(config)
@@ -53,9 +53,9 @@ def _said(model: str) -> Iterator[None]:
 
 def _classifies(kind: str) -> bool:
     """Whether transformers knows how to classify texts with this type of model; loads none of them."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+    from components.engine.internals.transformers_internals import classifying_types
 
-    return kind in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+    return kind in classifying_types()
 
 
 def _protobuf() -> bool:

@@ -6,8 +6,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from components.engine import config
-from components.engine.hub.cache import CONFIG, newest, place, snapshot
+from components.engine.checkpoint_files import CONFIG, read_object
+from components.engine.hub.cache import newest_commit, snapshot, snapshot_folder
 from components.engine.hub.downloads import Downloads
 from components.engine.hub.fit import check_config
 from components.engine.hub.ids import checked_id
@@ -49,10 +49,10 @@ class Hub:
         try:
             listing = listed(model, None, self._largest)
         except HubUnreachableError:
-            kept = newest(model)
+            kept = newest_commit(model)
             if kept is None:
                 raise
-            check_config(model, config.read(place(model, kept) / CONFIG))
+            check_config(model, read_object(snapshot_folder(model, kept) / CONFIG))
             return self._remember(_spec(model, kept), None)
         if listing.private:
             raise PoolscopeError("backbone", model, "errors.private")

@@ -7,24 +7,26 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from huggingface_hub import constants, hf_hub_url
+from huggingface_hub import hf_hub_url
 from pydantic import BaseModel, Field, NonNegativeInt, ValidationError
 
-from components.engine import config
-from components.engine.hub.cache import COMMIT, CONFIG, INDEX, VOCABULARIES, WEIGHTS, shards
+from components.engine.checkpoint_files import (
+    CONFIG,
+    INDEX,
+    TOKENIZER_CONFIG,
+    TOKENIZER_FILES,
+    WEIGHTS,
+    JsonObject,
+    parse_object,
+    weight_files,
+)
+from components.engine.hub.cache import COMMIT
 from components.engine.hub.fit import check_config, check_tokenizer_config, check_vocabulary
 from components.engine.hub.web import UNREADABLE, small
+from components.engine.internals.hub_internals import endpoint
 from components.errors import PoolscopeError
+from components.texts import in_bytes
 
-TOKENIZER = "tokenizer_config.json"
-TOKENIZERS = (  # every file that a tokenizer may read, of those that a model has
-    *VOCABULARIES,
-    TOKENIZER,
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "merges.txt",
-    "entity_vocab.json",
-)
 SECONDS = 20.0  # for all that is asked about a model
 LISTING = 20_000_000  # bytes, as are the next two: some models have thousands of files,
 SETTINGS = 4_000_000  # some configs thousands of labels,
@@ -91,13 +93,15 @@ def listed(model: str, revision: str | None, largest: int) -> Listing:
     commit, there = answer.commit, {entry.name: entry for entry in answer.entries}
     if CONFIG not in there:
         raise PoolscopeError("backbone", model, "errors.no_config", file=CONFIG)
-    own = config.parsed(_read(model, commit, CONFIG, SETTINGS, until))
-    tokenizer = config.parsed(_read(model, commit, TOKENIZER, SETTINGS, until)) if TOKENIZER in there else {}
+    config = _read(model, commit, CONFIG, SETTINGS, until)
+    tokenizer: JsonObject = {}
+    if TOKENIZER_CONFIG in there:
+        tokenizer = _read(model, commit, TOKENIZER_CONFIG, SETTINGS, until)
     weights = _weights(model, commit, there, until)
-    check_config(model, own)  # may have to wait for transformers, which is no fault of the hub
+    check_config(model, config)  # may have to wait for transformers, which is no fault of the hub
     check_vocabulary(model, there)
     check_tokenizer_config(model, tokenizer)
-    needed = (*weights, *(name for name in TOKENIZERS if name in there), CONFIG)
+    needed = (*weights, *(name for name in TOKENIZER_FILES if name in there), CONFIG)
     files = tuple(_file(model, there[name]) for name in needed)
     found = Listing(model, commit, files, _licence(answer.card or {}), answer.private)
     if found.size > largest:
@@ -105,43 +109,36 @@ def listed(model: str, revision: str | None, largest: int) -> Listing:
             "backbone",
             model,
             "errors.large",
-            size=megabytes(found.size),
-            largest=megabytes(largest),
+            size=in_bytes(found.size),
+            largest=in_bytes(largest),
         )
     return found
-
-
-def megabytes(size: int) -> str:
-    """A number of bytes as a person says it."""
-    return (
-        f"{size / 1e9:,.1f} GB" if size >= 999_500_000 else f"{max(size / 1e6, 0.1):,.{int(size < 1e7)}f} MB"
-    )
 
 
 def _ask(model: str, revision: str | None, until: float) -> _Answer:
     """What the hub says of a model, with the size and the hash of each file."""
     at = f"/revision/{quote(revision, safe='')}" if revision else ""
-    url = f"{constants.ENDPOINT}/api/models/{model}{at}?blobs=true"
+    url = f"{endpoint()}/api/models/{model}{at}?blobs=true"
     try:
         return _Answer.model_validate_json(small(url, model, LISTING, until))
     except ValidationError as error:
         raise PoolscopeError("backbone", model, UNREADABLE) from error
 
 
-def _read(model: str, commit: str, name: str, most: int, until: float) -> bytes:
-    return small(hf_hub_url(model, name, revision=commit), model, most, until)
+def _read(model: str, commit: str, name: str, most: int, until: float) -> JsonObject:
+    return parse_object(small(hf_hub_url(model, name, revision=commit), model, most, until))
 
 
 def _weights(model: str, commit: str, there: Collection[str], until: float) -> tuple[str, ...]:
-    """The files that transformers would read: the one of safetensors or, where that is split, its parts."""
-    if WEIGHTS in there:
-        return (WEIGHTS,)
+    """What to bring of the weights: the one file or, where it is split, its parts and their index."""
+    names = weight_files(there.__contains__, lambda: _read(model, commit, INDEX, SHARDED, until))
+    if names == (WEIGHTS,):
+        return names
     if INDEX not in there:
         raise PoolscopeError("backbone", model, "errors.no_weights")
-    parts = shards(config.parsed(_read(model, commit, INDEX, SHARDED, until)))
-    if not parts or not set(parts) <= set(there):
+    if not names:
         raise PoolscopeError("backbone", model, "errors.no_parts", file=INDEX)
-    return (*parts, INDEX)
+    return (*names, INDEX)
 
 
 def _file(model: str, said: _Entry) -> HubFile:

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import httpx2
 from filelock import FileLock, Timeout
-from huggingface_hub import constants, hf_hub_url
+from huggingface_hub import hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
-from components.engine.hub.cache import place, storage
+from components.engine.hub.cache import snapshot_folder
 from components.engine.hub.listing import HubFile
 from components.engine.hub.web import opened, refusal
+from components.engine.internals.hub_internals import lock_file, model_folder
 from components.errors import PoolscopeError
 
 TRIES = 3  # in a row that bring nothing
@@ -30,8 +31,8 @@ def bring(model: str, commit: str, file: HubFile, moved: Moved, patience: float)
     What comes is written beside the cache's blobs, under a name that nothing reads, and becomes a blob by one
     renaming when its length and its hash are those of the listing. ``patience``: seconds without a byte.
     """
-    blob = storage(model) / "blobs" / file.digest
-    lock = Path(constants.HF_HUB_CACHE) / ".locks" / storage(model).name / f"{file.digest}.lock"
+    blob = model_folder(model) / "blobs" / file.digest
+    lock = lock_file(model, file.digest)
     for folder in (blob.parent, lock.parent):
         folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -40,7 +41,7 @@ def bring(model: str, commit: str, file: HubFile, moved: Moved, patience: float)
                 partial = _partial(blob)
                 _fill(hf_hub_url(model, file.name, revision=commit), model, file, partial, moved, patience)
                 _keep(model, file, partial, blob)
-            _point(place(model, commit) / file.name, blob)
+            _point(snapshot_folder(model, commit) / file.name, blob)
     except Timeout as error:
         raise PoolscopeError("backbone", model, "errors.fetching") from error
     moved(file.size)
@@ -48,8 +49,8 @@ def bring(model: str, commit: str, file: HubFile, moved: Moved, patience: float)
 
 def present(model: str, commit: str, file: HubFile) -> int:
     """How many bytes of a file are here, whole or in part."""
-    blob = storage(model) / "blobs" / file.digest
-    if held(blob, file) or held(place(model, commit) / file.name, file):
+    blob = model_folder(model) / "blobs" / file.digest
+    if held(blob, file) or held(snapshot_folder(model, commit) / file.name, file):
         return file.size
     partial = _partial(blob)
     return min(partial.stat().st_size, file.size) if partial.is_file() else 0

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 
 import httpx2
-from huggingface_hub import constants, get_session, get_token, hf_raise_for_status
+from huggingface_hub import get_session, hf_raise_for_status
 from huggingface_hub.errors import (
     DisabledRepoError,
     GatedRepoError,
@@ -19,6 +19,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from components.engine.internals.hub_internals import token
 from components.errors import PoolscopeError
 
 PATIENCE = 10.0  # seconds without a byte
@@ -55,9 +56,8 @@ def opened(url: str, patience: float, start: int = 0) -> Iterator[httpx2.Respons
     ``patience``: seconds without any news. Raises what httpx and huggingface_hub raise; `refusal` says it.
     """
     headers = {"User-Agent": "poolscope", "Accept-Encoding": "identity"}
-    token = None if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN else get_token()
-    if token:
-        headers["Authorization"] = f"Bearer {token}"
+    if secret := token():
+        headers["Authorization"] = f"Bearer {secret}"
     if start:
         headers["Range"] = f"bytes={start}-"
     with get_session().stream("GET", url, headers=headers, timeout=patience) as response:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from components.engine.internals.tokenizers_internals import normalizer_state
 from components.engine.safety.documents import walk
 from components.engine.safety.refusal import RefusalError
 
-LONGER = (
-    1_000  # times as long as it was a text may become; a blank becomes "▁", or a line break "<|newline|>"
-)
+LONGER = 1_000  # times as long as it was a text may become: a blank becomes "▁", a line break "<|newline|>"
 
 
 def check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
@@ -26,11 +24,9 @@ def check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel)
 
 def check_growth(tokenizer: PreTrainedTokenizerFast) -> None:
     """Refuse a tokenizer whose replacements, one after the other, could make gigabytes of a short text."""
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    state = {"normalizer": json.loads(normalizer.__getstate__()) if normalizer else None}
     put = [
         len(value)
-        for _, key, value in walk(state)
+        for _, key, value in walk(normalizer_state(tokenizer))
         if key in ("content", "prepend") and isinstance(value, str)
     ]
     if math.prod(max(1, length) for length in put) > LONGER:

@@ -1,23 +1,63 @@
-"""The weights of a checkpoint folder: safetensors alone, all of them validated before one is read."""
+"""The weights of a checkpoint: how many its config describes, and what its safetensors hold.
+
+The model is built without a number of it first. Safetensors alone are read, all validated before one is.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import torch
 from safetensors import safe_open
-from transformers import PreTrainedModel
+from transformers import AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 
-from components.engine.safety.documents import read_object
+from components.engine.checkpoint_files import INDEX, WEIGHTS, weight_files
+from components.engine.internals.torch_internals import on_registration
+from components.engine.internals.transformers_internals import without_weights
+from components.engine.safety.documents import checked_object
 from components.engine.safety.refusal import RefusalError, foreign
 
-WHOLE = "model.safetensors"
-INDEX = "model.safetensors.index.json"
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
+
+
+PARTS = 50_000  # modules and parameters; the largest decoders have some 3,000
+
+
+def skeleton(config: PreTrainedConfig) -> PreTrainedModel:
+    """The classifier of ``config`` on torch's meta device: every shape, and no memory for the weights."""
+    with (
+        foreign("refusals.unbuilt"),
+        _bounded(PARTS),
+        without_weights(),
+    ):
+        model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]  # of transformers
+            config, dtype=torch.float32, trust_remote_code=False
+        )
+    return model
+
+
+def size(model: PreTrainedModel) -> int:
+    """Bytes of its parameters and buffers; what is tied counts once."""
+    return sum(tensor.nbytes for tensor in (*model.parameters(), *model.buffers()))
+
+
+@contextmanager
+def _bounded(most: int) -> Iterator[None]:
+    """Stop building a model, in this thread, after ``most`` parts: Python objects take memory too."""
+    thread, parts = get_ident(), count(1)
+
+    def one_more() -> None:
+        if get_ident() == thread and next(parts) > most:
+            raise RefusalError("refusals.parts", most=most)
+
+    with on_registration(one_more):
+        yield
 
 
 @contextmanager
@@ -57,15 +97,15 @@ def check_finite(model: PreTrainedModel) -> None:
 
 def _files(folder: Path) -> list[Path]:
     """The whole file or, without it, those that the index names, all in the folder itself."""
-    if (folder / WHOLE).is_file():
-        return [folder / WHOLE]
-    if not (folder / INDEX).is_file():
-        raise RefusalError("refusals.pickled", file=WHOLE)
-    named = read_object(folder / INDEX).get("weight_map")
-    names = list(named.values()) if isinstance(named, dict) else []
-    for name in names:
-        if not isinstance(name, str) or Path(name).name != name or not (folder / name).is_file():
-            raise RefusalError("refusals.part", file=INDEX)
-    if not names:
-        raise RefusalError("refusals.no_part", file=INDEX)
-    return [folder / name for name in sorted(set(names))]
+
+    def is_there(name: str) -> bool:
+        return (folder / name).is_file()
+
+    names = weight_files(is_there, lambda: checked_object(folder / INDEX))
+    if names:
+        return [folder / name for name in names]
+    if not is_there(INDEX):
+        raise RefusalError("refusals.pickled", file=WEIGHTS)
+    named = checked_object(folder / INDEX).get("weight_map")
+    key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
+    raise RefusalError(key, file=INDEX)

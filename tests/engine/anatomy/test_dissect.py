@@ -1,7 +1,7 @@
 """A head taken apart: its steps, weights, print(model) and source are those of the files and the library."""
 
 import linecache
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,11 +28,6 @@ from tests.tiny import checkpoint
 LIBRARY = Path(transformers.__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def loaded() -> dict[str, Backbone]:
-    return {key: load(spec) for key, spec in SPECS.items()}
-
-
 def anatomy(backbone: Backbone, pooling: str = "native", text: str = INPUTS[0][0]) -> Anatomy:
     return dissect(examine(backbone, Query(backbone.spec.key, text, pooling=pooling)))
 
@@ -45,9 +40,9 @@ def held(key: str) -> Iterator[str]:
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("pooling", ["native", "cls", "lasttoken", "mean", "max"])
 def test_running_the_steps_again_gives_the_logits(
-    key: str, pooling: str, loaded: dict[str, Backbone]
+    key: str, pooling: str, loaded: Callable[[str], Backbone]
 ) -> None:
-    examined = examine(loaded[key], Query(key, *INPUTS[1], pooling=pooling))
+    examined = examine(loaded(key), Query(key, *INPUTS[1], pooling=pooling))
     calls, start = head_calls(examined), examined.states.hidden
     again = rerun(calls, start, start)
     torch.testing.assert_close(again, examined.outputs.logits, rtol=0, atol=1e-6)
@@ -56,9 +51,9 @@ def test_running_the_steps_again_gives_the_logits(
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("pooling", ["native", "mean"])
 def test_each_step_takes_what_the_one_before_gave(
-    key: str, pooling: str, loaded: dict[str, Backbone]
+    key: str, pooling: str, loaded: Callable[[str], Backbone]
 ) -> None:
-    found = anatomy(loaded[key], pooling)
+    found = anatomy(loaded(key), pooling)
     for one, two in pairwise(found.steps):
         np.testing.assert_array_equal(one.given, two.taken)
     np.testing.assert_allclose(found.steps[-1].given, found.analysis.logits, rtol=0, atol=1e-6)
@@ -72,8 +67,8 @@ def names(found: Anatomy) -> set[str]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_where_weights_come_from_agrees_with_the_file(key: str, loaded: dict[str, Backbone]) -> None:
-    found = anatomy(loaded[key])
+def test_where_weights_come_from_agrees_with_the_file(key: str, loaded: Callable[[str], Backbone]) -> None:
+    found = anatomy(loaded(key))
     file = set(held(key))
     assert {weight.name for weight in found.weights if weight.origin == "checkpoint"} == names(found) & file
     assert {weight.name for weight in found.weights if weight.origin == "new"} == names(found) - file
@@ -107,15 +102,15 @@ def test_a_weight_of_another_shape_is_called_reshaped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_what_print_says_is_what_print_says(key: str, loaded: dict[str, Backbone]) -> None:
+def test_what_print_says_is_what_print_says(key: str, loaded: Callable[[str], Backbone]) -> None:
     printed = iter(repr(load_plain(SPECS[key].location).model).splitlines())
-    for line in anatomy(loaded[key]).declared:
+    for line in anatomy(loaded(key)).declared:
         whole = "  " * line.depth + line.text.removesuffix(" … )")
         assert any(other == whole for other in printed), line
 
 
-def test_the_order_of_declaration_is_not_that_of_execution(loaded: dict[str, Backbone]) -> None:
-    found = anatomy(loaded["distilbert-sentiment"])
+def test_the_order_of_declaration_is_not_that_of_execution(loaded: Callable[[str], Backbone]) -> None:
+    found = anatomy(loaded("distilbert-sentiment"))
     executed = [step.path for step in found.steps if step.path]
     declared = [line.path for line in found.declared if line.path in executed]
     assert declared == ["pre_classifier", "classifier", "dropout"]
@@ -123,8 +118,8 @@ def test_the_order_of_declaration_is_not_that_of_execution(loaded: dict[str, Bac
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_the_source_is_that_of_the_installation(key: str, loaded: dict[str, Backbone]) -> None:
-    found = anatomy(loaded[key])
+def test_the_source_is_that_of_the_installation(key: str, loaded: Callable[[str], Backbone]) -> None:
+    found = anatomy(loaded(key))
     assert found.sources
     for source in found.sources:
         file = str(LIBRARY / source.file)
@@ -136,8 +131,8 @@ def test_the_source_is_that_of_the_installation(key: str, loaded: dict[str, Back
     assert "[" in pick
 
 
-def test_the_source_of_a_swap_begins_with_the_pooling(loaded: dict[str, Backbone]) -> None:
-    first, *rest = anatomy(loaded["bert-sentiment"], "mean").sources
+def test_the_source_of_a_swap_begins_with_the_pooling(loaded: Callable[[str], Backbone]) -> None:
+    first, *rest = anatomy(loaded("bert-sentiment"), "mean").sources
     assert first.title == "mean"
     assert "def mean(states: States) -> Tensor:" in first.lines
     assert [source.title for source in rest] == [

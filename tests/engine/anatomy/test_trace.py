@@ -43,8 +43,10 @@ def shown(calls: tuple[Call, ...]) -> list[str]:
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("texts", INPUTS[::2])
-def test_running_the_steps_again_gives_the_logits(key: str, texts: tuple[str, str]) -> None:
-    backbone = load(SPECS[key])
+def test_running_the_steps_again_gives_the_logits(
+    key: str, texts: tuple[str, str], loaded: Callable[[str], Backbone]
+) -> None:
+    backbone = loaded(key)
     kept = passed(backbone, *texts)
     start = kept.hidden[-1]
     calls = traced(backbone, kept)
@@ -57,8 +59,8 @@ def test_running_the_steps_again_gives_the_logits(key: str, texts: tuple[str, st
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_order_is_the_one_that_the_profiler_saw(family: str) -> None:
-    backbone = load(SPECS[f"{family}-sentiment"])
+def test_the_order_is_the_one_that_the_profiler_saw(family: str, loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded(f"{family}-sentiment")
     kept = passed(backbone, "not good, not good at all")
     calls = traced(backbone, kept)
     with profile(activities=[ProfilerActivity.CPU]) as seen, torch.no_grad():
@@ -71,11 +73,11 @@ def test_the_order_is_the_one_that_the_profiler_saw(family: str) -> None:
         assert name in ATEN[call.kind]
 
 
-def test_the_steps_are_those_of_the_libraries_code() -> None:
+def test_the_steps_are_those_of_the_libraries_code(loaded: Callable[[str], Backbone]) -> None:
     """As anybody can read them in transformers: functions that belong to no module stand among them."""
     found = {}
     for family in FAMILIES:
-        backbone = load(SPECS[f"{family}-sentiment"])
+        backbone = loaded(f"{family}-sentiment")
         found[family] = shown(traced(backbone, passed(backbone, "not good")))
     assert found == {
         "bert": ["getitem", "dense", "tanh", "dropout", "classifier"],
@@ -101,10 +103,15 @@ def linear(weights: dict[str, Tensor], name: str, vector: Tensor) -> Tensor:
     ],
 )
 def test_every_step_s_result_is_what_the_file_s_weights_give(
-    family: str, position: int, hidden_layer: str, bend: Callable[[Tensor], Tensor], last: str
+    family: str,
+    position: int,
+    hidden_layer: str,
+    bend: Callable[[Tensor], Tensor],
+    last: str,
+    loaded: Callable[[str], Backbone],
 ) -> None:
     spec = SPECS[f"{family}-sentiment"]
-    backbone = load(spec)
+    backbone = loaded(spec.key)
     kept = passed(backbone, "The plot is thin, but the actors are a delight.")
     weights = load_file(Path(spec.location) / "model.safetensors")
     vector = kept.hidden[-1][0, position]
@@ -117,8 +124,8 @@ def test_every_step_s_result_is_what_the_file_s_weights_give(
     torch.testing.assert_close(calls[-1].given[0][0], linear(weights, last, bend(dense)), rtol=0, atol=1e-5)
 
 
-def test_weights_are_named_where_they_are_used() -> None:
-    backbone = load(SPECS["roberta-sentiment"])
+def test_weights_are_named_where_they_are_used(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("roberta-sentiment")
     calls = traced(backbone, passed(backbone, "not good"))
     assert [call.weights for call in calls if call.weights] == [
         ("classifier.dense.bias", "classifier.dense.weight"),
@@ -126,8 +133,8 @@ def test_weights_are_named_where_they_are_used() -> None:
     ]
 
 
-def test_only_dropout_does_nothing() -> None:
-    backbone = load(SPECS["roberta-sentiment"])
+def test_only_dropout_does_nothing(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("roberta-sentiment")
     calls = traced(backbone, passed(backbone, "not good"))
     assert [call.kind for call in calls if call.idle] == ["dropout", "dropout"]
 

@@ -1,8 +1,8 @@
 """Programs of families beyond the bundled ones: they print what Poolscope says, or say why there are none."""
 
 import io
+from collections.abc import Callable
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +13,9 @@ from components.engine.export.module import module
 from components.engine.export.program import program
 from components.engine.loading import load
 from components.engine.repeatable import repeatable
-from components.types import Query
-from tests.families.making import tiny_checkpoint
+from components.types import BackboneSpec, Query
 
+pytestmark = pytest.mark.families
 TEXT = "the film is not good at all"
 POOLED = ("albert", "bart", "big_bird", "gpt_neox", "modernbert", "squeezebert", "xlnet", "zamba2")
 INSIDE = ("t5", "t5gemma", "longformer", "canine", "perceiver", "funnel")
@@ -28,15 +28,15 @@ def printed(source: str) -> list[float]:
 
 
 @pytest.mark.parametrize("family", [*POOLED, *INSIDE])
-def test_the_own_head_as_a_program(tmp_path: Path, family: str) -> None:
-    backbone = load(tiny_checkpoint(tmp_path, family))
+def test_the_own_head_as_a_program(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
+    backbone = load(tiny_family(family))
     examined = examine(backbone, Query(family, TEXT))
     np.testing.assert_allclose(printed(program(examined)), analyse(examined).probabilities, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", POOLED)
-def test_a_swap_and_a_module(tmp_path: Path, family: str) -> None:
-    backbone = load(tiny_checkpoint(tmp_path, family))
+def test_a_swap_and_a_module(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
+    backbone = load(tiny_family(family))
     with repeatable(backbone.model):
         examined = examine(backbone, Query(family, TEXT, pooling="first_last_avg"))
         expected, source = analyse(examined).probabilities, module(examined)
@@ -46,8 +46,8 @@ def test_a_swap_and_a_module(tmp_path: Path, family: str) -> None:
 
 
 @pytest.mark.parametrize("family", INSIDE)
-def test_what_cannot_be_taken_home_says_why(tmp_path: Path, family: str) -> None:
-    examined = examine(load(tiny_checkpoint(tmp_path, family)), Query(family, TEXT, pooling="mean"))
+def test_what_cannot_be_taken_home_says_why(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
+    examined = examine(load(tiny_family(family)), Query(family, TEXT, pooling="mean"))
     for source in (program(examined), module(examined)):
         assert all(line.startswith("# ") for line in source.splitlines())
         assert "no body that runs by itself" in source

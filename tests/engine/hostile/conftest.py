@@ -14,7 +14,7 @@ from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def good(tmp_path_factory: pytest.TempPathFactory) -> BackboneSpec:
     return checkpoint(tmp_path_factory.mktemp("checkpoints") / "good")
 

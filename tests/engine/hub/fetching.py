@@ -5,9 +5,10 @@ from pathlib import Path
 
 from huggingface_hub import try_to_load_from_cache
 
-from components.engine.hub.cache import newest, snapshot, storage
+from components.engine.hub.cache import newest_commit, snapshot
 from components.engine.hub.downloads import Downloads
 from components.engine.hub.listing import Listing
+from components.engine.internals.hub_internals import model_folder
 from components.types import Progress
 from tests.engine.hub.conftest import MODEL
 from tests.hub import Hub
@@ -31,12 +32,12 @@ def assert_whole(listing: Listing, source: Path) -> None:
 def assert_absent(listing: Listing) -> None:
     """Nothing here can be taken for the checkpoint, by us or by huggingface_hub."""
     assert snapshot(listing.model, listing.commit) is None
-    assert newest(listing.model) is None
+    assert newest_commit(listing.model) is None
     assert not isinstance(try_to_load_from_cache(listing.model, "config.json", revision=listing.commit), str)
 
 
 def partials() -> list[Path]:
-    return list((storage(MODEL) / "blobs").glob("*.incomplete"))
+    return list((model_folder(MODEL) / "blobs").glob("*.incomplete"))
 
 
 def under_way(there: Hub, progress: Iterator[Progress]) -> Progress:

@@ -10,9 +10,10 @@ import pytest
 from huggingface_hub import snapshot_download
 
 from components.engine.hub import transfer
-from components.engine.hub.cache import place, storage
+from components.engine.hub.cache import snapshot_folder
 from components.engine.hub.downloads import Downloads
 from components.engine.hub.listing import Listing
+from components.engine.internals.hub_internals import model_folder
 from components.errors import PoolscopeError
 from tests.engine.hub.conftest import MODEL, PATIENT, downloads_end, flipped
 from tests.engine.hub.fetching import (
@@ -44,7 +45,7 @@ def test_a_download_says_how_far_it_is_and_brings_all(there: Hub, model: Path, l
 def test_huggingface_hub_finds_it_as_its_own(listing: Listing) -> None:
     fetched(listing)
     own = snapshot_download(MODEL, revision=listing.commit, local_files_only=True)
-    assert own == str(place(MODEL, listing.commit))
+    assert own == str(snapshot_folder(MODEL, listing.commit))
 
 
 def test_what_huggingface_hub_brought_is_not_fetched_again(there: Hub, listing: Listing) -> None:
@@ -194,7 +195,7 @@ def test_another_file_than_is_listed_is_refused_and_not_kept(
 
 def test_a_part_that_is_longer_than_the_file_is_begun_again(model: Path, listing: Listing) -> None:
     weights = listing.files[0]
-    blobs = storage(MODEL) / "blobs"
+    blobs = model_folder(MODEL) / "blobs"
     blobs.mkdir(parents=True)
     (blobs / f"{weights.digest}.poolscope.incomplete").write_bytes(b"x" * (weights.size + 1))
     fetched(listing)
@@ -203,7 +204,7 @@ def test_a_part_that_is_longer_than_the_file_is_begun_again(model: Path, listing
 
 def test_a_part_of_other_bytes_is_found_out(model: Path, listing: Listing) -> None:
     weights = listing.files[0]
-    blobs = storage(MODEL) / "blobs"
+    blobs = model_folder(MODEL) / "blobs"
     blobs.mkdir(parents=True)
     (blobs / f"{weights.digest}.poolscope.incomplete").write_bytes(b"x" * 1000)
     with pytest.raises(PoolscopeError, match="another file than it lists"):

@@ -13,10 +13,12 @@ import pytest
 from filelock import FileLock
 from huggingface_hub import close_session, constants
 
+from components.engine.checkpoint_files import is_complete
 from components.engine.hub import downloads
-from components.engine.hub.cache import newest, snapshot, storage, whole
+from components.engine.hub.cache import newest_commit, snapshot
 from components.engine.hub.downloads import Downloads
 from components.engine.hub.listing import Listing, listed
+from components.engine.internals.hub_internals import model_folder
 from components.errors import PoolscopeError
 from tests.engine.hub.conftest import LIMIT, MODEL, PATIENT, downloads_end
 from tests.engine.hub.fetching import (
@@ -73,19 +75,19 @@ def test_the_config_comes_last_so_that_half_is_never_whole(there: Hub, listing: 
         assert_absent(listing)
         there.faults.clear()
     fetched(listing)
-    assert newest(MODEL) == listing.commit
+    assert newest_commit(MODEL) == listing.commit
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_a_checkpoint_that_lacks_a_file_is_not_whole(tmp_path: Path, tiny: Path, name: str) -> None:
     folder = shutil.copytree(tiny, tmp_path / "copy")
-    assert whole(folder)
+    assert is_complete(folder)
     blob = (folder / name).rename(tmp_path / name)
-    assert not whole(folder)
+    assert not is_complete(folder)
     (folder / name).symlink_to(blob)
-    assert whole(folder)
+    assert is_complete(folder)
     blob.unlink()  # a name in the cache that leads nowhere
-    assert not whole(folder)
+    assert not is_complete(folder)
 
 
 def test_a_checkpoint_in_parts_is_whole_with_all_of_them(tmp_path: Path, tiny: Path) -> None:
@@ -94,9 +96,9 @@ def test_a_checkpoint_in_parts_is_whole_with_all_of_them(tmp_path: Path, tiny: P
     (folder / "model.safetensors").rename(parts[0])
     index = folder / "model.safetensors.index.json"
     index.write_text('{"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}')
-    assert not whole(folder)
+    assert not is_complete(folder)
     parts[1].write_bytes(b"")
-    assert whole(folder)
+    assert is_complete(folder)
     for broken in (
         "{",
         "{}",
@@ -105,7 +107,7 @@ def test_a_checkpoint_in_parts_is_whole_with_all_of_them(tmp_path: Path, tiny: P
         '{"weight_map": {"a": 1}}',
     ):
         index.write_text(broken)
-        assert not whole(folder)
+        assert not is_complete(folder)
 
 
 def test_a_full_disk_is_said_before_anything_comes(
@@ -114,7 +116,7 @@ def test_a_full_disk_is_said_before_anything_comes(
     usage = namedtuple("usage", "total used free")
     free = downloads.SPARE + listing.size - 1
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(10**12, 10**12 - free, free))
-    with pytest.raises(PoolscopeError, match=r"it takes 0\.1 MB, and this server has room for 0\.1 MB"):
+    with pytest.raises(PoolscopeError, match=r"it takes 1\d\d kB, and this server has room for 1\d\d kB"):
         fetched(listing)
     assert there.requests == []
     free += 1
@@ -156,7 +158,7 @@ def test_no_more_than_a_few_at_a_time(there: Hub, listing: Listing, tiny: Path) 
 
 
 def test_another_program_that_fetches_the_same_is_not_disturbed(there: Hub, listing: Listing) -> None:
-    locks = Path(constants.HF_HUB_CACHE) / ".locks" / storage(MODEL).name
+    locks = Path(constants.HF_HUB_CACHE) / ".locks" / model_folder(MODEL).name
     locks.mkdir(parents=True)
     lock = FileLock(locks / f"{listing.files[0].digest}.lock")  # as huggingface_hub locks it
     with lock, pytest.raises(PoolscopeError, match="another program"):

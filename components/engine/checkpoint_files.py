@@ -1,0 +1,107 @@
+"""Which files make a checkpoint, and what its small JSON files say. Light, and never asks a network.
+
+Nothing here fails on what stands in a file: it may be anybody's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"  # names the parts of weights that are split
+TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+VOCABULARIES = (  # one of these makes a tokenizer
+    TOKENIZER,
+    "vocab.txt",
+    "vocab.json",
+    "tokenizer.model",
+    "spiece.model",
+    "spm.model",
+    "sentencepiece.model",
+    "sentencepiece.bpe.model",
+)
+TOKENIZER_FILES = (  # every file that a tokenizer may read, of those that a checkpoint has
+    *VOCABULARIES,
+    TOKENIZER_CONFIG,
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "merges.txt",
+    "entity_vocab.json",
+)
+JsonObject = dict[str, Any]
+
+
+def parse_object(text: str | bytes) -> JsonObject:
+    """The object that ``text`` holds as JSON; {} where it holds none that can be read."""
+    try:
+        found = json.loads(text)
+    except (
+        ValueError,
+        RecursionError,
+    ):  # no JSON, no UTF-8, a number of thousands of digits; nested too deep
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def read_object(file: Path) -> JsonObject:
+    """The object in ``file``; {} where there is no such file, or none that holds a JSON object."""
+    try:
+        text = file.read_bytes()
+    except FileNotFoundError:  # never downloaded, or deleted a moment ago
+        return {}
+    return parse_object(text)
+
+
+def architecture(config: JsonObject) -> str:
+    """The class that a checkpoint was saved as, or ""."""
+    names = config.get("architectures")
+    return str(names[0]) if isinstance(names, list) and names else ""
+
+
+def labels(config: JsonObject) -> tuple[str, ...]:
+    """The names of its labels by number, or () where it has none."""
+    names = config.get("id2label")
+    if not isinstance(names, dict) or not all(key.isdecimal() for key in names):
+        return ()
+    return tuple(str(names[key]) for key in sorted(names, key=int))
+
+
+def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject]) -> tuple[str, ...]:
+    """Names of the files of weights that transformers would read; () where they are not all there.
+
+    The whole file comes first; without it, the parts that the ``index`` names. Each part has to be a plain
+    name that ends in .safetensors: no file outside of the checkpoint is ever named.
+    """
+    if is_there(WEIGHTS):
+        return (WEIGHTS,)
+    parts = _parts(index()) if is_there(INDEX) else ()
+    return parts if all(map(is_there, parts)) else ()
+
+
+def weights_in(folder: Path) -> tuple[Path, ...]:
+    """The files of weights in a checkpoint's folder; () where they are not all there."""
+    names = weight_files(lambda name: (folder / name).is_file(), lambda: read_object(folder / INDEX))
+    return tuple(folder / name for name in names)
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether a folder holds a config, all of the weights, and a vocabulary.
+
+    A download brings the config last, so what it left half done never is.
+    """
+    has_vocabulary = any((folder / name).is_file() for name in VOCABULARIES)
+    return (folder / CONFIG).is_file() and has_vocabulary and bool(weights_in(folder))
+
+
+def _parts(index: JsonObject) -> tuple[str, ...]:
+    """The files that an index names, in order; () where it names none or anything else."""
+    named = index.get("weight_map")
+    names = list(named.values()) if isinstance(named, dict) else []
+    plain = all(isinstance(name, str) and re.fullmatch(r"\w[\w.-]*\.safetensors", name) for name in names)
+    return tuple(sorted(set(names))) if plain else ()

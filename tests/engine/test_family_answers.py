@@ -1,0 +1,106 @@
+"""What is shown of every family that transformers can classify with, against transformers run by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from components.engine.analysis import pooled_features
+from components.engine.anatomy.dissect import dissect, head_calls
+from components.engine.anatomy.trace import rerun
+from components.engine.examine import Examined
+from components.engine.repeatable import repeatable
+from tests.families.cases import TEXT, Family
+from tests.plain import cosine
+
+pytestmark = pytest.mark.families
+
+
+def test_tokens_and_their_hidden_states(family: Family) -> None:
+    analysis, inputs = family.analysis(TEXT), family.inputs(TEXT, "")
+    final = family.by_hand.final(inputs)[0].numpy()
+    assert len(analysis.tokens.text) == len(final)
+    if family.per_token:
+        assert analysis.tokens.text == tuple(
+            family.backbone.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+        )
+        assert analysis.tokens.cls == 0  # the tokenizer's own
+        assert not analysis.warnings or "hidden states" not in str(analysis.warnings[0])
+    else:
+        assert analysis.tokens.text[:2] == ("state 0", "state 1")
+        assert "none of them stands for one token" in str(analysis.warnings[0])
+    reference = final[analysis.tokens.cls]
+    expected = [cosine(state, reference) for state in final]
+    np.testing.assert_allclose(analysis.similarity[-1], expected, atol=1e-5)
+
+
+def test_every_layer_is_there(family: Family) -> None:
+    """The embeddings and every layer but the last as transformers hands them out."""
+    analysis, inputs = family.analysis(TEXT), family.inputs(TEXT, "")
+    torch.manual_seed(0)
+    with torch.no_grad():
+        output = family.by_hand.model(**inputs, output_hidden_states=True)
+    stack = output.get("hidden_states") or output.decoder_hidden_states
+    alike = [layer[0].numpy() for layer in stack if layer.shape[1] == len(analysis.tokens.text)]
+    if family.per_token and len(alike) == len(stack):
+        assert analysis.layers == len(stack) - 1
+    else:
+        assert any("layers" in str(warning) for warning in analysis.warnings)
+    for similarity, states in zip(analysis.similarity[:-1], alike, strict=False):
+        expected = [cosine(state, states[analysis.tokens.cls]) for state in states]
+        np.testing.assert_allclose(similarity, expected, atol=1e-5)
+
+
+def test_every_pooling_and_its_swap(family: Family) -> None:
+    inputs = family.inputs(TEXT, "")
+    final = family.by_hand.final(inputs)[0]  # (T, D)
+    count, order = len(final), torch.arange(1, len(final) + 1)[:, None]
+    expected = {
+        "cls": final[family.analysis(TEXT).tokens.cls],
+        "first": final[0],
+        "lasttoken": final[-1],
+        "mean": final.mean(dim=0),
+        "max": final.amax(dim=0),
+        "mean_sqrt_len_tokens": final.sum(dim=0) / count**0.5,
+        "weightedmean": (final * order).sum(dim=0) / order.sum(),
+    }
+    answers = family.analyses(TEXT, poolings=expected)
+    for (pooling, vector), analysis in zip(expected.items(), answers, strict=True):
+        np.testing.assert_allclose(analysis.pooled, vector, rtol=1e-5, atol=1e-5, err_msg=pooling)
+        swapped = family.by_hand.after(inputs, lambda hidden, vector=vector: vector.expand_as(hidden))[0]
+        np.testing.assert_allclose(analysis.logits, swapped, rtol=1e-4, atol=1e-4, err_msg=pooling)
+
+
+def test_a_text_has_the_same_vectors_alone_and_among_others(family: Family) -> None:
+    texts, poolings = [TEXT, "not bad", "a man sleeps", "the film is bad"], ["native", "mean", "lasttoken"]
+    with repeatable(family.backbone.model):
+        together = pooled_features(family.backbone, texts, poolings, -1)
+    for index, text in enumerate(texts):
+        for pooling, alone in zip(poolings, family.analyses(text, poolings=poolings), strict=True):
+            np.testing.assert_allclose(together[pooling][index], alone.pooled, rtol=1e-4, atol=1e-4)
+
+
+def test_the_same_question_has_the_same_answer_whatever_came_between(family: Family) -> None:
+    first = family.analysis(TEXT)
+    family.analysis("not bad")
+    again = family.analysis(TEXT)
+    np.testing.assert_array_equal(first.logits, again.logits)
+    np.testing.assert_array_equal(first.similarity, again.similarity)
+
+
+def test_the_steps_of_the_head_give_the_logits(family: Family) -> None:
+    def steps(examined: Examined) -> tuple[Any, Any]:
+        hidden = examined.states.hidden
+        return dissect(examined), rerun(head_calls(examined), hidden, hidden)
+
+    anatomy, logits = family.examined(steps, TEXT)
+    np.testing.assert_allclose(logits[0], anatomy.analysis.logits, atol=1e-5)
+    np.testing.assert_allclose(anatomy.steps[-1].given, anatomy.analysis.logits, atol=1e-6)
+
+
+def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:
+    analysis = family.analysis("good " * 700)
+    told = any("were left out" in str(warning) for warning in analysis.warnings)
+    assert told == (family.backbone.limit < 702)
+    assert np.isfinite(analysis.logits).all()

@@ -1,0 +1,47 @@
+"""The families as the tests of them ask them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from components.engine.analysis import analyse
+from components.engine.backbone import Backbone
+from components.engine.examine import answer, examine, forward
+from components.engine.repeatable import repeatable
+from components.types import Analysis, Query
+from tests.families.brute import ByHand
+from tests.families.making import BUILT, FACTS
+
+TEXT = "the film is not good at all , not good !"
+INPUTS = ((TEXT, ""), ("not bad", ""), ("a man sleeps", "the man is bad , not good"))
+CASES = [(family, {}) for family in BUILT] + list(FACTS["averaging"].items())
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """One family, loaded by Poolscope and by transformers alone."""
+
+    name: str
+    settings: dict[str, str]
+    backbone: Backbone
+    by_hand: ByHand
+
+    @property
+    def per_token(self) -> bool:
+        return self.name not in FACTS["not_per_token"]
+
+    def inputs(self, text: str, text_pair: str) -> dict[str, Any]:
+        return dict(self.backbone.tokenizer(text, text_pair or None, return_tensors="pt"))
+
+    def analysis(self, *texts: str, **asked: Any) -> Analysis:
+        return self.examined(analyse, *texts, **asked)
+
+    def examined(self, then: Any, *texts: str, **asked: Any) -> Any:
+        with repeatable(self.backbone.model):
+            return then(examine(self.backbone, Query(self.name, *texts, **asked)))
+
+    def analyses(self, text: str, poolings: Iterable[str]) -> list[Analysis]:
+        """One for each pooling, from one forward pass."""
+        with repeatable(self.backbone.model):
+            passed = forward(self.backbone, text, "")
+            return [analyse(answer(passed, Query(self.name, text, pooling=key), None)) for key in poolings]
