@@ -8,15 +8,15 @@ from pathlib import Path
 
 from components.bundle.corpus import load_corpus
 from components.bundle.publish import publish
-from components.bundle.recipes import Book, load_book, smoke
-from components.bundle.steps import Workshop, run_steps, steps
+from components.bundle.recipes import Recipes, load_recipes, smoke
+from components.bundle.steps import Workspace, run_steps, steps
 from components.results import Results
 
 ROW = "{:<22} {:>9} {:>16} {:>9} {:>7}"
 
 
 def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
-    """The command line; ``names`` are the steps of the recipe."""
+    """The command line; ``names``: the steps of the recipe."""
     parser = argparse.ArgumentParser(prog="python -m components.bundle", description=__doc__)
     parser.add_argument(
         "--data", type=Path, default=Path("../shared/data"), help="folder of the labelled texts"
@@ -34,34 +34,34 @@ def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def table(book: Book, results: Results) -> str:
-    """The fine-tuned checkpoints against their bars."""
-    lines = [ROW.format("checkpoint", "accuracy", "95 % interval", "majority", "bar")]
+def table(recipes: Recipes, results: Results) -> str:
+    """The accuracies of the fine-tuned checkpoints beside their targets."""
+    lines = [ROW.format("checkpoint", "accuracy", "95 % interval", "majority", "target")]
     for row in results.checkpoints:
         interval = f"{row.low:.1%} to {row.high:.1%}"
-        bar = f"{book.tasks[row.task].bar:.1%}"
+        target = f"{recipes.tasks[row.task].target_accuracy:.1%}"
         lines.append(
-            ROW.format(row.backbone, f"{row.accuracy:.1%}", interval, f"{row.majority:.1%}", bar)
-            + ("" if row.accuracy >= book.tasks[row.task].bar else "  missed")
+            ROW.format(row.backbone, f"{row.accuracy:.1%}", interval, f"{row.majority:.1%}", target)
+            + ("" if row.accuracy >= recipes.tasks[row.task].target_accuracy else "  missed")
         )
     return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Makes what was asked for and, of the whole recipe, ships it and prints what came out."""
-    book = load_book()
-    options = arguments(tuple(steps(book))).parse_args(argv)
-    book = smoke(book) if options.smoke else book
-    workshop = Workshop(book, options.data, options.work, options.device)
+    recipes = load_recipes()
+    options = arguments(tuple(steps(recipes))).parse_args(argv)
+    recipes = smoke(recipes) if options.smoke else recipes
+    workspace = Workspace(recipes, options.data, options.work, options.device)
     if options.only:
-        run_steps(workshop, options.only, options.jobs)
+        run_steps(workspace, options.only, options.jobs)
         return
-    corpus = load_corpus(book, options.data)
+    corpus = load_corpus(recipes, options.data)
     for name, dropped in corpus.dropped.items():
         kept = len(corpus.training[name])
         print(f"{name}: {kept:,} examples; {dropped:,} more hold an evaluation's text, and are dropped")
-    run_steps(workshop, tuple(steps(book)), options.jobs)
-    print(table(book, publish(workshop, corpus, options.out)))
+    run_steps(workspace, tuple(steps(recipes)), options.jobs)
+    print(table(recipes, publish(workspace, corpus, options.out)))
 
 
 if __name__ == "__main__":

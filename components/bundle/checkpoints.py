@@ -1,4 +1,4 @@
-"""Makes one checkpoint folder: pre-trained without a classification head, or fine-tuned from that."""
+"""Makes one checkpoint: pre-trained without a classification head, or fine-tuned from that."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from components.bundle.corpus import Corpus, Example
-from components.bundle.progress import Progress
-from components.bundle.recipes import Book, Family, Stage, Student, Task, parts
-from components.bundle.teacher import Opinions, borrowed_embeddings
-from components.bundle.texts import natural
-from components.bundle.training import train
+from components.bundle.augmentation import detokenize
+from components.bundle.corpus import Corpus
+from components.bundle.recipes import Family, Recipes, Student, Task, split_key
+from components.bundle.teacher import projected_embeddings
+from components.bundle.training import Progress, stage_examples, train
 from components.bundle.vocabulary import train_tokenizer
+from components.types import Floats
 
 
-def untrained(family: Family, book: Book, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
+def untrained(family: Family, recipes: Recipes, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
     """A model of the family for its paper's pre-training, with random weights from torch's generator.
 
-    Its word embeddings are the teacher's, projected, at the size of random ones.
+    Its word embeddings are the teacher's, projected, and scaled to the standard deviation of random ones.
     """
     tokens = ("pad_token_id", "bos_token_id", "eos_token_id")
-    scale = book.training.initializer_range
+    scale = recipes.training.initializer_range
     config = AutoConfig.for_model(
         family.model_type,
         vocab_size=len(tokenizer),
@@ -46,12 +46,15 @@ def untrained(family: Family, book: Book, tokenizer: PreTrainedTokenizerFast) ->
     model: PreTrainedModel = AutoModelForPreTraining.from_config(config)  # type: ignore[no-untyped-call]  # theirs
     words = cast(nn.Embedding, model.get_input_embeddings())
     with torch.no_grad():
-        words.weight.copy_(scale * borrowed_embeddings(book.teacher, tokenizer, words.embedding_dim))
+        words.weight.copy_(scale * projected_embeddings(recipes.teacher, tokenizer, words.embedding_dim))
     return model
 
 
-def copied(student: Student, weights: Mapping[str, torch.Tensor], name: str) -> torch.Tensor | None:
-    """The weight that a student's weight ``name`` starts from: every pattern is applied in turn."""
+def initial_weight(student: Student, weights: Mapping[str, torch.Tensor], name: str) -> torch.Tensor | None:
+    """The teacher's weight that a student's weight ``name`` starts from, or None.
+
+    The patterns of ``student.copies`` are applied to the name one after the other.
+    """
     theirs = name
     for pattern, replacement in student.copies:
         theirs = re.sub(f"^{pattern}$", replacement, theirs)
@@ -79,47 +82,31 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, folder: Pat
 
 
 def pretrain(
-    name: str, book: Book, corpus: Corpus, teacher: Path | None, device: str, say: Progress
+    name: str, recipes: Recipes, corpus: Corpus, start: Path | None, device: str, progress: Progress
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """A family's model after its paper's pre-training; ``teacher``: the folder of the one it learns from."""
-    family = book.families[name]
-    spelt = (s for text in corpus.texts(book.vocabulary.sources) for s in (text, natural(text)))
-    tokenizer = train_tokenizer(family.tokenizer, book.vocabulary, list(dict.fromkeys(spelt)), book.longest)
-    say.say(f"vocabulary of {len(tokenizer):,} tokens")
-    torch.manual_seed(book.seed)
-    rng = random.Random(f"{book.seed} {name}")
-    model = untrained(family, book, tokenizer)
-    master = None
-    if family.student and teacher:
-        master = load(teacher, AutoModelForPreTraining)
-        weights = cast(nn.Module, master).state_dict()
+    """A family's model after its paper's pre-training; ``start``: folder of a student's teacher."""
+    family = recipes.families[name]
+    texts = (s for text in corpus.texts(recipes.vocabulary.sources) for s in (text, detokenize(text)))
+    tokenizer = train_tokenizer(
+        family.tokenizer, recipes.vocabulary, list(dict.fromkeys(texts)), recipes.max_length
+    )
+    progress.report(f"vocabulary of {len(tokenizer):,} tokens")
+    torch.manual_seed(recipes.seed)
+    rng = random.Random(f"{recipes.seed} {name}")
+    model = untrained(family, recipes, tokenizer)
+    teacher = None
+    if family.student and start:
+        teacher = load(start, AutoModelForPreTraining)
+        weights = cast(nn.Module, teacher).state_dict()
         with torch.no_grad():
             for key, weight in cast(nn.Module, model).named_parameters():
-                found = copied(family.student, weights, key)
+                found = initial_weight(family.student, weights, key)
                 if found is not None:
                     weight.copy_(found)
     cast(nn.Module, model).to(device)
     examples = [e for source in family.pretraining.sources for e in corpus.training[source]]
-    model = train(model, tokenizer, examples, family.pretraining, book.training, rng, say, master)
+    model = train(model, tokenizer, examples, family.pretraining, recipes.training, rng, progress, teacher)
     return model, tokenizer
-
-
-def taught(stage: Stage, corpus: Corpus, opinions: Mapping[str, Opinions]) -> list[Example]:
-    """A stage's examples, their labels mixed with the teacher's opinions where the stage trusts it.
-
-    Then an example without either is left out; a stage that trusts nobody takes all as they are.
-    """
-    found: list[Example] = []
-    for source in stage.sources:
-        examples = corpus.training[source]
-        if stage.trust and source in opinions:
-            views = opinions[source].tolist()
-            examples = tuple(
-                Example(e.texts, view if e.label < 0 else (1 - stage.trust) * e.label + stage.trust * view)
-                for e, view in zip(examples, views, strict=True)
-            )
-        found.extend(e for e in examples if e.label >= 0 or not stage.trust)
-    return found
 
 
 def classifier(folder: Path, task: Task) -> PreTrainedModel:
@@ -138,19 +125,19 @@ def classifier(folder: Path, task: Task) -> PreTrainedModel:
 def fine_tune(
     key: str,
     folder: Path,
-    book: Book,
+    recipes: Recipes,
     corpus: Corpus,
-    opinions: Mapping[str, Opinions],
+    soft_labels: Mapping[str, Floats],
     device: str,
-    say: Progress,
+    progress: Progress,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     """The classifier ``key``, from the pre-trained checkpoint in ``folder`` through every stage."""
-    family, task = parts(key)
-    torch.manual_seed(book.seed)
-    rng = random.Random(f"{book.seed} {key}")
-    model, tokenizer = classifier(folder, book.tasks[task]), load_tokenizer(folder)
+    family, task = split_key(key)
+    torch.manual_seed(recipes.seed)
+    rng = random.Random(f"{recipes.seed} {key}")
+    model, tokenizer = classifier(folder, recipes.tasks[task]), load_tokenizer(folder)
     cast(nn.Module, model).to(device)
-    for stage in book.tasks[task].path(family):
-        examples = taught(stage, corpus, opinions)
-        model = train(model, tokenizer, examples, stage, book.training, rng, say)
+    for stage in recipes.tasks[task].stages_for(family):
+        examples = stage_examples(stage, corpus, soft_labels)
+        model = train(model, tokenizer, examples, stage, recipes.training, rng, progress)
     return model, tokenizer

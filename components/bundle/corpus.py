@@ -1,27 +1,29 @@
-"""Reads labelled texts and pairs, and keeps what is measured on out of what is trained on."""
+"""Reads labelled texts and pairs, and removes the evaluation texts from the training data."""
 
 from __future__ import annotations
 
+import csv
 import random
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.bundle.formats import FORMATS
-from components.bundle.recipes import Book, Source
+from components.bundle.recipes import Recipes, Source
 
 UNLABELLED = -1.0
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
-_SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenised text: a mark between spaces
+_SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenized text: a mark between spaces
+
+Row = Mapping[str, str]  # column name -> text
 
 
 @dataclass(frozen=True)
 class Example:
     """One input: one text, the two of a pair, or consecutive texts of a document.
 
-    ``label``: a class by id; of two classes also the probability of the second, as a teacher sees it; -1
+    ``label``: a class by id; of two classes also a soft label, the probability of class 1; -1
     where there is none.
     """
 
@@ -45,8 +47,42 @@ class Corpus:
         return list(dict.fromkeys(t for name in sources for e in self.training[name] for t in e.texts))
 
 
+def _tab_separated(path: Path, columns: Sequence[str]) -> list[Row]:
+    """The first line names the columns; quotation marks are ordinary characters."""
+    del columns
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _comma_separated(path: Path, columns: Sequence[str]) -> list[Row]:
+    """Quoted fields and no line of names."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, fieldnames=columns))
+
+
+def _label_first(path: Path, columns: Sequence[str]) -> list[Row]:
+    """A label, a space, a text; Latin-1."""
+    with path.open(encoding="latin-1", newline="\n") as lines:
+        return [dict(zip(columns, line.split(" ", 1), strict=True)) for line in lines]
+
+
+def _aligned(path: Path, columns: Sequence[str]) -> list[Row]:
+    """One file per column, whose name takes the place of * in the path; line n of each makes row n."""
+    files = (path.with_name(path.name.replace("*", column)) for column in columns)
+    texts = (file.read_text(encoding="utf-8").splitlines() for file in files)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*texts, strict=True)]
+
+
+FORMATS: Mapping[str, Callable[[Path, Sequence[str]], list[Row]]] = {
+    "tab-separated": _tab_separated,
+    "comma-separated": _comma_separated,
+    "label first": _label_first,
+    "aligned": _aligned,
+}
+
+
 def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of tokenised text, of at least four words each: shorter ones join the one before."""
+    """The sentences of tokenized text, of at least four words each: shorter ones join the one before."""
     found: list[str] = []
     for sentence in _SENTENCE_END.split(text):
         if found and len(sentence.split()) < 4:
@@ -87,7 +123,7 @@ def read(source: Source, folder: Path) -> tuple[Example, ...]:
         value = label(source, row)
         if value is not None and in_fold(source, texts):
             examples.extend(_split(source, Example(texts, value)))
-    return tuple(e for e in examples if source.shortest <= len(e.texts[0].split()) <= source.longest)
+    return tuple(e for e in examples if source.min_words <= len(e.texts[0].split()) <= source.max_words)
 
 
 def _split(source: Source, example: Example) -> list[Example]:
@@ -117,28 +153,30 @@ def fingerprint(text: str) -> str:
 
 def without_leaks(examples: Iterable[Example], evaluation: Iterable[Example]) -> tuple[Example, ...]:
     """The examples that share no text with the evaluation, neither side of a pair."""
-    held = {fingerprint(text) for example in evaluation for text in example.texts}
-    return tuple(e for e in examples if held.isdisjoint(map(fingerprint, e.texts)))
+    held_out = {fingerprint(text) for example in evaluation for text in example.texts}
+    return tuple(e for e in examples if held_out.isdisjoint(map(fingerprint, e.texts)))
 
 
-def load_corpus(book: Book, folder: Path) -> Corpus:
+def load_corpus(recipes: Recipes, folder: Path) -> Corpus:
     """All that the recipes read, without the training rows that stand in any evaluation, of whatever task.
 
-    A source of more than its ``rows`` is thinned at random, the same way in every run.
+    A source of more than its ``rows`` is subsampled at random, the same way in every run.
     Raises FileNotFoundError where a file is missing, KeyError where a column is.
     """
-    evaluation = {task: read(source, folder) for task, source in book.evaluations.items()}
-    held = [example for rows in evaluation.values() for example in rows]
-    found = {name: read(source, folder) for name, source in book.sources.items()}
-    kept = {name: without_leaks(rows, held) for name, rows in found.items()}
+    evaluation = {task: read(source, folder) for task, source in recipes.evaluations.items()}
+    held_out = [example for rows in evaluation.values() for example in rows]
+    found = {name: read(source, folder) for name, source in recipes.sources.items()}
+    kept = {name: without_leaks(rows, held_out) for name, rows in found.items()}
     return Corpus(
-        training={name: thinned(rows, book.sources[name].rows) for name, rows in kept.items()},
-        evaluation={task: thinned(rows, book.evaluations[task].rows) for task, rows in evaluation.items()},
+        training={name: subsample(rows, recipes.sources[name].rows) for name, rows in kept.items()},
+        evaluation={
+            task: subsample(rows, recipes.evaluations[task].rows) for task, rows in evaluation.items()
+        },
         dropped={name: len(found[name]) - len(kept[name]) for name in found},
     )
 
 
-def thinned(examples: tuple[Example, ...], rows: int) -> tuple[Example, ...]:
+def subsample(examples: tuple[Example, ...], rows: int) -> tuple[Example, ...]:
     """At most ``rows`` of the examples, chosen at random with a fixed seed, in their order."""
     if len(examples) <= rows:
         return examples

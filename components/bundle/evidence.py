@@ -1,4 +1,4 @@
-"""The evidence on one backbone: its probes on texts they were not trained on, and raw cosines without any."""
+"""Measures one backbone: accuracies of its probes on held-out texts, correlations of its raw cosines."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from components.bundle.corpus import Example
-from components.bundle.probes import Fitted, fit_probes
-from components.bundle.statistics import Numbers, accuracy, compared, spearman
-from components.bundle.vectors import available, embed, vectors
+from components.bundle.probes import Fitted, available, embed, fit_probes, vectors
+from components.bundle.statistics import Numbers, estimate_accuracy, estimate_spearman, mcnemar_test
 from components.engine.backbone import Backbone
 from components.engine.loading import load
 from components.engine.pooling import POOLINGS
@@ -21,7 +20,7 @@ from components.types import BackboneSpec, Bools, Floats, Ints
 
 BASELINE = "cls"  # what the other poolings are compared with
 
-Scored = tuple[str, str, float]  # two sentences, and how alike people find them
+Scored = tuple[str, str, float]  # two sentences, and people's score of their similarity
 
 
 def probe_backbone(
@@ -34,8 +33,8 @@ def probe_backbone(
 ) -> tuple[list[ProbeResult], list[CosineResult]]:
     """Fits the probes of one backbone for each task of ``training``, writes ``folder/<key>.safetensors``.
 
-    Gives what they do on the same task of ``evaluation``, read back from the file, and the raw cosines of the
-    ``scored`` pairs. One seed gives the same bytes: it all runs on one thread.
+    Gives the results of the probes, read back from the file, on the same tasks of ``evaluation``, and of the
+    raw cosines of the ``scored`` pairs. Runs on one thread, so that one seed gives the same bytes.
     """
     with threadpool_limits(1):
         backbone = load(spec)
@@ -86,7 +85,7 @@ def cosine_results(backbone: Backbone, scored: Sequence[Scored], seed: int) -> l
     rows = []
     for pooling in available(backbone, (key for key in POOLINGS if key != "attention")):
         pooled = vectors(batches, pooling)
-        rho = spearman(scores, _cosines(pooled[left], pooled[right]), seed)
+        rho = estimate_spearman(scores, _cosines(pooled[left], pooled[right]), seed)
         rows.append(CosineResult(backbone.spec.key, pooling, len(scored), rho.value, rho.low, rho.high))
     return rows
 
@@ -101,7 +100,7 @@ def _row(
     right: Mapping[str, Bools],
     seed: int,
 ) -> ProbeResult:
-    share, other = accuracy(right[pooling], seed), compared(right[pooling], right[BASELINE])
+    share, other = estimate_accuracy(right[pooling], seed), mcnemar_test(right[pooling], right[BASELINE])
     return ProbeResult(
         backbone=backbone,
         task=task,

@@ -1,6 +1,6 @@
-"""What a training stage minimises: a module that takes the model and a batch, and gives the loss.
+"""Training objectives: modules that compute the loss of a model on a batch.
 
-An objective may hold parameters of its own, which are trained along and then thrown away.
+An objective may have parameters of its own, which are trained with the model and then thrown away.
 """
 
 from __future__ import annotations
@@ -22,13 +22,7 @@ from components.bundle.pretraining import (
 
 
 class Labels(nn.Module):
-    """Cross-entropy of the logits (B, 2) with the probabilities (B,) of label 1; a whole label is certain."""
-
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None
-    ) -> None:
-        del model, tokenizer, teacher  # every objective is made of these; this one needs none
-        super().__init__()
+    """Cross-entropy of the logits (B, 2) with the labels (B,): probabilities of class 1, hard ones 0 or 1."""
 
     def forward(self, model: PreTrainedModel, inputs: BatchEncoding, labels: Tensor) -> Tensor:
         """The mean over the batch."""
@@ -42,7 +36,7 @@ def template_ids(tokenizer: PreTrainedTokenizerFast) -> Tensor:
     return torch.cat([added, torch.tensor([tokenizer.pad_token_id])])
 
 
-def occurs_opposite(ids: Tensor, template: Tensor) -> tuple[Tensor, Tensor]:
+def shared_tokens(ids: Tensor, template: Tensor) -> tuple[Tensor, Tensor]:
     """Which tokens of a pair occur in the other text too, and which belong to a text at all: (B, T) each.
 
     ``ids``: (B, T) token ids. ``template``: the ids of tokens that the tokenizer adds; between two tokens of
@@ -64,25 +58,22 @@ def second_text(ids: Tensor, template: Tensor) -> Tensor:
 
 
 class SharedTokens(nn.Module):
-    """Cross-entropy of telling, of each token of a pair's second text, whether it occurs in the first too.
+    """Classifies each token of a pair's second text: whether it occurs in the first text too.
 
-    Read off the hidden states above the embeddings, at every layer by the same linear map. From one answer
-    per token, an encoder learns to compare two texts; from one per pair it hardly does. Only the second text
-    is asked about, since not every encoder can look ahead.
+    One linear classifier on the hidden states of every layer above the embeddings. With one label per token
+    an encoder learns to compare two texts; with one per pair it hardly does. Only the second text is
+    classified, since causal encoders cannot look ahead.
     """
 
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None
-    ) -> None:
-        del teacher
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
         super().__init__()
         self.head = nn.Linear(model.config.hidden_size, 2)
         self.template = nn.Buffer(template_ids(tokenizer))
 
     def forward(self, model: PreTrainedModel, inputs: BatchEncoding, labels: Tensor) -> Tensor:
-        """The mean over the second text's tokens and the layers; the labels play no part."""
+        """The mean cross-entropy over the second text's tokens and the layers; the labels are not used."""
         del labels
-        shared, _ = occurs_opposite(inputs["input_ids"], self.template)
+        shared, _ = shared_tokens(inputs["input_ids"], self.template)
         asked = second_text(inputs["input_ids"], self.template)
         layers = model.base_model(**inputs, output_hidden_states=True).hidden_states[1:]
         answers = self.head(torch.stack(layers)[:, asked])  # (L, asked tokens, 2)
@@ -91,12 +82,13 @@ class SharedTokens(nn.Module):
 
 Objective = Callable[[PreTrainedModel, PreTrainedTokenizerFast, PreTrainedModel | None], nn.Module]
 
+# By the name that a stage of the recipe gives.
 OBJECTIVES: Mapping[str, Objective] = {
-    "labels": Labels,
-    "shared tokens": SharedTokens,
-    "masked words": MaskedWords,
-    "masked words and next sentence": MaskedWordsAndNextSentence,
-    "distilled masked words": DistilledMaskedWords,
-    "permuted words": PermutedWords,
-    "next words": NextWords,
+    "labels": lambda *_: Labels(),
+    "shared tokens": lambda model, tokenizer, _: SharedTokens(model, tokenizer),
+    "masked words": lambda _, tokenizer, __: MaskedWords(tokenizer),
+    "masked words and next sentence": lambda _, tokenizer, __: MaskedWordsAndNextSentence(tokenizer),
+    "distilled masked words": lambda _, tokenizer, teacher: DistilledMaskedWords(tokenizer, teacher),
+    "permuted words": lambda _, tokenizer, __: PermutedWords(tokenizer),
+    "next words": lambda *_: NextWords(),
 }

@@ -1,6 +1,7 @@
-"""Self-supervised objectives: what the papers' encoders were pre-trained with. Chance is torch's.
+"""Self-supervised objectives of the papers: masked, next and permuted language modelling, distillation.
 
-The output embedding is by far the widest matrix, so logits are computed only where a word is asked for.
+Random numbers are torch's. Logits are computed only at the predicted positions, since the output embedding is
+by far the widest matrix.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-MASKED = 0.15  # share of the tokens that are asked for
-TEMPERATURE = 2.0
+MASKED = 0.15  # share of the tokens that are predicted
+TEMPERATURE = 2.0  # of the distillation
 
 
 def outputs_at(model: PreTrainedModel, asked: Tensor, inputs: Mapping[str, Any]) -> Any:
@@ -33,9 +34,9 @@ def outputs_at(model: PreTrainedModel, asked: Tensor, inputs: Mapping[str, Any])
 
 
 def mask_words(ids: Tensor, tokenizer: PreTrainedTokenizerFast) -> tuple[Tensor, Tensor]:
-    """Ids (B, T) with 15 % of the ordinary tokens hidden, and which these are (B, T).
+    """Ids (B, T) with 15 % of the ordinary tokens chosen for prediction, and which these are (B, T).
 
-    Of the hidden ones 80 % become the mask token, 10 % any token, 10 % stay (Devlin et al. 2019).
+    Of the chosen ones 80 % become the mask token, 10 % a random token, 10 % stay (Devlin et al. 2019).
     """
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids, device=ids.device))
     asked = (torch.rand(ids.shape, device=ids.device) < MASKED) & ~special
@@ -46,28 +47,29 @@ def mask_words(ids: Tensor, tokenizer: PreTrainedTokenizerFast) -> tuple[Tensor,
 
 
 class MaskedWords(nn.Module):
-    """Cross-entropy of the hidden words, other ones in every epoch (RoBERTa: Liu et al. 2019)."""
+    """Masked language modelling with dynamic masking (RoBERTa: Liu et al. 2019)."""
 
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None
-    ) -> None:
-        del model, teacher
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
         super().__init__()
         self.tokenizer = tokenizer
 
     def forward(self, model: PreTrainedModel, inputs: BatchEncoding, labels: Tensor) -> Tensor:
-        """The mean over the hidden words; the labels play no part."""
+        """The mean cross-entropy over the masked words; the labels are not used."""
         del labels
         hidden, asked = mask_words(inputs["input_ids"], self.tokenizer)
         logits = outputs_at(model, asked, {**inputs, "input_ids": hidden}).logits
         return cross_entropy(logits, inputs["input_ids"][asked])
 
 
-class MaskedWordsAndNextSentence(MaskedWords):
-    """The same, and whether the second text followed the first (BERT: Devlin et al. 2019)."""
+class MaskedWordsAndNextSentence(nn.Module):
+    """The same plus next-sentence prediction (BERT: Devlin et al. 2019)."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
+        super().__init__()
+        self.tokenizer = tokenizer
 
     def forward(self, model: PreTrainedModel, inputs: BatchEncoding, labels: Tensor) -> Tensor:
-        """The sum of the two means; labels (B,) are 0 where it did, 1 where chance chose it."""
+        """The sum of the two means; labels (B,): 0 where the second text followed the first, 1 where not."""
         hidden, asked = mask_words(inputs["input_ids"], self.tokenizer)
         outputs = outputs_at(model, asked, {**inputs, "input_ids": hidden})
         words = cross_entropy(outputs.prediction_logits, inputs["input_ids"][asked])
@@ -75,15 +77,12 @@ class MaskedWordsAndNextSentence(MaskedWords):
 
 
 class DistilledMaskedWords(nn.Module):
-    """The hidden words, as they are and as a teacher guesses them, and the teacher's final hidden states.
+    """The masked words, the teacher's predictions of them, and the teacher's final hidden states.
 
     The three losses and their weights are those of DistilBERT (Sanh et al. 2019): 2, 5 and 1.
     """
 
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None
-    ) -> None:
-        del model
+    def __init__(self, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None) -> None:
         super().__init__()
         if teacher is None:
             raise ValueError("a student needs a teacher")
@@ -97,26 +96,20 @@ class DistilledMaskedWords(nn.Module):
         hidden, asked = mask_words(inputs["input_ids"], self.tokenizer)
         seen = {**inputs, "input_ids": hidden, "output_hidden_states": True}
         ours, theirs = outputs_at(model, asked, seen), outputs_at(self.teacher, asked, seen)
-        guesses = log_softmax(ours.logits / TEMPERATURE, dim=-1)
-        wanted = softmax(theirs.prediction_logits / TEMPERATURE, dim=-1)
-        imitation = kl_div(guesses, wanted, reduction="batchmean") * TEMPERATURE**2
+        student = log_softmax(ours.logits / TEMPERATURE, dim=-1)
+        goal = softmax(theirs.prediction_logits / TEMPERATURE, dim=-1)
+        imitation = kl_div(student, goal, reduction="batchmean") * TEMPERATURE**2
         attended = inputs["attention_mask"].bool()
-        states, goals = (o.hidden_states[-1][attended] for o in (ours, theirs))  # (N, D)
-        alignment = cosine_embedding_loss(states, goals, torch.ones(len(states), device=states.device))
+        states, targets = (o.hidden_states[-1][attended] for o in (ours, theirs))  # (N, D)
+        alignment = cosine_embedding_loss(states, targets, torch.ones(len(states), device=states.device))
         return 5 * imitation + 2 * cross_entropy(ours.logits, inputs["input_ids"][asked]) + alignment
 
 
 class NextWords(nn.Module):
-    """Cross-entropy of every word after the first, given those before it (GPT-2: Radford et al. 2019)."""
-
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None
-    ) -> None:
-        del model, tokenizer, teacher
-        super().__init__()
+    """Causal language modelling: each word from those before it (GPT-2: Radford et al. 2019)."""
 
     def forward(self, model: PreTrainedModel, inputs: BatchEncoding, labels: Tensor) -> Tensor:
-        """The mean over the words; the labels play no part."""
+        """The mean cross-entropy over the words; the labels are not used."""
         del labels
         asked = pad(inputs["attention_mask"][:, 1:], (0, 1)).bool()  # (B, T) where a word follows
         logits = outputs_at(model, asked, inputs).logits
@@ -124,18 +117,15 @@ class NextWords(nn.Module):
 
 
 class PermutedWords(nn.Module):
-    """Cross-entropy of spans of words in a random order of prediction (XLNet: Yang et al. 2019)."""
+    """Permutation language modelling: spans in a random order (XLNet: Yang et al. 2019)."""
 
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, teacher: PreTrainedModel | None
-    ) -> None:
-        del model, teacher
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
         super().__init__()
         self.collate = DataCollatorForPermutationLanguageModeling(tokenizer)
         self.blank = tokenizer.pad_token_id
 
     def forward(self, model: PreTrainedModel, inputs: BatchEncoding, labels: Tensor) -> Tensor:
-        """The mean over the words asked for; the labels play no part."""
+        """The mean cross-entropy over the predicted words; the labels are not used."""
         del labels
         ids, attended = inputs["input_ids"], inputs["attention_mask"]  # (B, T)
         odd = (ids.shape[1] % 2, 0)  # the collator wants an even T

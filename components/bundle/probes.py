@@ -1,28 +1,105 @@
-"""Fits probes: the same linear classifier for every backbone, pooling and task."""
+"""Fits probes: the same linear classifier on the pooled vectors of every backbone, pooling and task.
+
+One forward pass per batch of texts serves every pooling.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
+from torch import Tensor, nn
 
-from components.bundle.attention import learn_query
 from components.bundle.corpus import Example
-from components.bundle.vectors import available, embed, vectors
 from components.engine.backbone import Backbone
-from components.engine.pooling import POOLINGS
+from components.engine.pooling import POOLINGS, States
 from components.engine.probes import Probe, half
+from components.engine.states import batch_states
 from components.types import Floats, Ints
 
+BATCH = 64  # inputs in a forward pass
+EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regularisation to the weakest
 WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
 NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The states of B inputs, which stand at ``rows`` (B,) of the list that they come from."""
+
+    rows: Ints
+    states: States
+
+
+def embed(backbone: Backbone, inputs: Sequence[tuple[str, ...]]) -> list[Batch]:
+    """The states of single texts, or of pairs, in batches of similar length to save padding."""
+    lengths = np.array([sum(map(len, texts)) for texts in inputs])
+    order = np.argsort(lengths, kind="stable")
+    size = BATCH if backbone.tokenizer.pad_token_id is not None else 1
+    batches = []
+    for rows in np.split(order, range(size, len(order), size)):
+        sides = [list(side) for side in zip(*(inputs[row] for row in rows), strict=True)]
+        batches.append(Batch(rows, batch_states(backbone, *sides)))
+    return batches
+
+
+def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None) -> Floats:
+    """The pooled vectors (N, D') of all inputs, in their order. ``query``: (D,), for attention only."""
+    learned = None if query is None else torch.from_numpy(query)
+    with torch.no_grad():
+        parts = [POOLINGS[pooling](replace(batch.states, query=learned)).numpy() for batch in batches]
+    pooled = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
+    pooled[np.concatenate([batch.rows for batch in batches])] = np.concatenate(parts)
+    return pooled
+
+
+def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
+    """The poolings that this backbone supports: all, or without a pooler of its own all but ``pooler``."""
+    return [key for key in poolings if key != "pooler" or backbone.pooler is not None]
+
+
+def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:
+    """The query (D,) of the pooling attention, trained with a linear classifier of the ``labels`` (N,).
+
+    Tokens are standardised over the training texts during training; the scale is then folded into the query
+    and the mean dropped, since softmax does not change when all scores move by the same amount. The
+    classifier is thrown away. One seed gives one query.
+    """
+    tokens = torch.cat([batch.states.hidden[batch.states.mask] for batch in batches])
+    mean, scale = tokens.mean(dim=0), tokens.std(dim=0).clamp(min=1e-3)
+    generator = torch.Generator().manual_seed(seed)
+    query = torch.zeros(len(mean), requires_grad=True)
+    weight = (0.01 * torch.randn(int(labels.max()) + 1, len(mean), generator=generator)).requires_grad_()
+    optimiser = torch.optim.AdamW([query, weight], lr=LEARNING_RATE, weight_decay=DECAY)
+    steps = EPOCHS * len(batches)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 1 / steps, total_iters=steps)
+    for _epoch in range(EPOCHS):
+        for index in torch.randperm(len(batches), generator=generator).tolist():
+            batch = batches[index]
+            hidden = (batch.states.hidden - mean) / scale
+            loss = nn.functional.cross_entropy(
+                _attended(hidden, batch.states.mask, query) @ weight.T, torch.from_numpy(labels[batch.rows])
+            )
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
+            optimiser.step()
+            schedule.step()
+    learned: Floats = (query.detach() / scale).numpy()
+    return learned
+
+
+def _attended(hidden: Tensor, mask: Tensor, query: Tensor) -> Tensor:
+    """What the pooling gives, (B, T, D) -> (B, D), on hidden states that are standardised."""
+    weight = (hidden @ query).masked_fill(~mask, float("-inf")).softmax(dim=1)
+    return (hidden * weight[:, :, None]).sum(dim=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +127,8 @@ def fit_probes(
     for pooling in available(backbone, poolings):
         query = half(learn_query(batches, labels, seed)) if pooling == "attention" else None
         pooled = vectors(batches, pooling, query)
-        twin = next((fit for other, fit in seen if np.array_equal(other, pooled)), None)
-        found = twin or fit(pooled, labels, seed)
+        same = next((fit for other, fit in seen if np.array_equal(other, pooled)), None)
+        found = same or fit(pooled, labels, seed)
         seen.append((pooled, found))
         fitted[pooling] = Fitted(Probe(found.probe.weight, found.probe.bias, query), found.strength)
     return fitted
@@ -60,9 +137,9 @@ def fit_probes(
 def fit(pooled: Floats, labels: Ints, seed: int) -> Fitted:
     """The probe on pooled vectors (N, D') of ``labels`` (N,), its strength the best on held-out folds."""
     scaler = standardiser(pooled)
-    regression = classifier(wide=pooled.shape[1] > len(pooled), seed=seed)
+    regression = logistic_regression(wide=pooled.shape[1] > len(pooled), seed=seed)
     regression.fit(scaler.transform(pooled), labels)
-    return Fitted(folded(scaler, regression), float(regression.C_))
+    return Fitted(fold_scaler(scaler, regression), float(regression.C_))
 
 
 def standardiser(pooled: Floats) -> StandardScaler:
@@ -75,7 +152,7 @@ def standardiser(pooled: Floats) -> StandardScaler:
     return scaler
 
 
-def classifier(wide: bool, seed: int) -> LogisticRegressionCV:
+def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:
     """Logistic regression with a squared penalty, its strength chosen by cross-validation.
 
     ``wide``: there are more numbers than examples. A fit then takes long, so that fewer and stronger
@@ -94,7 +171,7 @@ def classifier(wide: bool, seed: int) -> LogisticRegressionCV:
     )
 
 
-def folded(scaler: StandardScaler, regression: LogisticRegressionCV) -> Probe:
+def fold_scaler(scaler: StandardScaler, regression: LogisticRegressionCV) -> Probe:
     """Both steps as one map: (x - mean) / scale · w + b = x · (w / scale) + b - mean · (w / scale).
 
     Two classes come out as two rows, -w/2 and w/2, whose softmax is the sigmoid of w.

@@ -24,7 +24,7 @@ class Source:
     label. With ``first``, labels are whole numbers from there on; else a row of at least ``positive`` has
     label 1, of at most ``negative`` label 0, and is left out between. ``fold``: take every row (""), a
     "fifth" or the "rest". ``split``: every text into "sentences", or a row into the consecutive sentences of
-    one of the "documents". ``shortest``, ``longest``: words of the first text. ``rows``: how many are used at
+    one of the "documents". ``min_words``, ``max_words``: of the first text. ``rows``: how many are used at
     most. ``licence``: as stated where the file was found.
     """
 
@@ -38,8 +38,8 @@ class Source:
     negative: float = 0.0
     fold: Literal["", "fifth", "rest"] = ""
     split: Literal["", "sentences", "documents"] = ""
-    shortest: int = 0
-    longest: int = 10**9
+    min_words: int = 0
+    max_words: int = 10**9
     rows: int = 10**9
     licence: str = "none stated"
 
@@ -48,22 +48,22 @@ class Source:
 class Stage:
     """A training run over sources.
 
-    ``variation`` names how their examples change from epoch to epoch, ``objective`` what is minimised.
-    ``learning_rate`` is the highest. ``dropout``: whether the model's own is on. ``dropped_tokens``: share of
-    the ordinary tokens that a step does not attend to. ``trust``: how far the teacher's opinion replaces the
-    label of an example that it was asked about, in [0, 1]; without a label an example has its opinion alone.
-    ``families``: those that go through this stage; empty, all do.
+    ``augmentation``, ``objective``: keys of AUGMENTATIONS and OBJECTIVES. ``learning_rate`` is the highest.
+    ``dropout``: whether the model's own is on. ``token_dropout``: share of the ordinary tokens that a step
+    does not attend to. ``teacher_weight``: weight of the teacher's soft label in the mean with the example's
+    own label, in [0, 1]; an example without a label has the soft label alone. ``families``: those that go
+    through this stage; empty, all do.
     """
 
     sources: tuple[str, ...]
-    variation: str
+    augmentation: str
     objective: str
     steps: int
     batch: int
     learning_rate: float
     dropout: bool = True
-    dropped_tokens: float = 0.0
-    trust: float = 0.0
+    token_dropout: float = 0.0
+    teacher_weight: float = 0.0
     families: tuple[str, ...] = ()
 
 
@@ -71,14 +71,14 @@ class Stage:
 class Task:
     """What a head is fine-tuned for: its labels by id, and the stages that lead there.
 
-    ``bar``: the accuracy that every family must reach, in [0, 1].
+    ``target_accuracy``: what every family must reach, in [0, 1].
     """
 
     labels: tuple[str, ...]
-    bar: float
+    target_accuracy: float
     stages: tuple[Stage, ...]
 
-    def path(self, family: str) -> tuple[Stage, ...]:
+    def stages_for(self, family: str) -> tuple[Stage, ...]:
         """The stages that a family goes through."""
         return tuple(stage for stage in self.stages if family in (stage.families or (family,)))
 
@@ -87,9 +87,9 @@ class Task:
 class Teacher:
     """A stronger encoder, of a Python package whose folder ``model`` is its checkpoint; needed to train only.
 
-    Its opinion on the sources ``texts`` is that of a head for ``task``, after ``steps`` steps of fine-tuning
-    on ``sources``; on the sources ``pairs`` the probability that logistic regression on one of them,
-    ``calibration``, finds in the cosine of the two sentence vectors. ``longest``: tokens of an input.
+    Its soft labels for the sources ``texts`` come from a head for ``task``, after ``steps`` steps of
+    fine-tuning on ``sources``; those for the sources ``pairs`` from the cosine of the two sentence vectors,
+    by logistic regression on one of them, ``calibration``. ``max_length``: tokens of an input.
     """
 
     package: str
@@ -98,7 +98,7 @@ class Teacher:
     steps: int
     batch: int
     learning_rate: float
-    longest: int
+    max_length: int
     calibration: str
     texts: tuple[str, ...]
     pairs: tuple[str, ...]
@@ -167,17 +167,17 @@ class Training:
 
     initializer_range: float
     weight_decay: float
-    warm_up: float
-    averaging: float
-    largest_gradient: float
+    warmup_ratio: float
+    ema_decay: float
+    max_grad_norm: float
 
 
 @dataclass(frozen=True, config=STRICT)
-class Book:
+class Recipes:
     """All recipes. A checkpoint's key is the family's and the task's or ``PRETRAINED``, with a hyphen."""
 
     seed: int
-    longest: int
+    max_length: int
     vocabulary: Vocabulary
     training: Training
     teacher: Teacher
@@ -193,36 +193,46 @@ class Book:
         return tuple(f"{family}-{task}" for task in (PRETRAINED, *self.tasks) for family in self.families)
 
 
-def parts(key: str) -> tuple[str, str]:
+def split_key(key: str) -> tuple[str, str]:
     """A checkpoint's family, and its task or ``PRETRAINED``."""
     family, _, task = key.rpartition("-")
     return family, task
 
 
-def load_book(path: Path = RECIPES) -> Book:
+def load_recipes(path: Path = RECIPES) -> Recipes:
     """The recipes of a TOML file; pydantic.ValidationError names a key that is missing or unknown."""
-    return TypeAdapter(Book).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+    return TypeAdapter(Recipes).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
-def smoke(book: Book) -> Book:
-    """The same recipes through every stage in a minute or two: few rows, few steps, a small vocabulary."""
+def smoke(recipes: Recipes) -> Recipes:
+    """The same recipes through every stage in a minute: few rows, few steps, a small vocabulary.
+
+    Probes are fitted for two tasks, one of single texts and one of pairs.
+    """
     few = 48
+    probing = recipes.probing
+    tasks = {len(recipes.sources[source].texts): task for task, source in probing.sources.items()}
 
     def short(stage: Stage) -> Stage:
         return replace(stage, steps=2, batch=8)
 
     return replace(
-        book,
-        vocabulary=replace(book.vocabulary, size=400),
-        teacher=replace(book.teacher, steps=2, batch=8),
-        sources={name: replace(source, rows=few) for name, source in book.sources.items()},
-        evaluations={name: replace(source, rows=few) for name, source in book.evaluations.items()},
+        recipes,
+        vocabulary=replace(recipes.vocabulary, size=400),
+        teacher=replace(recipes.teacher, steps=2, batch=8),
+        sources={name: replace(source, rows=few) for name, source in recipes.sources.items()},
+        evaluations={name: replace(source, rows=few) for name, source in recipes.evaluations.items()},
         tasks={
-            name: replace(task, stages=tuple(map(short, task.stages))) for name, task in book.tasks.items()
+            name: replace(task, stages=tuple(map(short, task.stages))) for name, task in recipes.tasks.items()
         },
         families={
             name: replace(family, pretraining=short(family.pretraining))
-            for name, family in book.families.items()
+            for name, family in recipes.families.items()
         },
-        probing=replace(book.probing, rows=few, scored=replace(book.probing.scored, rows=few)),
+        probing=replace(
+            probing,
+            rows=few,
+            sources={task: probing.sources[task] for task in tasks.values()},
+            scored=replace(probing.scored, rows=few),
+        ),
     )

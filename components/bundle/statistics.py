@@ -1,4 +1,4 @@
-"""What a measured share or correlation can be trusted to: intervals and tests, from SciPy and statsmodels."""
+"""Bootstrap confidence intervals and McNemar's test, from SciPy and statsmodels."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ class Comparison:
     p: float
 
 
-def accuracy(correct: Bools, seed: int) -> Estimate:
-    """The share of ``correct`` (N,), with its percentile interval; BCa is not defined where all are right."""
+def estimate_accuracy(correct: Bools, seed: int) -> Estimate:
+    """The share of ``correct`` (N,), with its percentile interval; BCa is undefined where all are correct."""
     interval = bootstrap(
         (correct.astype(np.float64),), np.mean, n_resamples=RESAMPLES, method="percentile", rng=seed
     ).confidence_interval
     return Estimate(float(correct.mean()), float(interval.low), float(interval.high))
 
 
-def compared(correct: Bools, baseline: Bools) -> Comparison:
+def mcnemar_test(correct: Bools, baseline: Bools) -> Comparison:
     """McNemar's exact test of two classifiers on the same N examples, two-sided."""
     better, worse = int((correct & ~baseline).sum()), int((baseline & ~correct).sum())
     table = [[int((correct & baseline).sum()), better], [worse, int((~correct & ~baseline).sum())]]
     return Comparison(better, worse, float(mcnemar(table, exact=True).pvalue))
 
 
-def spearman(scores: Numbers, others: Numbers, seed: int) -> Estimate:
+def estimate_spearman(scores: Numbers, others: Numbers, seed: int) -> Estimate:
     """Spearman's rho of N pairs of numbers, with the percentile interval of resampled pairs."""
     interval = bootstrap(
         (scores, others), _rho, paired=True, n_resamples=RESAMPLES, method="percentile", rng=seed

@@ -1,4 +1,4 @@
-"""A stronger encoder that small ones learn from: fine-tuned, asked for opinions, its embeddings borrowed."""
+"""The teacher, a stronger encoder: fine-tunes it, computes its soft labels, projects its word embeddings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 from transformers import (
@@ -21,13 +21,10 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from components.bundle.batches import in_order
 from components.bundle.corpus import Example
-from components.bundle.progress import Progress
 from components.bundle.recipes import Stage, Teacher, Training
-from components.bundle.training import train
-
-Opinions = NDArray[np.float32]
+from components.bundle.training import Progress, batches_by_length, train
+from components.types import Floats
 
 
 def checkpoint(teacher: Teacher) -> Path:
@@ -38,7 +35,7 @@ def checkpoint(teacher: Teacher) -> Path:
 
 def tokenizer_of(teacher: Teacher) -> PreTrainedTokenizerFast:
     """The teacher's tokenizer, cut at its longest input."""
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint(teacher), model_max_length=teacher.longest)
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint(teacher), model_max_length=teacher.max_length)
     return cast(PreTrainedTokenizerFast, tokenizer)
 
 
@@ -48,7 +45,7 @@ def fine_tune(
     settings: Training,
     rng: random.Random,
     device: str,
-    say: Progress,
+    progress: Progress,
 ) -> PreTrainedModel:
     """The teacher with a new head of two labels, trained on the examples."""
     model = AutoModelForSequenceClassification.from_pretrained(checkpoint(teacher), dtype=torch.float32).to(
@@ -57,17 +54,17 @@ def fine_tune(
     stage = Stage(
         teacher.sources, "as they are", "labels", teacher.steps, teacher.batch, teacher.learning_rate
     )
-    return train(model, tokenizer_of(teacher), examples, stage, settings, rng, say)
+    return train(model, tokenizer_of(teacher), examples, stage, settings, rng, progress)
 
 
 @torch.inference_mode()
-def opinions(
+def soft_labels(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, examples: Sequence[Example]
-) -> Opinions:
+) -> Floats:
     """The probability of label 1 for each example: (N,)."""
     model.train(False)
     found = np.zeros(len(examples), dtype=np.float32)
-    for chosen, inputs in in_order(tokenizer, [e.texts for e in examples], 64):
+    for chosen, inputs in batches_by_length(tokenizer, [e.texts for e in examples], 64):
         logits = model(**inputs.to(model.device)).logits
         found[chosen] = logits.softmax(-1)[:, 1].cpu().numpy()
     return found
@@ -77,25 +74,24 @@ def opinions(
 def sentence_vectors(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]
 ) -> Tensor:
-    """Mean-pooled final hidden states of length 1: (N, D)."""
+    """Mean-pooled final hidden states, normalised to length 1: (N, D)."""
     model.train(False)
     found = torch.zeros(len(texts), model.config.hidden_size)
-    for chosen, inputs in in_order(tokenizer, [(text,) for text in texts], 64):
+    for chosen, inputs in batches_by_length(tokenizer, [(text,) for text in texts], 64):
         mask = inputs["attention_mask"].to(model.device)[:, :, None]  # (B, T, 1)
         hidden = model(**inputs.to(model.device)).last_hidden_state
         found[chosen] = normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1).cpu()
     return found
 
 
-def pair_opinions(
+def pair_soft_labels(
     teacher: Teacher, pairs: Mapping[str, Sequence[Example]], device: str
-) -> Mapping[str, Opinions]:
-    """The probability that each pair of each source matches: (N,), from the cosine of its sentence vectors.
+) -> Mapping[str, Floats]:
+    """The probability that each pair of each source matches: (N,).
 
-    The cosine becomes a probability by logistic regression on the labels of the calibration source.
+    Logistic regression on the cosine of the two sentence vectors, fitted to the labels of the calibration
+    source (Platt scaling).
     """
-    from sklearn.linear_model import LogisticRegression
-
     model = cast(nn.Module, AutoModel.from_pretrained(checkpoint(teacher), dtype=torch.float32))
     texts = list(dict.fromkeys(text for rows in pairs.values() for pair in rows for text in pair.texts))
     vectors = sentence_vectors(cast(PreTrainedModel, model.to(device)), tokenizer_of(teacher), texts)
@@ -105,16 +101,18 @@ def pair_opinions(
         one, two = (vectors[[at[pair.texts[side]] for pair in rows]] for side in (0, 1))
         cosines[source] = (one * two).sum(-1, keepdim=True).numpy()  # (N, 1)
     known = [pair.label for pair in pairs[teacher.calibration]]
-    judge = LogisticRegression().fit(cosines[teacher.calibration], known)
-    return {source: judge.predict_proba(found)[:, 1].astype(np.float32) for source, found in cosines.items()}
+    regression = LogisticRegression().fit(cosines[teacher.calibration], known)
+    return {
+        source: regression.predict_proba(found)[:, 1].astype(np.float32) for source, found in cosines.items()
+    }
 
 
 @torch.inference_mode()
-def borrowed_embeddings(teacher: Teacher, tokenizer: PreTrainedTokenizerFast, width: int) -> Tensor:
-    """An embedding for each token of another vocabulary: (V, width), of unit variance.
+def projected_embeddings(teacher: Teacher, tokenizer: PreTrainedTokenizerFast, width: int) -> Tensor:
+    """The teacher's word embeddings for the tokens of another vocabulary: (V, width), of unit variance.
 
-    The mean of the teacher's embeddings of the token's text, on their ``width`` principal components. A token
-    that has no text for the teacher gets the average, zero.
+    A token's embedding is the mean of the teacher's embeddings of its text, projected on the first ``width``
+    principal components. A token whose text the teacher's tokenizer drops gets the mean of all, zero.
     """
     table = AutoModel.from_pretrained(checkpoint(teacher), dtype=torch.float32).get_input_embeddings().weight
     theirs = tokenizer_of(teacher)

@@ -1,7 +1,7 @@
 """Trains each family's tokenizer, on the pipeline that its transformers class builds.
 
-The trainers of the `tokenizers` library walk hash maps, whose order changes from run to run. Whatever depends
-on that order is settled here: the same texts give the same vocabulary.
+The trainers of the `tokenizers` library iterate over hash maps, whose order changes from run to run. What
+depends on that order is sorted here, so that the same texts give the same vocabulary.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _TAIL = 0.05
 
 
 def train_tokenizer(
-    recipe: TokenizerRecipe, size: Vocabulary, texts: Sequence[str], longest: int
+    recipe: TokenizerRecipe, size: Vocabulary, texts: Sequence[str], max_length: int
 ) -> PreTrainedTokenizerFast:
     """A tokenizer of the recipe's class learned from the texts, special tokens first.
 
-    ``longest``: tokens of the longest input, special ones included.
+    ``max_length``: tokens of the longest input, special ones included.
     """
     kind = getattr(transformers, recipe.kind)
     backend: Tokenizer = kind(**recipe.arguments).backend_tokenizer
     trained = _TRAINERS[type(backend.model).__name__](backend, recipe, size, texts)
-    tokenizer: PreTrainedTokenizerFast = kind(**trained, **recipe.arguments, model_max_length=longest)
+    tokenizer: PreTrainedTokenizerFast = kind(**trained, **recipe.arguments, model_max_length=max_length)
     if recipe.pair:
         tokenizer.backend_tokenizer.post_processor = _template(tokenizer, recipe)
     return tokenizer

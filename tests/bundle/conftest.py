@@ -1,19 +1,21 @@
 from pathlib import Path
 
 import pytest
-from transformers import PreTrainedTokenizerFast
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from components.bundle.checkpoints import untrained
 from components.bundle.corpus import Corpus, load_corpus
-from components.bundle.recipes import Book, load_book, smoke
+from components.bundle.recipes import Recipes, load_recipes, smoke
 from components.bundle.vocabulary import train_tokenizer
 from tests.bundle.labelled import write_data
 
-FAMILIES = tuple(load_book().families)
+FAMILIES = tuple(load_recipes().families)
 
 
 @pytest.fixture(scope="session")
-def book() -> Book:
-    return smoke(load_book())
+def recipes() -> Recipes:
+    return smoke(load_recipes())
 
 
 @pytest.fixture(scope="session")
@@ -24,15 +26,22 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def corpus(book: Book, data: Path) -> Corpus:
-    return load_corpus(book, data)
+def corpus(recipes: Recipes, data: Path) -> Corpus:
+    return load_corpus(recipes, data)
 
 
 @pytest.fixture(scope="session")
-def tokenizers(book: Book, corpus: Corpus) -> dict[str, PreTrainedTokenizerFast]:
+def tokenizers(recipes: Recipes, corpus: Corpus) -> dict[str, PreTrainedTokenizerFast]:
     return {
         name: train_tokenizer(
-            family.tokenizer, book.vocabulary, corpus.texts(book.vocabulary.sources), book.longest
+            family.tokenizer, recipes.vocabulary, corpus.texts(recipes.vocabulary.sources), recipes.max_length
         )
-        for name, family in book.families.items()
+        for name, family in recipes.families.items()
     }
+
+
+@pytest.fixture(scope="session")
+def models(recipes: Recipes, tokenizers: dict[str, PreTrainedTokenizerFast]) -> dict[str, PreTrainedModel]:
+    """Each family's untrained model; a test that changes one takes a copy."""
+    torch.manual_seed(0)
+    return {name: untrained(family, recipes, tokenizers[name]) for name, family in recipes.families.items()}

@@ -1,3 +1,4 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from components.bundle.corpus import (
     sentences,
     without_leaks,
 )
-from components.bundle.recipes import Book, Source, load_book
+from components.bundle.probes import FOLDS
+from components.bundle.recipes import Recipes, Source, load_recipes
 from tests.bundle.labelled import LEAKED, LEAKED_NATURALLY, LEAKED_SIDE, write
 
 
@@ -60,9 +62,9 @@ def test_documents_and_sentences(tmp_path: Path) -> None:
     parts = ("it is dull . very .", "but the cast is good !", "is the music ?")
     assert sentences(text) == parts
     assert read(Source("rows.tsv", ("text",), split="documents"), tmp_path) == (Example(parts, UNLABELLED),)
-    long = read(Source("rows.tsv", ("text",), split="sentences", shortest=5), tmp_path)
+    long = read(Source("rows.tsv", ("text",), split="sentences", min_words=5), tmp_path)
     assert long == tuple(Example((part,), UNLABELLED) for part in parts[:2])
-    short = read(Source("rows.tsv", ("text",), split="sentences", longest=4), tmp_path)
+    short = read(Source("rows.tsv", ("text",), split="sentences", max_words=4), tmp_path)
     assert short == (Example((parts[2],), UNLABELLED),)
 
 
@@ -101,27 +103,44 @@ def test_a_leak_on_either_side_is_dropped() -> None:
     assert without_leaks(rows, held) == (rows[2],)
 
 
-def test_planted_rows_are_dropped_from_every_file(corpus: Corpus, book: Book) -> None:
+def test_planted_rows_are_dropped_from_every_file(corpus: Corpus, recipes: Recipes) -> None:
     planted = {"short phrases": 0, "long phrases": 1, "paraphrases": 1, "similarities": 1}
     assert {name: corpus.dropped[name] for name in planted} == planted
-    trained = {fingerprint(text) for text in corpus.texts(book.sources)}
+    trained = {fingerprint(text) for text in corpus.texts(recipes.sources)}
     assert trained.isdisjoint(map(fingerprint, (LEAKED, LEAKED_SIDE)))
 
 
-def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, book: Book) -> None:
+def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes) -> None:
     held = {fingerprint(text) for rows in corpus.evaluation.values() for e in rows for text in e.texts}
     assert len(held) > 100
-    assert held.isdisjoint(map(fingerprint, corpus.texts(book.sources)))
+    assert held.isdisjoint(map(fingerprint, corpus.texts(recipes.sources)))
 
 
-def test_texts_are_listed_once(corpus: Corpus, book: Book) -> None:
-    texts = corpus.texts(book.sources)
+def test_texts_are_listed_once(corpus: Corpus, recipes: Recipes) -> None:
+    texts = corpus.texts(recipes.sources)
     assert len(set(texts)) == len(texts)
-    assert all(len(rows) <= book.sources[name].rows for name, rows in corpus.training.items())
+    assert all(len(rows) <= recipes.sources[name].rows for name, rows in corpus.training.items())
 
 
-def test_thinning_is_the_same_every_time(data: Path, book: Book, corpus: Corpus) -> None:
-    assert load_corpus(book, data) == corpus
-    whole = load_corpus(load_book(), data)
+def test_thinning_is_the_same_every_time(data: Path, recipes: Recipes, corpus: Corpus) -> None:
+    assert load_corpus(recipes, data) == corpus
+    whole = load_corpus(load_recipes(), data)
     assert len(whole.training["captions"]) > len(corpus.training["captions"]) == 48
     assert set(corpus.training["captions"]) < set(whole.training["captions"])
+
+
+def test_every_task_with_probes_has_enough_examples_of_each_label(data: Path) -> None:
+    recipes = load_recipes()
+    corpus = load_corpus(recipes, data)
+    labels = {}
+    for task, source in recipes.probing.sources.items():
+        counts = Counter(example.label for example in corpus.training[source])
+        assert min(counts.values()) >= FOLDS
+        assert {example.label for example in corpus.evaluation[task]} == set(counts)
+        labels[task] = set(counts)
+    assert labels == {
+        "sentiment": {0, 1},
+        "subjectivity": {0, 1},
+        "topic": {0, 1, 2, 3},
+        "paraphrase": {0, 1},
+    }

@@ -1,16 +1,14 @@
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerFast
+from transformers import AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerFast
 
-from components.bundle.checkpoints import untrained
-from components.bundle.objectives import Labels, SharedTokens, occurs_opposite, second_text, template_ids
-from components.bundle.recipes import Book
+from components.bundle.objectives import OBJECTIVES, second_text, shared_tokens, template_ids
 from tests.bundle.conftest import FAMILIES
 
 
 def test_tokens_are_looked_up_in_the_other_text_only() -> None:
     ids = torch.tensor([[1, 7, 8, 7, 2, 8, 9, 2, 0], [0, 0, 5, 2, 6, 5, 5, 2, 1]])
-    shared, asked = occurs_opposite(ids, torch.tensor([0, 1, 2]))
+    shared, asked = shared_tokens(ids, torch.tensor([0, 1, 2]))
     assert shared.tolist() == [
         [False, False, True, False, False, True, False, False, False],
         [False, False, True, False, False, True, True, False, False],
@@ -36,7 +34,7 @@ def test_the_second_text_comes_after_added_tokens() -> None:
 def test_template_ids_part_the_texts(family: str, tokenizers: dict[str, PreTrainedTokenizerFast]) -> None:
     tokenizer = tokenizers[family]
     batch = tokenizer(["the story", "a"], ["the story is long", "b"], padding=True, return_tensors="pt")
-    _, asked = occurs_opposite(batch["input_ids"], template_ids(tokenizer))
+    _, asked = shared_tokens(batch["input_ids"], template_ids(tokenizer))
     belongs = [[i is not None for i in encoding.sequence_ids] for encoding in batch.encodings]
     assert asked.tolist() == belongs
     second = second_text(batch["input_ids"], template_ids(tokenizer))
@@ -45,15 +43,14 @@ def test_template_ids_part_the_texts(family: str, tokenizers: dict[str, PreTrain
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_both_objectives_reach_the_embeddings(
-    family: str, book: Book, tokenizers: dict[str, PreTrainedTokenizerFast]
+    family: str, models: dict[str, PreTrainedModel], tokenizers: dict[str, PreTrainedTokenizerFast]
 ) -> None:
     torch.manual_seed(0)
     tokenizer = tokenizers[family]
     batch = tokenizer(["the story", "a"], ["a story", "b"], padding=True, return_tensors="pt")
-    for objective in (Labels, SharedTokens):
-        config = untrained(book.families[family], book, tokenizer).config
-        model = AutoModelForSequenceClassification.from_config(config)
-        loss = objective(model, tokenizer, None)(model, batch, torch.tensor([1.0, 0.3]))
+    for name in ("labels", "shared tokens"):
+        model = AutoModelForSequenceClassification.from_config(models[family].config)
+        loss = OBJECTIVES[name](model, tokenizer, None)(model, batch, torch.tensor([1.0, 0.3]))
         loss.backward()
         gradient = model.get_input_embeddings().weight.grad
         assert gradient is not None

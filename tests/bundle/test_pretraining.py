@@ -1,6 +1,7 @@
 """Each self-supervised loss against transformers' own, computed on every position."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from unittest.mock import patch
 
 import pytest
@@ -8,7 +9,6 @@ import torch
 from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 
 from components.bundle import pretraining
-from components.bundle.checkpoints import untrained
 from components.bundle.pretraining import (
     DistilledMaskedWords,
     MaskedWords,
@@ -18,7 +18,6 @@ from components.bundle.pretraining import (
     mask_words,
     outputs_at,
 )
-from components.bundle.recipes import Book
 
 Tokenizers = dict[str, PreTrainedTokenizerFast]
 Made = tuple[PreTrainedModel, PreTrainedTokenizerFast, BatchEncoding]
@@ -26,11 +25,11 @@ TEXTS = ["the story is long and the cast is warm", "a dull chase , and a joke of
 
 
 @pytest.fixture
-def make(book: Book, tokenizers: Tokenizers) -> Callable[[str], Made]:
+def make(models: dict[str, PreTrainedModel], tokenizers: Tokenizers) -> Callable[[str], Made]:
     def made(family: str) -> Made:
         torch.manual_seed(0)
         tokenizer = tokenizers[family]
-        model = untrained(book.families[family], book, tokenizer).eval()
+        model = deepcopy(models[family]).eval()
         return model, tokenizer, tokenizer(TEXTS, padding=True, return_tensors="pt")
 
     return made
@@ -72,7 +71,7 @@ def test_masked_words_are_transformers_loss(make: Callable[[str], Made]) -> None
     labels = inputs["input_ids"].masked_fill(~asked, -100)
     theirs = model(input_ids=hidden, attention_mask=inputs["attention_mask"], labels=labels).loss
     with patch.object(pretraining, "mask_words", whole_mask):
-        ours = MaskedWords(model, tokenizer, None)(model, inputs, torch.zeros(2))
+        ours = MaskedWords(tokenizer)(model, inputs, torch.zeros(2))
     torch.testing.assert_close(ours, theirs)
 
 
@@ -82,20 +81,20 @@ def test_next_sentence_is_transformers_loss(make: Callable[[str], Made]) -> None
     labels, answer = inputs["input_ids"].masked_fill(~asked, -100), torch.tensor([1, 0])
     theirs = model(**{**inputs, "input_ids": hidden}, labels=labels, next_sentence_label=answer).loss
     with patch.object(pretraining, "mask_words", whole_mask):
-        ours = MaskedWordsAndNextSentence(model, tokenizer, None)(model, inputs, answer.float())
+        ours = MaskedWordsAndNextSentence(tokenizer)(model, inputs, answer.float())
     torch.testing.assert_close(ours, theirs)
 
 
 def test_next_words_are_transformers_loss(make: Callable[[str], Made]) -> None:
-    model, tokenizer, inputs = make("gpt2")
+    model, _, inputs = make("gpt2")
     labels = inputs["input_ids"].masked_fill(inputs["attention_mask"] == 0, -100)
-    ours = NextWords(model, tokenizer, None)(model, inputs, torch.zeros(2))
+    ours = NextWords()(model, inputs, torch.zeros(2))
     torch.testing.assert_close(ours, model(**inputs, labels=labels).loss)
 
 
 def test_permuted_words_are_transformers_loss(make: Callable[[str], Made]) -> None:
     model, tokenizer, inputs = make("xlnet")
-    objective = PermutedWords(model, tokenizer, None)
+    objective = PermutedWords(tokenizer)
     ids, attended = inputs["input_ids"], inputs["attention_mask"]
     if ids.shape[1] % 2:  # as the collator wants it
         ids = torch.nn.functional.pad(ids, (1, 0), value=tokenizer.pad_token_id)
@@ -125,11 +124,11 @@ def test_a_student_that_is_its_teacher_has_only_words_to_learn(make: Callable[[s
             return teacher.get_output_embeddings()
 
     with patch.object(pretraining, "mask_words", whole_mask):
-        loss = DistilledMaskedWords(teacher, tokenizer, teacher)(Named(), inputs, torch.zeros(2))
+        loss = DistilledMaskedWords(tokenizer, teacher)(Named(), inputs, torch.zeros(2))
     torch.testing.assert_close(loss, 2 * words, atol=1e-4, rtol=1e-4)
 
 
 def test_a_student_needs_a_teacher(make: Callable[[str], Made]) -> None:
-    model, tokenizer, _ = make("distilbert")
+    _, tokenizer, _ = make("distilbert")
     with pytest.raises(ValueError, match="teacher"):
-        DistilledMaskedWords(model, tokenizer, None)
+        DistilledMaskedWords(tokenizer, None)

@@ -9,11 +9,19 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from components.bundle.attention import learn_query
 from components.bundle.corpus import Example
 from components.bundle.evidence import Scored, cosine_results, probe_backbone
-from components.bundle.probes import classifier, fit_probes, folded, standardiser
-from components.bundle.vectors import Batch, available, embed, vectors
+from components.bundle.probes import (
+    Batch,
+    available,
+    embed,
+    fit_probes,
+    fold_scaler,
+    learn_query,
+    logistic_regression,
+    standardiser,
+    vectors,
+)
 from components.engine.backbone import Backbone
 from components.engine.engine import Engine
 from components.engine.loading import load
@@ -59,9 +67,9 @@ def test_a_folded_probe_is_the_pipeline(count: int, wide: bool) -> None:
     labels = np.arange(120) % count
     width = 300 if wide else 20
     pooled = (rng.normal(size=(120, width)) * rng.uniform(0.1, 9, width) + labels[:, None]).astype(np.float32)
-    scaler, regression = standardiser(pooled), classifier(wide, seed=0)
+    scaler, regression = standardiser(pooled), logistic_regression(wide, seed=0)
     regression.fit(scaler.transform(pooled), labels)
-    probe = folded(scaler, regression)
+    probe = fold_scaler(scaler, regression)
     logits = torch.from_numpy(pooled @ probe.weight.T + probe.bias)
     expected = regression.predict_proba(scaler.transform(pooled))
     np.testing.assert_allclose(logits.softmax(dim=1), expected, atol=1e-5)
@@ -74,8 +82,8 @@ def test_a_number_that_is_constant_but_for_rounding_weighs_nothing() -> None:
     rng = np.random.default_rng(0)
     pooled = rng.normal(size=(90, 5)).astype(np.float32)
     pooled[:, 2] = 3 + rng.normal(scale=1e-6, size=90)
-    scaler, regression = standardiser(pooled), classifier(wide=False, seed=0)
-    probe = folded(scaler, regression.fit(scaler.transform(pooled), np.arange(90) % 2))
+    scaler, regression = standardiser(pooled), logistic_regression(wide=False, seed=0)
+    probe = fold_scaler(scaler, regression.fit(scaler.transform(pooled), np.arange(90) % 2))
     assert (probe.weight != 0).all(axis=0).tolist() == [True, True, False, True, True]
 
 
@@ -142,6 +150,8 @@ def scored() -> list[Scored]:
 
 def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
     model, pairs = load_plain(backbone.spec.location), scored()
+    sentences = {sentence for one, other, _score in pairs for sentence in (one, other)}
+    hidden = {sentence: model(sentence).hidden_states[-1][0].numpy() for sentence in sentences}
     found = {row.pooling: row for row in cosine_results(backbone, pairs, seed=0)}
     assert list(found) == [key for key in POOLINGS if key != "attention"]
     for pooling, pool in {
@@ -149,7 +159,7 @@ def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
         "lasttoken": lambda hidden: hidden[-1],
         "mean": lambda hidden: hidden.mean(axis=0),
     }.items():
-        plain = [[pool(model(side).hidden_states[-1][0].numpy()) for side in pair[:2]] for pair in pairs]
+        plain = [[pool(hidden[side]) for side in pair[:2]] for pair in pairs]
         rho = spearmanr([score for *_, score in pairs], [cosine(*sides) for sides in plain]).statistic
         assert found[pooling].rho == pytest.approx(rho, abs=1e-3)
         assert found[pooling].low < rho < found[pooling].high
@@ -159,7 +169,7 @@ def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
 @pytest.fixture(scope="module")
 def evidence(backbone: Backbone) -> tuple:
     training = {"sentiment": planted(40, seed=1), "paraphrase": planted(40, seed=2, texts=2)}
-    others = {"sentiment": planted(20, seed=3), "paraphrase": planted(20, seed=4, texts=2)}
+    others = {"sentiment": planted(10, seed=3), "paraphrase": planted(10, seed=4, texts=2)}
     return backbone.spec, training, others, scored()[:20]
 
 
@@ -204,6 +214,6 @@ def test_the_accuracies_are_those_of_the_engine_on_the_file(
         assert row.accuracy == pytest.approx(answers.mean())
         assert row.low <= row.accuracy <= row.high
         assert (row.better, row.worse) == ((answers & ~baseline).sum(), (baseline & ~answers).sum())
-        assert (row.backbone, row.trained, row.measured) == ("tiny", 40, 20)
+        assert (row.backbone, row.trained, row.measured) == ("tiny", 40, 10)
         stored = read_probe(folder / "tiny.safetensors", row.task, row.pooling)
         assert stored.weight.shape == (2, row.width)

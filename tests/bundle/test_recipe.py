@@ -11,11 +11,11 @@ from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForPreTraining, AutoModelForSequenceClassification
 
 from components.bundle.__main__ import main
-from components.bundle.recipes import PRETRAINED, RECIPES, Book, load_book, smoke
-from components.bundle.steps import Workshop, run_step, run_steps, steps, with_needs
+from components.bundle.recipes import PRETRAINED, RECIPES, Recipes, load_recipes, smoke
+from components.bundle.steps import Workspace, run_step, run_steps, steps, with_needs
 from components.results import read_results
 
-KEYS = load_book().keys
+KEYS = load_recipes().keys
 TUNED = tuple(key for key in KEYS if not key.endswith(PRETRAINED))
 
 
@@ -38,20 +38,20 @@ def test_fifteen_checkpoints_in_order() -> None:
 
 
 @pytest.mark.parametrize("key", TUNED)
-def test_a_classifier_is_an_ordinary_folder(key: str, made: Path, book: Book) -> None:
+def test_a_classifier_is_an_ordinary_folder(key: str, made: Path, recipes: Recipes) -> None:
     folder = made / "models" / key
     files = {"README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
     assert {file.name for file in folder.iterdir()} == files
     _, info = AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info
     config = AutoConfig.from_pretrained(folder)
-    labels = book.tasks[key.split("-")[1]].labels
+    labels = recipes.tasks[key.split("-")[1]].labels
     assert (config.id2label, config.problem_type) == (dict(enumerate(labels)), "single_label_classification")
     assert config.label2id == {label: i for i, label in enumerate(labels)}
     assert config.pad_token_id is not None
 
 
-@pytest.mark.parametrize("family", load_book().families)
+@pytest.mark.parametrize("family", load_recipes().families)
 def test_a_pretrained_checkpoint_lacks_a_classification_head_alone(family: str, made: Path) -> None:
     folder = made / "models" / f"{family}-pretrained"
     _, whole = AutoModelForPreTraining.from_pretrained(folder, output_loading_info=True)
@@ -63,18 +63,18 @@ def test_a_pretrained_checkpoint_lacks_a_classification_head_alone(family: str, 
 
 
 def test_only_bert_has_a_pretrained_pooler(made: Path) -> None:
-    for family in load_book().families:
+    for family in load_recipes().families:
         weights = load_file(made / "models" / f"{family}-pretrained" / "model.safetensors")
         assert any("pooler" in name for name in weights) == (family == "bert")
 
 
 def test_a_student_starts_from_its_teacher(work: Path, data: Path, made: Path, tmp_path: Path) -> None:
-    book = smoke(load_book())
-    family = book.families["distilbert"]
+    recipes = smoke(load_recipes())
+    family = recipes.families["distilbert"]
     still = replace(family, pretraining=replace(family.pretraining, learning_rate=0.0))
-    book = replace(book, families={**book.families, "distilbert": still})
+    recipes = replace(recipes, families={**recipes.families, "distilbert": still})
     (tmp_path / "bert-pretrained").symlink_to(work / "bert-pretrained")
-    run_step(Workshop(book, data, tmp_path, "cpu"), "distilbert-pretrained")
+    run_step(Workspace(recipes, data, tmp_path, "cpu"), "distilbert-pretrained")
     ours = load_file(tmp_path / "distilbert-pretrained/model/model.safetensors")
     theirs = load_file(made / "models/bert-pretrained/model.safetensors")
     encoder = "bert.encoder.layer"
@@ -94,11 +94,11 @@ def test_everything_is_shipped_and_nothing_else(made: Path) -> None:
     assert {file.name for file in made.iterdir()} == {"models", "probes", "results.json"}
 
 
-def test_results_cover_every_checkpoint_task_and_pooling(made: Path, book: Book) -> None:
+def test_results_cover_every_checkpoint_task_and_pooling(made: Path, recipes: Recipes) -> None:
     results = read_results(made / "results.json")
     assert tuple(row.backbone for row in results.checkpoints) == TUNED
     asked = {(row.backbone, row.task) for row in results.probes}
-    assert asked == {(key, task) for key in KEYS for task in book.probing.sources}
+    assert asked == {(key, task) for key in KEYS for task in recipes.probing.sources}
     assert {row.backbone for row in results.cosines} == set(KEYS)
     learned = {"attention", "flatten"}
     for key in KEYS:
@@ -122,49 +122,60 @@ def test_a_killed_run_goes_on(
     main(["--data", str(data), "--work", str(work), "--out", str(tmp_path), "--smoke"])
     printed = capsys.readouterr().out
     assert "paraphrases: 48 examples; 1 more hold an evaluation's text, and are dropped" in printed
-    assert all(f"[{name}] is there already" in printed for name in steps(load_book()))
+    assert all(f"[{name}] is there already" in printed for name in steps(load_recipes()))
     assert {folder.name: folder.stat().st_mtime_ns for folder in work.iterdir()} == before
     assert (tmp_path / "results.json").read_bytes() == (made / "results.json").read_bytes()
     assert printed.splitlines()[-len(TUNED) - 1].split()[:2] == ["checkpoint", "accuracy"]
 
 
-@pytest.mark.usefixtures("made")
-def test_an_unfinished_step_is_made_anew(book: Book, data: Path, work: Path, tmp_path: Path) -> None:
-    (tmp_path / ".gpt2-pretrained@old").mkdir()
-    (tmp_path / ".gpt2-pretrained@old/half").touch()
-    run_steps(Workshop(book, data, tmp_path, "cpu"), ["gpt2-pretrained"], 1)
-    assert {folder.name for folder in tmp_path.iterdir()} == {"gpt2-pretrained"}
-    ours, theirs = (folder / "gpt2-pretrained/model" for folder in (tmp_path, work))
+NEEDED = ("teacher", "soft-labels", "xlnet-pretrained")  # for what is made a second time
+AGAIN = ("gpt2-pretrained", "xlnet-paraphrase", "xlnet-paraphrase-probes")
+
+
+@pytest.fixture(scope="module")
+def again(
+    recipes: Recipes, data: Path, work: Path, made: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Some steps made a second time; the first was begun by a run that was killed."""
+    del made  # it fills ``work``
+    folder = tmp_path_factory.mktemp("again")
+    for step in NEEDED:
+        (folder / step).symlink_to(work / step)
+    (folder / ".gpt2-pretrained@old").mkdir()
+    (folder / ".gpt2-pretrained@old/half").touch()
+    run_steps(Workspace(recipes, data, folder, "cpu"), AGAIN, 1)
+    return folder
+
+
+def test_an_unfinished_step_is_made_anew(work: Path, again: Path) -> None:
+    assert {folder.name for folder in again.iterdir()} == {*NEEDED, *AGAIN}
+    ours, theirs = (folder / "gpt2-pretrained/model" for folder in (again, work))
     for name in ("model.safetensors", "tokenizer.json", "config.json"):
-        assert (ours / name).read_bytes() == (
-            theirs / name
-        ).read_bytes()  # and the same seed, the same weights
+        assert (ours / name).read_bytes() == (theirs / name).read_bytes()  # same seed, same weights
+
+
+def test_same_seed_same_classifier_and_probes(work: Path, again: Path) -> None:
+    for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.json"):
+        assert (again / file).read_bytes() == (work / file).read_bytes()
 
 
 @pytest.mark.usefixtures("made")
-def test_same_seed_same_classifier_and_probes(book: Book, data: Path, work: Path, tmp_path: Path) -> None:
-    for needed in ("teacher", "opinions", "xlnet-pretrained"):
-        (tmp_path / needed).symlink_to(work / needed)
-    workshop = Workshop(book, data, tmp_path, "cpu")
-    run_steps(workshop, ["xlnet-paraphrase", "xlnet-paraphrase-probes"], 1)
-    for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.json"):
-        assert (tmp_path / file).read_bytes() == (work / file).read_bytes()
-    other = replace(workshop, book=replace(book, seed=book.seed + 1), folder=tmp_path / "other")
-    other.folder.mkdir()
-    for needed in ("teacher", "opinions", "xlnet-pretrained"):
-        (other.folder / needed).symlink_to(work / needed)
-    run_step(other, "xlnet-paraphrase")
-    ours, theirs = (f / "xlnet-paraphrase/model/model.safetensors" for f in (other.folder, work))
+def test_another_seed_another_classifier(recipes: Recipes, data: Path, work: Path, tmp_path: Path) -> None:
+    for step in NEEDED:
+        (tmp_path / step).symlink_to(work / step)
+    other = replace(recipes, seed=recipes.seed + 1)
+    run_step(Workspace(other, data, tmp_path, "cpu"), "xlnet-paraphrase")
+    ours, theirs = (folder / "xlnet-paraphrase/model/model.safetensors" for folder in (tmp_path, work))
     assert ours.read_bytes() != theirs.read_bytes()
 
 
-def test_a_step_brings_what_it_needs(book: Book) -> None:
-    assert dict(with_needs(book, ["distilbert-sentiment"])) == {
+def test_a_step_brings_what_it_needs(recipes: Recipes) -> None:
+    assert dict(with_needs(recipes, ["distilbert-sentiment"])) == {
         "teacher": (),
-        "opinions": ("teacher",),
+        "soft-labels": ("teacher",),
         "bert-pretrained": (),
         "distilbert-pretrained": ("bert-pretrained",),
-        "distilbert-sentiment": ("opinions", "distilbert-pretrained"),
+        "distilbert-sentiment": ("soft-labels", "distilbert-pretrained"),
     }
 
 
@@ -181,34 +192,40 @@ def test_an_unknown_step_is_refused(data: Path, capsys: pytest.CaptureFixture[st
     assert "bert-sentiment" in capsys.readouterr().err
 
 
-def test_a_smoke_run_keeps_every_stage(book: Book) -> None:
-    whole = load_book()
-    for name, task in book.tasks.items():
-        kinds = [[(s.sources, s.variation, s.objective) for s in t.stages] for t in (task, whole.tasks[name])]
+def test_a_smoke_run_keeps_every_stage(recipes: Recipes) -> None:
+    whole = load_recipes()
+    for name, task in recipes.tasks.items():
+        kinds = [
+            [(s.sources, s.augmentation, s.objective) for s in t.stages] for t in (task, whole.tasks[name])
+        ]
         assert kinds[0] == kinds[1]
         assert {stage.steps for stage in task.stages} == {2}
-    assert {name: family.config for name, family in book.families.items()} == {
+    assert {name: family.config for name, family in recipes.families.items()} == {
         name: family.config for name, family in whole.families.items()
     }
+    probed = {len(recipes.sources[source].texts) for source in recipes.probing.sources.values()}
+    assert probed == {len(whole.sources[source].texts) for source in whole.probing.sources.values()} == {1, 2}
 
 
 def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
     text = RECIPES.read_text(encoding="utf-8")
-    (tmp_path / "recipes.toml").write_text(text.replace("warm_up", "warmth"), encoding="utf-8")
+    (tmp_path / "recipes.toml").write_text(text.replace("warmup_ratio", "warmth"), encoding="utf-8")
     with pytest.raises(pydantic.ValidationError, match="warmth"):
-        load_book(tmp_path / "recipes.toml")
+        load_recipes(tmp_path / "recipes.toml")
 
 
 @pytest.mark.usefixtures("made")
 def test_a_record_tells_of_time_and_storage(work: Path) -> None:
     record = json.loads((work / "bert-sentiment/record.json").read_text(encoding="utf-8"))
-    assert set(record) == {"seconds", "threads", "device", "parameters", "accuracy", "measured", "changed"}
-    assert 0 <= record["changed"] <= record["measured"] == 48
+    assert set(record) == {"seconds", "threads", "device", "parameters", "head"}
+    assert set(record["head"]) == {"accuracy", "measured", "changed"}
+    assert 0 <= record["head"]["changed"] <= record["head"]["measured"] == 48
+    assert json.loads((work / "bert-pretrained/record.json").read_text(encoding="utf-8"))["head"] is None
 
 
 def test_some_families_go_through_a_stage_of_their_own() -> None:
-    task = load_book().tasks["paraphrase"]
-    lengths = {family: len(task.path(family)) for family in ("bert", "gpt2", "distilbert")}
+    task = load_recipes().tasks["paraphrase"]
+    lengths = {family: len(task.stages_for(family)) for family in ("bert", "gpt2", "distilbert")}
     assert lengths == {"bert": 4, "gpt2": 5, "distilbert": 8}
-    assert task.path("distilbert") == task.stages
-    assert task.path("bert") == tuple(stage for stage in task.stages if not stage.families)
+    assert task.stages_for("distilbert") == task.stages
+    assert task.stages_for("bert") == tuple(stage for stage in task.stages if not stage.families)

@@ -1,12 +1,14 @@
 import json
+from copy import deepcopy
+from pathlib import Path
 
 import pytest
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
-from components.bundle.checkpoints import save, untrained
+from components.bundle.checkpoints import save
 from components.bundle.corpus import Corpus
-from components.bundle.recipes import Book
+from components.bundle.recipes import Recipes
 from components.bundle.vocabulary import train_tokenizer
 from tests.bundle.conftest import FAMILIES
 
@@ -36,8 +38,8 @@ def _joined(tokenizer: PreTrainedTokenizerFast, ids: list[int]) -> str:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_special_tokens_come_first(family: str, book: Book, tokenizers: Tokenizers) -> None:
-    special = book.families[family].tokenizer.special
+def test_special_tokens_come_first(family: str, recipes: Recipes, tokenizers: Tokenizers) -> None:
+    special = recipes.families[family].tokenizer.special
     assert tuple(tokenizers[family].convert_ids_to_tokens(range(len(special)))) == special
     assert tokenizers[family].pad_token in special
 
@@ -91,9 +93,11 @@ def test_characters_never_seen_are_unknown(family: str, tokenizers: Tokenizers) 
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_same_texts_same_vocabulary(family: str, book: Book, corpus: Corpus, tokenizers: Tokenizers) -> None:
-    texts = corpus.texts(book.vocabulary.sources)
-    again = train_tokenizer(book.families[family].tokenizer, book.vocabulary, texts, book.longest)
+def test_same_texts_same_vocabulary(
+    family: str, recipes: Recipes, corpus: Corpus, tokenizers: Tokenizers
+) -> None:
+    texts = corpus.texts(recipes.vocabulary.sources)
+    again = train_tokenizer(recipes.families[family].tokenizer, recipes.vocabulary, texts, recipes.max_length)
     assert json.loads(again.backend_tokenizer.to_str()) == json.loads(
         tokenizers[family].backend_tokenizer.to_str()
     )
@@ -101,14 +105,18 @@ def test_same_texts_same_vocabulary(family: str, book: Book, corpus: Corpus, tok
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_saved_tokenizer_is_the_trained_one(
-    family: str, book: Book, tokenizers: Tokenizers, tmp_path_factory: pytest.TempPathFactory
+    family: str,
+    recipes: Recipes,
+    models: dict[str, PreTrainedModel],
+    tokenizers: Tokenizers,
+    tmp_path: Path,
 ) -> None:
-    folder = tmp_path_factory.mktemp("saved") / family
+    folder = tmp_path / family
     tokenizer = tokenizers[family]
-    save(untrained(book.families[family], book, tokenizer), tokenizer, folder)
+    save(deepcopy(models[family]), tokenizer, folder)
     loaded = AutoTokenizer.from_pretrained(folder)
-    assert type(loaded).__name__ == book.families[family].tokenizer.kind
-    assert loaded.model_max_length == book.longest
+    assert type(loaded).__name__ == recipes.families[family].tokenizer.kind
+    assert loaded.model_max_length == recipes.max_length
     texts = (["The story isn't long.", "A 😀 é"], ["``warm'' pictures", "b"])
     theirs, ours = (t(*texts, padding=True) for t in (loaded, tokenizer))
     assert dict(theirs) == dict(ours)
