@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from itertools import islice, product
 from typing import Any
 
@@ -13,8 +14,8 @@ from gradio.events import api
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.types import Analysis, Anatomy, BackboneSpec, Cell, Compared, Progress, Query
-from components.ui.download import hub_queue
-from components.ui.question import to_reference
+from components.ui.classify.download import hub_queue
+from components.ui.classify.question import to_reference
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
 ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
@@ -33,10 +34,8 @@ def add_api(analyst: Analyst) -> None:
         Says what /backbones says of the others. Nothing large is downloaded; a model that cannot be had
         comes back as a message that says why.
         """
-        try:
+        with _refused_in_english():
             return backbone_json(analyst.find(backbone))
-        except PoolscopeError as error:
-            raise gr.Error(str(error), print_exception=False) from error
 
     def fetch(backbone: str) -> Iterator[dict[str, int]]:
         """Download a classifier from the hub, and say a few times a second how far it is, in bytes.
@@ -44,22 +43,16 @@ def add_api(analyst: Analyst) -> None:
         It is over when ``done`` equals ``total``; both are 0 where it is here already. Who stops listening
         stops the download, and a later one goes on from there.
         """
-        try:
-            with closing(analyst.fetch(backbone)) as steps:
-                step = Progress(0, 0)
-                for step in steps:
-                    yield {"done": step.done, "total": step.total}
-                if step.total == 0:
-                    yield {"done": 0, "total": 0}
-        except PoolscopeError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+        with _refused_in_english(), closing(analyst.fetch(backbone)) as steps:
+            step = Progress(0, 0)
+            for step in steps:
+                yield asdict(step)
+            if step.total == 0:
+                yield asdict(Progress(0, 0))
 
     def poolings() -> list[dict[str, Any]]:
         """The ways to make one vector of the hidden states, the head's own first."""
-        return [
-            {"key": spec.key, "title": spec.title, "summary": spec.summary, "learned": spec.learned}
-            for spec in analyst.poolings()
-        ]
+        return [asdict(spec) for spec in analyst.poolings()]
 
     def analyze(
         backbone: str,
@@ -79,10 +72,8 @@ def add_api(analyst: Analyst) -> None:
         message that says why.
         """
         query = Query(backbone, text, text_pair, pooling, head, layer, to_reference(reference), task)
-        try:
+        with _refused_in_english():
             return to_json(analyst.analyze(query))
-        except PoolscopeError as error:
-            raise gr.Error(str(error), print_exception=False) from error
 
     def anatomy(
         backbone: str,
@@ -100,10 +91,8 @@ def add_api(analyst: Analyst) -> None:
         why.
         """
         query = Query(backbone, text, text_pair, pooling, head, task=task)
-        try:
+        with _refused_in_english():
             return anatomy_json(analyst.anatomy(query))
-        except PoolscopeError as error:
-            raise gr.Error(str(error), print_exception=False) from error
 
     def compare(
         backbones: list[str],
@@ -119,15 +108,13 @@ def add_api(analyst: Analyst) -> None:
         tokens. A combination that cannot be answered has a row whose ``refusal`` says why; a request of which
         nothing can be answered comes back as a message.
         """
-        try:
+        with _refused_in_english():
             keys = _listed("backbones", backbones) or [s.key for s in analyst.backbones() if s.available]
             methods = _listed("poolings", poolings) or [spec.key for spec in analyst.poolings()]
             pairs = islice(product(keys, methods), ENOUGH)
             asked = [Query(key, text, text_pair, method, head) for key, method in pairs]
             with closing(analyst.compare(asked)) as answers:
                 return [row for one in answers for row in rows_json(one, fitting=not poolings)]
-        except PoolscopeError as error:
-            raise gr.Error(str(error), print_exception=False) from error
 
     api(backbones, api_name="backbones")
     api(find, api_name="find", **hub_queue("find"))
@@ -136,6 +123,15 @@ def add_api(analyst: Analyst) -> None:
     api(analyze, api_name="analyze", concurrency_id="model")
     api(anatomy, api_name="anatomy", concurrency_id="model")
     api(compare, api_name="compare", concurrency_id="model")
+
+
+@contextmanager
+def _refused_in_english() -> Iterator[None]:
+    """Turns a refusal into gradio's error, in English: that is what programs read, whoever asks."""
+    try:
+        yield
+    except PoolscopeError as error:
+        raise gr.Error(str(error), print_exception=False) from error
 
 
 def backbone_json(spec: BackboneSpec) -> dict[str, Any]:
@@ -207,20 +203,10 @@ def anatomy_json(anatomy: Anatomy) -> dict[str, Any]:
             }
             for step in anatomy.steps
         ],
-        "weights": [
-            {"name": weight.name, "shape": list(weight.shape), "origin": weight.origin}
-            for weight in anatomy.weights
-        ],
+        "weights": [{**asdict(weight), "shape": list(weight.shape)} for weight in anatomy.weights],
         "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in anatomy.unused],
         "source": [
-            {
-                "title": source.title,
-                "file": source.file,
-                "first": source.first,
-                "lines": list(source.lines),
-                "ran": list(source.ran),
-                "picks": list(source.picks),
-            }
+            {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(source).items()}
             for source in anatomy.sources
         ],
         "code": anatomy.program,

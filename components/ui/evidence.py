@@ -2,162 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from components.analyst import Analyst
-from components.figures.evidence import Evidence, select
-from components.figures.intervals import MARKS, accuracy_figure, rho_figure
-from components.figures.labels import visible
-from components.figures.view import Say
-from components.results import Results, read_results
-from components.ui.evidence_captions import accuracy_heading, rho_heading
-from components.ui.evidence_table import own_table, probe_table
-from components.ui.findings import findings, legend
-from components.ui.plot import plot_box
+from components.errors import PoolscopeError
+from components.exhibits.control import Control, OneOf, SomeOf, State
+from components.exhibits.draw.labels import visible
+from components.exhibits.evidence.evidence import Evidence, select
+from components.exhibits.evidence.intervals import MARKS
+from components.exhibits.exhibit import Panel
+from components.exhibits.panels import EVIDENCE as PANEL
+from components.results import Results
+from components.texts import Texts
+from components.ui.places import AT_ONCE, NOTHING, Given, Places, Updates, build_places, menu
+from components.ui.tab import Linked, Surroundings, TabKind
 
-NOTHING: dict[str, Any] = gr.skip()  # leaves every component as it is
 
-
-def build_evidence(analyst: Analyst, path: Path, say: Say) -> EvidenceTab | None:
-    """Lay the tab out for the results in the file ``path``, or say how they are made and give None."""
-    results = read_results(path) if path.is_file() else Results()
+def build_evidence(around: Surroundings) -> EvidenceTab:
+    """Lay the tab out for the results, or say how they are made where there are none."""
+    say, results = around.say, around.results
+    specs, kinds = around.analyst.backbones(), around.analyst.tasks()
+    names = Names({spec.key: spec.title for spec in specs}, {task.key: task.title for task in kinds})
     if not results.probes:
-        gr.HTML(_paragraph("missing", say("evidence.missing")), elem_id="evidence-missing")
-        return None
-    tab = Evidences(results, {spec.key: spec.title for spec in analyst.backbones()}, say)
-    tasks = {task.key: task.title for task in analyst.tasks()}
-    first = tab.first
-    gr.HTML(_paragraph("lead", say("evidence.lead")))
-    with gr.Row(elem_id="selection"):
-        task = gr.Dropdown(
-            [(visible(tasks.get(key, key)), key) for key in tab.tasks],
-            value=first.task,
-            label=say("evidence.task"),
-            filterable=False,
-            scale=1,
-            min_width=220,
-            elem_id="evidence-task",
-        )
-        backbones = gr.Dropdown(
-            [(visible(tab.titles.get(key, key)), key) for key in tab.backbones],
-            value=list(first.backbones),
-            label=say("evidence.backbones", most=len(MARKS)),
-            multiselect=True,
-            max_choices=len(MARKS),
-            filterable=False,
-            scale=3,
-            min_width=300,
-            elem_id="evidence-backbones",
-        )
-    drawn = _answer(tab, first)
+        said = f'<p class="missing">{escape(say("evidence.missing"))}</p>'
+        gr.HTML(said, elem_id="evidence-missing")
+        return EvidenceTab(results, names, say, None)
+    gr.HTML(f'<p class="lead">{escape(say("evidence.lead"))}</p>')
+    first = _first(results, names)
+    chosen = _build_selection(results, names, first, say)
+    tab = EvidenceTab(results, names, say, Parts(*chosen, build_places(PANEL, say, first=(first, {}))))
     gr.on(
-        [task.input, backbones.input],
+        [part.input for part in chosen],
         tab.choose,
-        inputs=[task, backbones],
-        outputs=drawn,
-        api_visibility="private",
-        queue=False,
-        show_progress="hidden",
+        inputs=set(chosen),
+        outputs=tab.outputs,
         trigger_mode="always_last",
+        **AT_ONCE,
     )
-    return EvidenceTab(tab, task, backbones, tuple(drawn))
+    return tab
+
+
+EVIDENCE = TabKind("evidence", "page.evidence", build_evidence)
+
+
+@dataclass(frozen=True)
+class Names:
+    """Titles by the keys of backbones and of tasks; what has none is called by its key."""
+
+    backbones: Mapping[str, str]
+    tasks: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The components of the tab."""
+
+    task: gr.Dropdown
+    backbones: gr.Dropdown
+    places: Places
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceTab:
-    """The components of the tab; ``drawn`` are those that a choice changes."""
+    """What was measured, and the ``parts`` that show it: None where nothing was."""
 
-    evidences: Evidences
-    task: gr.Dropdown
-    backbones: gr.Dropdown
-    drawn: tuple[gr.components.Component, ...]
+    results: Results
+    names: Names
+    say: Texts
+    parts: Parts | None
+
+    @cached_property
+    def linked(self) -> Sequence[Linked]:
+        """The task and the backbones."""
+        if self.parts is None:
+            return []
+        first = _first(self.results, self.names)
+        tasks, backbones = _tasks(self.results), _backbones(self.results)
+        return [
+            Linked(Control("evidence_task", OneOf(lambda: tasks), first.task), self.parts.task),
+            Linked(
+                Control("evidence_backbones", SomeOf(lambda: backbones), first.backbones),
+                self.parts.backbones,
+            ),
+        ]
+
+    @property
+    def needs(self) -> set[Any]:
+        """Nothing: a link sets what it sets."""
+        return set()
+
+    @property
+    def waits(self) -> list[Any]:
+        """Nothing is asked of a model."""
+        return []
+
+    @property
+    def panels(self) -> Sequence[Panel[Any, Any]]:
+        """The evidence."""
+        return [PANEL]
 
     @property
     def outputs(self) -> list[Any]:
-        """Everything that ``lead_to`` changes."""
-        return [self.task, self.backbones, *self.drawn]
+        """Everything that a choice changes."""
+        return [] if self.parts is None else [*self._selection(), *self.parts.places.parts]
 
-    def lead_to(self, task: str, backbones: tuple[str, ...]) -> dict[Any, Any]:
-        """Choose a task and some backbones, and show what was measured of them."""
-        parts = self.evidences.draw(self.evidences.evidence(task, backbones))
-        return {self.task: task, self.backbones: list(backbones), **dict(zip(self.drawn, parts, strict=True))}
+    def answer_to(self, state: State) -> Evidence:
+        """The results of the task and the backbones that are chosen; PoolscopeError where there are none."""
+        if self.parts is None:
+            raise PoolscopeError("tab", "evidence", "evidence.missing")
+        task, backbones = (one.control.of(state) for one in self.linked)
+        return select(self.results, task, backbones, self.names.backbones)
 
+    def facts(self, answer: Evidence, state: State) -> dict[str, str]:
+        """The task and the backbones."""
+        del state
+        titles = self.say.listed(answer.titles[key] for key in answer.backbones)
+        return {self.say("evidence.task"): self.say.name(answer.task), self.say("question.backbone"): titles}
 
-@dataclass(frozen=True, eq=False)
-class Evidences:
-    """What the tab chooses from; ``titles`` names the backbones of the catalogue."""
+    def open(
+        self, state: State, chosen: Sequence[Linked], given: Given
+    ) -> tuple[Updates, list[PoolscopeError]]:
+        """Show the evidence that a link chooses."""
+        del given
+        answer = self.answer_to(state) if chosen and self.parts else None
+        return (self.fill(answer, state) if answer and answer.backbones else {}), []
 
-    results: Results
-    titles: Mapping[str, str]
-    say: Say
+    def fill(self, answer: Evidence, state: State) -> Updates:
+        """Choose what ``answer`` is about, and show it."""
+        if self.parts is None:
+            return {}
+        chosen = {self.parts.task: answer.task, self.parts.backbones: list(answer.backbones)}
+        return {**chosen, **self.parts.places.show(answer, state)}
 
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Every task with a probe."""
-        return tuple(dict.fromkeys(row.task for row in self.results.probes))
-
-    @property
-    def backbones(self) -> tuple[str, ...]:
-        """Every backbone with a probe."""
-        return tuple(dict.fromkeys(row.backbone for row in self.results.probes))
-
-    @property
-    def first(self) -> Evidence:
-        """What is shown on arrival: one backbone, one without a trained head of its own if there is any."""
-        tuned = {row.backbone for row in self.results.checkpoints}
-        backbone = next((key for key in self.backbones if key not in tuned), self.backbones[0])
-        return self.evidence(self.tasks[0], (backbone,))
-
-    def evidence(self, task: str, backbones: tuple[str, ...]) -> Evidence:
-        """The results of a task for some backbones."""
-        return select(self.results, task, backbones, self.titles)
-
-    def choose(self, task: object, backbones: object) -> list[Any] | dict[str, Any]:
+    def choose(self, given: Given) -> Updates:
         """Draw what was chosen; leaves everything as it is where that is nothing that was measured."""
-        given = backbones if isinstance(backbones, list) else []
-        chosen = tuple(key for key in self.backbones if key in given)[: len(MARKS)]
-        if not chosen or task not in self.tasks:
+        if self.parts is None:
             return NOTHING
-        return self.draw(self.evidence(str(task), chosen))
+        sent, task = given[self.parts.backbones], given[self.parts.task]
+        keys = sent if isinstance(sent, list) else []
+        backbones = tuple(key for key in _backbones(self.results) if key in keys)[: len(MARKS)]
+        if not backbones or task not in _tasks(self.results):
+            return NOTHING
+        evidence = select(self.results, str(task), backbones, self.names.backbones)
+        return self.parts.places.show(evidence, {})
 
-    def draw(self, evidence: Evidence) -> list[Any]:
-        """Legend, the two plots under their headings, findings and table."""
-        say, said = self.say, findings(evidence, self.say)
-        return [
-            legend(evidence, say),
-            accuracy_heading(evidence, say),
-            accuracy_figure(evidence, say),
-            rho_heading(evidence, say),
-            rho_figure(evidence, say),
-            said,
-            probe_table(evidence, say),
-        ]
+    def _selection(self) -> list[Any]:
+        return [] if self.parts is None else [self.parts.task, self.parts.backbones]
 
 
-def _answer(tab: Evidences, first: Evidence) -> list[gr.components.Component]:
-    """Lay the answer out and fill it; the components are those that ``draw`` gives values for."""
-    say = tab.say
-    keys, left_heading, left, right_heading, right, said, table = tab.draw(first)
-    legend_part = gr.HTML(keys)
-    with gr.Row(elem_id="evidence-plots"):
-        with gr.Column(min_width=300, elem_classes="card"):
-            parts = [gr.HTML(left_heading), plot_box("accuracy-plot", left)]
-        with gr.Column(min_width=300, elem_classes="card"):
-            parts += [gr.HTML(right_heading), plot_box("rho-plot", right)]
-    found = gr.HTML(said, elem_id="findings")
-    gr.HTML(_paragraph("published", say("evidence.published")))
-    with gr.Accordion(say("table.heading"), open=False, elem_id="evidence-numbers", elem_classes="numbers"):
-        numbers = gr.HTML(table)
-    with gr.Accordion(say("evidence.own"), open=False, elem_id="own-numbers", elem_classes="numbers"):
-        gr.HTML(own_table(tab.results.checkpoints, tab.titles, say))
-    return [legend_part, *parts, found, numbers]
+def _build_selection(
+    results: Results, names: Names, first: Evidence, say: Texts
+) -> tuple[gr.Dropdown, gr.Dropdown]:
+    """The menus of tasks and of backbones."""
+    with gr.Row(elem_id="selection"):
+        tasks = [(visible(names.tasks.get(key, key)), key) for key in _tasks(results)]
+        task = menu("evidence-task", say("evidence.task"), tasks, first.task, scale=1, min_width=220)
+        most, label = len(MARKS), say("evidence.backbones", most=len(MARKS))
+        offered = [(visible(names.backbones.get(key, key)), key) for key in _backbones(results)]
+        several: dict[str, Any] = {"multiselect": True, "max_choices": most, "scale": 3, "min_width": 300}
+        backbones = menu("evidence-backbones", label, offered, list(first.backbones), **several)
+    return task, backbones
 
 
-def _paragraph(name: str, text: str) -> str:
-    return f'<p class="{name}">{escape(text)}</p>'
+def _first(results: Results, names: Names) -> Evidence:
+    """What is shown on arrival: one backbone, one without a trained head of its own if there is any."""
+    tuned, backbones = {row.backbone for row in results.checkpoints}, _backbones(results)
+    backbone = next((key for key in backbones if key not in tuned), backbones[0])
+    return select(results, _tasks(results)[0], (backbone,), names.backbones)
+
+
+def _tasks(results: Results) -> tuple[str, ...]:
+    """Every task with a probe."""
+    return tuple(dict.fromkeys(row.task for row in results.probes))
+
+
+def _backbones(results: Results) -> tuple[str, ...]:
+    """Every backbone with a probe."""
+    return tuple(dict.fromkeys(row.backbone for row in results.probes))

@@ -4,19 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
-from components.analyst import Analyst
-from components.figures.view import Say
-from components.results import Results, read_results
-from components.ui.question_answers import Answered, Answers, breakable
-from components.ui.question_file import QuestionFile, read_questions
+from components.exhibits.questions.answers import Answers, breakable
+from components.exhibits.questions.question import read_questions
+from components.ui.places import Updates
+from components.ui.tab import Surroundings, Tab, TabKind, selected
 
-Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
+
+def build_questions(around: Surroundings) -> None:
+    """Lay the tab out; it is hidden where no question can be answered."""
+    answers = Answers(around.analyst, around.results, read_questions(), around.say)
+    around.select.visible = bool(answers.available)
+    tag, lead = answers.texts.language.tag, escape(answers.texts("questions.lead"))
+    gr.HTML(f'<p class="lead" lang="{tag}">{lead}</p>', elem_id="questions-lead")
+    with gr.Column(elem_id="question-cards"):
+        cards = {one.key: _build_card(one.key, one.question[tag]) for one in answers.available}
+    tab = QuestionsTab(answers, cards, around)
+    shown = [
+        around.banner,
+        around.chosen,
+        *(part for other in around.tabs.values() for part in other.outputs),
+    ]
+    for key, card in cards.items():
+        card.button.click(
+            partial(tab.show_answer, key),
+            outputs=[card.answer, *shown],
+            concurrency_id="model",
+            api_visibility="private",
+            show_progress="minimal",
+            show_progress_on=[card.answer],
+        )
+
+
+QUESTIONS = TabKind("questions", "page.questions", build_questions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,40 +52,30 @@ class Card:
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
-    """The tab's components and what they do."""
+class QuestionsTab:
+    """A card for each question, by its key; other tabs show what was measured for an answer."""
 
     answers: Answers
     cards: Mapping[str, Card]
-    say: Say
+    around: Surroundings
 
-    def ask(self, key: str) -> tuple[Answered, Updates]:
-        """The answer to one question, and the update that shows it in its card."""
-        try:
-            answered = self.answers.answer(key)
-        except Exception as error:
-            raise gr.Error(self.say("verdict.bug")) from error
-        return answered, {self.cards[key].answer: answered.card}
-
-
-def build_questions(
-    analyst: Analyst, path: Path, say: Say, file: QuestionFile | None = None
-) -> Questions | None:
-    """Lay the tab out, with the results in the file ``path``; None where no question can be answered.
-
-    What a click on a card's button does beyond its card is up to the page.
-    """
-    results = read_results(path) if path.is_file() else Results()
-    answers = Answers(analyst, results, file or read_questions(), say)
-    if not answers.here:
-        return None
-    language, lead = answers.language, escape(answers.words["lead"])
-    gr.HTML(f'<p class="lead" lang="{language}">{lead}</p>', elem_id="questions-lead")
-    with gr.Column(elem_id="question-cards"):
-        cards = {asked.key: _card(asked.key, asked.wordings[language].question) for asked in answers.here}
-    return Questions(answers, cards, say)
+    def show_answer(self, key: str) -> Updates:
+        """Answer one question in its card and above the tabs, and open the tab that shows the same."""
+        answer = self.answers.answer(key)
+        updates: Updates = {self.cards[key].answer: answer.card}
+        if answer.measured is None:  # it could not be answered, and the card says why
+            return updates
+        name, tab = _shown_by(self.around.tabs, answer.view)
+        state = {one.control.key: one.control.default for one in tab.linked} | {"view": answer.view}
+        opened = {self.around.banner: answer.banner, self.around.chosen: gr.update(selected=name)}
+        return {**updates, **tab.fill(answer.measured, state), **selected(tab.linked, state), **opened}
 
 
-def _card(key: str, question: str) -> Card:
+def _shown_by(tabs: Mapping[str, Tab], view: str) -> tuple[str, Tab]:
+    """The tab with the panel ``view``, and its key."""
+    return next((key, tab) for key, tab in tabs.items() if view in [panel.key for panel in tab.panels])
+
+
+def _build_card(key: str, question: str) -> Card:
     with gr.Column(elem_id=f"question-{key}", elem_classes="card asked"):
         return Card(gr.Button(breakable(question), elem_classes="ask"), gr.HTML(""))

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import gradio as gr
 
-from components.analyst import Analyst
+from components.analyst import Analyst, Translated
+from components.results import Results, read_results
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
-from components.ui.away import build_exporter
-from components.ui.classify import build_classify
-from components.ui.compare.tab import build_compare
-from components.ui.evidence import build_evidence
-from components.ui.languages import page_path
-from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS, Leading
+from components.ui.classify.tab import CLASSIFY
+from components.ui.compare.tab import COMPARE
+from components.ui.evidence import EVIDENCE
+from components.ui.gradio_internals import scripted_html
 from components.ui.links.links import Links
-from components.ui.questions import build_questions
-from components.ui.talk.script import read_talk
-from components.ui.talk.slides import SHOWS, Stage
-from components.ui.talk.talk import build_talk
-from components.ui.title import build_title
-from components.ui.translated import Translated
+from components.ui.places import build_exporter
+from components.ui.public.locale import page_path
+from components.ui.questions import QUESTIONS
+from components.ui.tab import Surroundings, Tab, TabKind
+from components.ui.talk.talk import build_talk, read_talk, shows_of
+
+TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, QUESTIONS)
+TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps the rest of the address
 
 
 def build(
@@ -31,38 +33,49 @@ def build(
 
     ``results`` is what was measured, ``talk`` the script of talk mode.
     """
-    title = load_texts()("page.title")
+    title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            _fill(Translated(analyst, say), results, talk, say)
+            _fill(Translated(analyst, say), measured, talk, say)
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
     return page
 
 
-def _fill(analyst: Analyst, results: Path, talk: Path, say: Texts) -> None:
+def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> None:
     """Lay one language's page out."""
     with gr.Row(elem_id="top"):
-        build_title(say)
+        _title(say)
         corner = gr.Column(min_width=0, elem_id="corner")
     banner = gr.HTML("", elem_id="asked")
-    with gr.Tabs(elem_id="tabs") as tabs:
-        with gr.Tab(say("page.classify"), id=CLASSIFY):
-            classify = build_classify(analyst, banner, say)
-        with gr.Tab(say("page.compare"), id=COMPARE, elem_id="compare") as compare:
-            compared = build_compare(analyst, compare, say)
-            compared.take_from(classify.question.text, classify.question.pair)
-        with gr.Tab(say("page.evidence"), id=EVIDENCE, elem_id="evidence"):
-            evidence = build_evidence(analyst, results, say)
-        with gr.Tab(say("page.questions"), id=QUESTIONS, elem_id="questions") as tab:
-            questions = build_questions(analyst, results, say)
-            tab.visible = questions is not None
-    if questions is not None:
-        Leading(questions, classify, evidence, tabs, banner).connect()
-    links = Links(classify, compared, evidence, tabs, banner, corner, say)
+    tabs: dict[str, Tab] = {}
+    with gr.Tabs(elem_id="tabs") as chosen:
+        for kind in TABS:
+            with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
+                tab = kind.build(Surroundings(analyst, results, say, banner, select, chosen, tabs))
+                tabs |= {} if tab is None else {kind.key: tab}
+    links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, say)
     links.connect()
-    stage = Stage(analyst, evidence.evidences if evidence else None, say)
-    build_talk(read_talk(talk, links.controls, SHOWS), stage)
+    shows = shows_of(tabs.values())
+    build_talk(read_talk(talk, links.controls, shows), shows, say)
     build_exporter()
+
+
+def _title(say: Texts) -> gr.HTML:
+    """The title, the question that the page answers, and the way to its other languages."""
+    title, question = escape(say("page.title")), escape(say("page.question"))
+    links = " · ".join(_link(load_texts(tag), say) for tag in languages())
+    label = escape(say("page.languages"))
+    return scripted_html(
+        f'<h1>{title}</h1><p>{question}</p><nav id="languages" aria-label="{label}">{links}</nav>',
+        TITLE,
+        "title",
+    )
+
+
+def _link(other: Texts, say: Texts) -> str:
+    tag, name = escape(other.language.tag), escape(other.language.name)
+    here = ' aria-current="true"' if other.language == say.language else ""
+    return f'<a href="?lang={tag}" lang="{tag}" hreflang="{tag}"{here}>{name}</a>'

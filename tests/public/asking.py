@@ -1,6 +1,9 @@
 """Asking the app over HTTP, as a program does."""
 
 import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,3 +23,19 @@ def ask(client: httpx.Client, **fields: object) -> dict[str, Any]:
     lines = client.get(f"/gradio_api/call/analyze/{asked['event_id']}").text.splitlines()
     *_, last = (json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: "))
     return last[0] if isinstance(last, list) else last
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A file that cannot be read before it is opened: a named pipe that nobody writes to."""
+
+    path: Path
+
+    def close(self) -> None:
+        os.mkfifo(self.path)
+
+    def open(self) -> None:
+        """Wait until somebody reads; then let them go on, and let everybody after them through."""
+        with self.path.open("wb"):
+            self.path.unlink()
+            self.path.touch()

@@ -1,16 +1,24 @@
 """A visitor's Compare tab without a browser: the values of its components, as handlers change them."""
 
 from collections.abc import Generator, Iterator, Sequence
+from copy import copy
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
 from components.analyst import Analyst
+from components.results import Results
 from components.texts import load_texts
 from components.types import Compared, Query
-from components.ui.compare.tab import NOTHING, Compare, build_compare
+from components.ui.classify.tab import build_classify
+from components.ui.compare.tab import Compare, build_compare
+from components.ui.gradio_internals import block_functions
+from components.ui.places import NOTHING, Place, Updates
+from components.ui.tab import Surroundings
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
+from tests.ui.page import place_of
 
 SAY = load_texts()
 
@@ -43,13 +51,38 @@ class Page:
         kept = {*self.tab.inputs, *self.tab.view, self.tab.calls}
         self.values: dict[Any, Any] = {part: part.value for part in kept}
 
+    def copy(self) -> "Page":
+        """Another visitor's page with the same on it."""
+        other = copy(self)
+        other.values = dict(self.values)
+        return other
+
     def set(self, **values: Any) -> None:
-        version = {"version_text": self.tab.version.text, "version_pair": self.tab.version.pair}
-        self.values |= {version.get(name) or getattr(self.tab, name): one for name, one in values.items()}
+        """Set controls by what they are called here: a link calls some of them otherwise."""
+        names = {"text": "compare_text", "pair": "compare_pair", "head": "compare_head"}
+        names |= {"depth": "words_depth", "centred": "compare_centred"}
+        parts = {one.control.key: one.part for one in self.tab.linked}
+        self.values |= {parts[names.get(name, name)]: one for name, one in values.items()}
+
+    def place(self, name: str) -> Place:
+        """Where an exhibit stands."""
+        return place_of([self.tab.places], name)
+
+    def look(self, name: str) -> Updates:
+        """What the page does when a control in the card of an exhibit has been moved."""
+        place = self.place(name)
+        (event,) = (
+            event
+            for event in self.events
+            if isinstance(event.fn, partial) and event.fn.func.__name__ == "_look" and place in event.fn.args
+        )
+        updates: Updates = event.fn({part: self.values[part] for part in event.inputs})
+        assert updates is NOTHING or set(updates) <= set(event.outputs)
+        return updates
 
     def steps(self) -> Iterator[dict[Any, Any]]:
         for updates in self.tab.stream(self.values):
-            assert set(updates) <= set(self.tab.outputs)
+            assert set(updates) <= set(self.tab.changed)
             yield self.take(updates)
 
     def ask(self) -> dict[Any, Any]:
@@ -58,7 +91,7 @@ class Page:
         for updates in self.steps():
             left |= updates
         settled = self.tab.settle(self.values)
-        assert settled is NOTHING or set(settled) == set(self.tab.drawn)
+        assert settled is NOTHING or set(settled) == set(self.tab.places.parts)
         return left if settled is NOTHING else {**left, **settled}
 
     def take(self, updates: dict[Any, Any]) -> dict[Any, Any]:
@@ -69,6 +102,13 @@ class Page:
 
 
 def _tab(analyst: Analyst) -> tuple[Compare, gr.Tab, list[Any]]:
-    with gr.Blocks(analytics_enabled=False) as blocks, gr.Tabs(), gr.Tab("compare") as arrival:
-        tab = build_compare(analyst, arrival, SAY)
-    return tab, arrival, list(blocks.fns.values())
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        banner = gr.HTML("")
+        with gr.Tabs() as chosen:
+            with gr.Tab("classify") as first:
+                around = Surroundings(analyst, Results(), SAY, banner, first, chosen, {})
+                classify = build_classify(around)
+            with gr.Tab("compare") as arrival:
+                tabs = {"classify": classify}
+                tab = build_compare(Surroundings(analyst, Results(), SAY, banner, arrival, chosen, tabs))
+    return tab, arrival, list(block_functions(blocks).values())

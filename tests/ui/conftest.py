@@ -1,25 +1,74 @@
-"""The API over HTTP, on the fake analyst: one server for each file that asks for it."""
+"""What many tests look at and none changes: a server on made-up answers, whole pages."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import gradio as gr
 import pytest
 from gradio_client import Client
 
-from tests.serving import served
+from components.results import write_results
+from components.ui.shell import build
+from tests.serving import built, served
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_results import fake_results
+from tests.ui.page import Counting, Page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("api") / "server.log"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(log: Path) -> Iterator[str]:
+    """The address of one server for all files."""
     with served("-m", "tests.ui.fake_app", log=log) as address:
         yield address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def client(address: str) -> Client:
     return Client(address, verbose=False)
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of made-up results."""
+    path = tmp_path_factory.mktemp("page") / "results.json"
+    write_results(fake_results(), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def whole(results: Path) -> gr.Blocks:
+    """The whole page, with everything on it but questions."""
+    return built(lambda: build(FakeAnalyst(), results))
+
+
+@pytest.fixture(scope="session")
+def bare() -> gr.Blocks:
+    """The whole page without results and without a talk."""
+    return built(lambda: build(FakeAnalyst(), Path("missing.json"), Path(os.devnull)))
+
+
+@pytest.fixture(scope="session")
+def laid_out() -> Page:
+    """A Classify tab, to be visited anew by each test."""
+    return Page(Counting())
+
+
+@pytest.fixture
+def page(laid_out: Page, analyst: Counting) -> Page:
+    """A visitor's Classify tab."""
+    del analyst
+    return laid_out.anew()
+
+
+@pytest.fixture
+def analyst(laid_out: Page) -> Counting:
+    """Who answers on it."""
+    assert isinstance(laid_out.tab.analyst, Counting)
+    laid_out.tab.analyst.forget()
+    return laid_out.tab.analyst

@@ -195,11 +195,6 @@ class FakeAnalyst:
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)
 
-    def features(
-        self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
-    ) -> dict[str, Floats]:
-        raise NotImplementedError
-
 
 def _probed(kind: Kind, query: Query) -> Analysis:
     """The analysis with a probe for its head, of the asked task or of the first that fits."""

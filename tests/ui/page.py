@@ -1,27 +1,47 @@
 """A visitor's page without a browser: the values of its components, as handlers change them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any
 
 import gradio as gr
 
+from components.menus import load_examples
 from components.texts import load_texts
 from components.types import Analysis, Query
-from components.ui.answer import Updates, build_answer
-from components.ui.classify import NOTHING, Classify
-from components.ui.examples import load_examples
-from components.ui.question import build_question
-from components.ui.shell import build
+from components.ui.classify.answer import build_answer
+from components.ui.classify.question import build_question
+from components.ui.classify.tab import Classify
+from components.ui.gradio_internals import block_functions
+from components.ui.links.links import Links
+from components.ui.places import NOTHING, Place, Places, Updates
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_hub import FakeHub
 
 SAY = load_texts()
 
 
-def functions_of(analyst: FakeAnalyst, language: str = "") -> list[Any]:
+def functions_of(page: gr.Blocks, language: str = "") -> list[Any]:
     """The functions of the app's page in one language, by its path; the English one has none."""
-    page = built(lambda: build(analyst))
-    return [function for function in page.fns.values() if function.page == language]
+    return [function for function in block_functions(page).values() if function.page == language]
+
+
+def function_of(page: gr.Blocks, name: str) -> Any:
+    """The only function of this name on the English page."""
+    (found,) = (function for function in functions_of(page) if function.name == name)
+    return found
+
+
+def links_of(page: gr.Blocks) -> Links:
+    """What follows the links of the English page."""
+    links: Links = function_of(page, "follow").fn.__self__
+    return links
+
+
+def place_of(panels: Iterable[Places], name: str) -> Place:
+    """Where an exhibit stands."""
+    return next(place for panel in panels for place in panel.places if place.exhibit.name == name)
 
 
 class Counting(FakeAnalyst):
@@ -33,6 +53,11 @@ class Counting(FakeAnalyst):
 
     asked: list[Query]
 
+    def forget(self) -> None:
+        """Be as new: nothing was asked, and nothing was downloaded."""
+        self.asked.clear()
+        vars(self.hub).update(vars(FakeHub()))
+
     def analyze(self, query: Query) -> Analysis:
         self.asked.append(query)
         return super().analyze(query)
@@ -43,11 +68,13 @@ class Page:
 
     def __init__(self, analyst: FakeAnalyst) -> None:
         self.tab = built(lambda: _tab(analyst))
-        self.values: dict[Any, Any] = {component: component.value for component in self.tab.inputs}
-        self.values[self.tab.answer.layer] = 1
-        lookup = self.tab.question.lookup
-        for part in (self.tab.question.place, self.tab.download.arrived, *([lookup.box] if lookup else [])):
-            self.values[part] = part.value
+        self.values = _arrival(self.tab)
+
+    def anew(self) -> "Page":
+        """Another visitor's page on the same components, on which nothing has happened."""
+        other = copy(self)
+        other.values = _arrival(self.tab)
+        return other
 
     def set(self, **values: Any) -> Updates:
         """Change controls of the question or the answer by name, and ask."""
@@ -84,6 +111,12 @@ class Page:
                 if part in self.values:
                     self.values[part] = value
         return updates
+
+
+def _arrival(tab: Classify) -> dict[Any, Any]:
+    lookup = tab.question.lookup
+    more = (tab.question.place, tab.download.arrived, *([lookup.box] if lookup else []))
+    return {part: part.value for part in (*tab.inputs, *more)} | {tab.answer.layer: 1}
 
 
 def _tab(analyst: FakeAnalyst) -> Classify:

@@ -12,8 +12,8 @@ from gradio_client.exceptions import AppError
 
 from components.errors import PoolscopeError
 from components.types import Cell, Compared, Query
-from components.ui.api import cell_json
-from components.ui.shell import build
+from components.ui.api import add_api, cell_json
+from components.ui.gradio_internals import block_functions
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 
@@ -105,7 +105,12 @@ def test_two_long_lists_are_not_multiplied() -> None:
             raise PoolscopeError("combinations", len(queries), "errors.combinations", most=3)
             yield
 
-    functions = built(lambda: build(Counting())).fns.values()
+    def endpoints() -> gr.Blocks:
+        with gr.Blocks(analytics_enabled=False) as blocks:
+            add_api(Counting())
+        return blocks
+
+    functions = block_functions(built(endpoints)).values()
     (compare,) = (function.fn for function in functions if function.api_name == "compare")
     with pytest.raises(gr.Error, match="at most 3"):
         compare(["first"] * 100_000, ["cls"] * 100_000, "good")

@@ -1,23 +1,15 @@
 """The tab's handlers, without a browser and without torch."""
 
+import asyncio
 from typing import Any
 
 import gradio as gr
 import pytest
 
-from components.ui.classify import NOTHING
-from components.ui.examples import load_examples
-from tests.ui.page import Counting, Page
-
-
-@pytest.fixture
-def analyst() -> Counting:
-    return Counting()
-
-
-@pytest.fixture
-def page(analyst: Counting) -> Page:
-    return Page(analyst)
+from components.menus import load_examples
+from components.ui.places import NOTHING
+from components.ui.public.timeout import with_timeout
+from tests.ui.page import Counting, Page, place_of
 
 
 def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) -> None:
@@ -28,13 +20,13 @@ def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) ->
 
 
 def test_the_head_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting) -> None:
-    head = page.tab.answer.head
+    (head,) = (panel for panel in page.tab.answer.panels if panel.panel.key == "head")
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
-    assert set(head.all) <= set(updates) <= {page.tab.banner, *page.tab.outputs}
-    assert "drawn at random" in updates[head.lead]
-    assert updates[head.program].startswith("import torch")
-    assert not set(head.all) & set(page.tab.answer.drawn)
+    assert set(head.parts) <= set(updates) <= set(page.tab.outputs)
+    assert "drawn at random" in updates[place_of([head], "head").above]
+    assert updates[place_of([head], "takehome").codes[0]].startswith("import torch")
+    assert not set(head.parts) & set(page.tab.answer.drawn)
 
 
 def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> None:
@@ -49,9 +41,9 @@ def test_layer_and_centring_redraw_without_the_engine(page: Page, analyst: Count
     first = page.take(page.tab.look(page.values))
     page.values[page.tab.answer.centred] = True
     second = page.take(page.tab.look(page.values))
-    answer = page.tab.answer
-    assert first[answer.similarity].layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")
-    assert second[answer.similarity].layout.xaxis.title.text.startswith("centred")
+    plot = place_of(page.tab.answer.panels, "similarity").plot
+    assert first[plot].layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")
+    assert second[plot].layout.xaxis.title.text.startswith("centred")
     assert len(analyst.asked) == 1
 
 
@@ -59,7 +51,8 @@ def test_a_click_on_the_heat_map_moves_the_slider(page: Page) -> None:
     page.set()
     updates = page.tab.pick_layer(page.values, gr.EventData(None, {"layer": 1}))
     assert updates[page.tab.answer.layer] == 1
-    assert updates[page.tab.answer.shown].layer == 1
+    plot = place_of(page.tab.answer.panels, "similarity").plot
+    assert "layer 1 of 2" in updates[plot].layout.xaxis.title.text
 
 
 @pytest.mark.parametrize(("given", "layer"), [(99, 2), (-5, 0), ("x", 2), (None, 2), (1.0, 1)])
@@ -71,10 +64,17 @@ def test_any_layer_from_a_browser_becomes_one_that_exists(page: Page, given: obj
 
 def test_who_looks_at_the_last_layer_goes_on_doing_so(page: Page) -> None:
     page.set()
-    assert page.set(backbone="pair")[page.tab.answer.shown].layer == 6
+    assert page.set(backbone="pair")[page.tab.answer.layer]["value"] == 6
     page.values[page.tab.answer.layer] = 1
     page.take(page.tab.look(page.values))
-    assert page.set(backbone="first")[page.tab.answer.shown].layer == 1
+    assert page.set(backbone="first")[page.tab.answer.layer]["value"] == 1
+
+
+def test_a_slider_that_the_browser_has_not_moved_yet_changes_no_layer(page: Page) -> None:
+    page.set()
+    page.set(backbone="pair")
+    page.values[page.tab.answer.layer] = 2  # of the answer before
+    assert page.set(pooling="mean")[page.tab.answer.layer]["value"] == 6
 
 
 def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: Counting) -> None:
@@ -172,8 +172,10 @@ def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:
 
 
 def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
+    page = Page(Counting(broken=True))
+    served = with_timeout(page.tab.ask, 30)
     with pytest.raises(gr.Error) as caught:
-        Page(Counting(broken=True)).set()
+        asyncio.run(served(page.values))
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert caught.value.print_exception
     assert "a bug" not in caught.value.message

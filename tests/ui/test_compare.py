@@ -1,23 +1,20 @@
 """The Compare tab without a browser: what it shows is what each combination says when asked alone."""
 
 import re
+from html import unescape
 from typing import Any
 
 import gradio as gr
 import pytest
 
 from components.errors import PoolscopeError
-from components.figures.grid import Comparison
-from components.figures.view import number, percent
+from components.exhibits.comparison.comparison import Comparison, result
+from components.exhibits.view import number, percent
 from components.texts import load_texts
 from components.types import Analysis, Query
-from components.ui.compare.agreement import agreement
-from components.ui.compare.captions import result
-from components.ui.compare.grid import grid
-from components.ui.compare.tab import NOTHING
-from tests.figures.compared import answer, comparison
+from components.ui.places import NOTHING
+from tests.exhibits.compared_html import Table, words
 from tests.ui.compare_page import Page, Watched
-from tests.ui.compared_html import Table, words
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import functions_of
 
@@ -32,25 +29,33 @@ def asked_alone(query: Query) -> Analysis | str:
         return str(error)
 
 
+@pytest.fixture(scope="module")
+def compared() -> Page:
+    """A page with a comparison on it."""
+    page = Page(FakeAnalyst())
+    page.ask()
+    return page
+
+
 def test_the_first_arrival_asks_for_a_comparison_and_no_other_does() -> None:
     page = Page(FakeAnalyst())
     assert page.values[page.tab.calls] == 0
     assert page.take(page.tab.visit(page.values))[page.tab.calls] == 1
     assert page.take(page.tab.visit(page.values))[page.tab.calls] == 1
-    page.set(calls=7)
+    page.values[page.tab.calls] = 7
     assert page.tab.visit(page.values)[page.tab.calls] == 7
 
 
 def test_the_first_example_is_compared_in_the_place_of_the_empty_grid() -> None:
     analyst = Watched()
     page = Page(analyst)
-    assert page.tab.grid.value.count('class="pending"') == 15
+    assert page.place("grid").above.value.count('class="pending"') == 15
     left = page.ask()
     shown = page.values[page.tab.shown]
     assert shown.state == "done"
     assert len(shown.compared) == 5
     assert shown.poolings == ("native", "cls", "mean")
-    assert left[page.tab.grid].count('class="told') == 12
+    assert left[page.place("grid").above].count('class="told') == 12
     assert analyst.log.count("asked") == 1
     page.ask()
     assert analyst.log.count("asked") == 2
@@ -62,7 +67,7 @@ def test_every_cell_is_what_its_combination_says_alone(head: str) -> None:
     page, keys = Page(analyst), ["first", "pair", "untrained", "many", "emotions", "score"]
     poolings = [spec.key for spec in analyst.poolings()]
     page.set(backbones=keys, poolings=poolings, head=head, text="not good")
-    table = Table(page.ask()[page.tab.grid])
+    table = Table(page.ask()[page.place("grid").above])
     assert table.rows[0] == ["Backbone", *poolings]
     for key, row, classes in zip(keys, table.rows[1:], table.classes[1:], strict=True):
         for pooling, cell, name in zip(poolings, row[1:], classes[1:], strict=True):
@@ -89,10 +94,10 @@ def test_backbones_come_one_by_one_and_the_rest_waits() -> None:
         said = f"{done} of 3 backbones" if done < 3 else "6 combinations, from one forward pass for each of 3"
         assert said in words(step[page.tab.status])
         assert step[page.tab.cancel]["interactive"] == (done < 3)  # each time: the page may lose an update
-        assert page.tab.curves not in step  # drawn once, at the end
+        assert not set(page.place("curves").parts) & set(step)  # drawn once, at the end
     for done, step in enumerate(steps[1:], start=1):
-        assert step[page.tab.grid].count('class="pending"') == 2 * (3 - done)
-    assert len(page.tab.settle(page.values)[page.tab.curves].data) == 3
+        assert step[page.place("grid").above].count('class="pending"') == 2 * (3 - done)
+    assert len(page.tab.settle(page.values)[page.place("curves").plot].data) == 3
 
 
 def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
@@ -106,9 +111,9 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
     stopped = page.take(page.tab.stop(page.values))
     assert analyst.log == ["asked", "first", "left"]
     assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.status])
-    assert stopped[page.tab.grid].count("was not asked") == 2
+    assert stopped[page.place("grid").above].count("was not asked") == 2
     assert [one.backbone.key for one in page.values[page.tab.shown].compared] == ["first"]
-    assert "curves" in str(page.tab.look(page.values)[page.tab.curves_heading])
+    assert "curves-heading" in page.look("curves")[page.place("curves").above]
 
 
 def test_cancelling_before_anything_came_says_so() -> None:
@@ -121,14 +126,14 @@ def test_cancelling_before_anything_came_says_so() -> None:
 def test_another_view_asks_nothing() -> None:
     analyst = Watched()
     page = Page(analyst)
-    assert page.tab.look(page.values) is NOTHING
+    assert page.look("curves") is NOTHING
     left = page.ask()
     log = list(analyst.log)
     page.set(centred=True)
-    centred = page.tab.look(page.values)
-    assert set(centred) == {page.tab.curves_heading, page.tab.curves}
-    assert centred[page.tab.curves].data[0].y != left[page.tab.curves].data[0].y
-    assert page.ask()[page.tab.curves] == centred[page.tab.curves]
+    centred, place = page.look("curves"), page.place("curves")
+    assert set(centred) == set(place.parts)
+    assert centred[place.plot].data[0].y != left[place.plot].data[0].y
+    assert page.ask()[place.plot] == centred[place.plot]
     assert analyst.log[: len(log)] == log
     assert analyst.log.count("asked") == 2
 
@@ -148,17 +153,18 @@ def test_another_view_asks_nothing() -> None:
         ({"text": "  "}, "type at least one word"),
     ],
 )
-def test_what_cannot_be_compared_is_said_and_nothing_is_lost(given: dict[str, Any], told: str) -> None:
-    page = Page(FakeAnalyst())
-    page.ask()
+def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
+    compared: Page, given: dict[str, Any], told: str
+) -> None:
+    page = compared.copy()
     shown, before = page.values[page.tab.shown], page.tab.settle(page.values)
     page.set(**given)
     left = page.ask()
     assert told in words(left[page.tab.status])
     assert "<img" not in left[page.tab.status]
     assert not left[page.tab.cancel]["interactive"]
-    assert set(left) == {page.tab.status, page.tab.cancel, *page.tab.drawn}
-    assert {part: left[part] for part in page.tab.drawn} == before
+    assert set(left) == {page.tab.status, page.tab.cancel, *page.tab.places.parts}
+    assert {part: left[part] for part in page.tab.places.parts} == before
     assert page.values[page.tab.shown] is shown
 
 
@@ -181,9 +187,9 @@ def test_a_bug_is_no_answer_and_no_traceback() -> None:
 def test_a_backbone_that_has_come_since_is_offered() -> None:
     analyst = FakeAnalyst()
     page = Page(analyst)
-    assert "far" not in dict(page.tab.backbones.choices).values()
+    assert "far" not in dict(page.tab.asking.backbones.choices).values()
     analyst.hub.here.add("far")
-    assert "far" in dict(page.tab.visit(page.values)[page.tab.backbones]["choices"]).values()
+    assert "far" in dict(page.tab.visit(page.values)[page.tab.asking.backbones]["choices"]).values()
 
 
 def test_nothing_from_a_checkpoint_is_markup() -> None:
@@ -191,17 +197,16 @@ def test_nothing_from_a_checkpoint_is_markup() -> None:
     page.set(backbones=["hostile"], poolings=["cls", "pooler"], text=XSS)
     left = page.ask()
     shown: Comparison = page.values[page.tab.shown]
-    pieces = [left[part] for part in (page.tab.agreement, page.tab.grid, page.tab.table, page.tab.status)]
-    pieces += [left[page.tab.curves_heading], result(shown, SAY)]
-    odd = comparison([[answer([0.9, 0.1], (XSS, "x")), answer([0.9, 0.1], (XSS, "x")), XSS]], [XSS])
-    pieces += [agreement(odd, SAY), grid(odd, {"p0": XSS}, SAY)]
+    drawn = [left[part] for part in page.tab.places.parts if isinstance(part, gr.HTML)]
+    assert sum(XSS[:4] in unescape(piece) for piece in drawn) >= 4
+    pieces = [*drawn, left[page.tab.status], result(shown, SAY)]
     for piece in pieces:
         inside = re.sub(r"<(style|a) .*?>|<style>.*?</style>", "", piece)
         assert not re.search(r"<(img|svg|script)|onerror=pwn\(\)>|<a/", inside)
 
 
-def test_its_events_are_private_and_cancel_ends_only_its_own() -> None:
-    functions = functions_of(FakeAnalyst())
+def test_its_events_are_private_and_cancel_ends_only_its_own(whole: gr.Blocks) -> None:
+    functions = functions_of(whole)
     (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
     assert ask.api_visibility == "private"
     assert [ask._id] in [fn.cancels for fn in functions]
@@ -210,11 +215,13 @@ def test_its_events_are_private_and_cancel_ends_only_its_own() -> None:
     queued = {
         name for fn in others if fn.queue for name in re.findall(r"(?:Compare|Version)\.(\w+)", str(fn.fn))
     }
-    assert queued == {
-        "visit",
-        "brought",
-        "copied",
-        "dropped",
-        "swapped",
-    }  # gradio tells of a changed State only then
-    assert len(others) == 9
+    # gradio tells of a changed State only then
+    assert queued == {"visit", "bring", "copied", "dropped", "swapped"}
+    assert len(others) == 8
+
+
+def test_a_control_of_an_exhibit_redraws_it_at_once_and_privately() -> None:
+    page = Page(FakeAnalyst())
+    drawn = [fn for fn in page.events if "Places._look" in str(fn.fn) and page.tab.shown in fn.inputs]
+    assert len(drawn) == 2
+    assert {(fn.queue, fn.api_visibility) for fn in drawn} == {(False, "private")}

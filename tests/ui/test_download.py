@@ -7,23 +7,20 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from components.menus import load_examples
 from components.types import Progress
-from components.ui.answer import Updates
-from components.ui.classify import FOUND, NOTHING
-from components.ui.examples import load_examples
-from tests.ui.asking import Tags, plain
+from components.ui.classify.tab import FOUND
+from components.ui.places import NOTHING, Updates
+from tests.exhibits.showing import Tags, plain
 from tests.ui.fake_hub import FINDABLE, STEPS, FakeHub
 from tests.ui.page import Counting, Page
 
 
 @pytest.fixture
-def analyst() -> Counting:
-    return Counting()
-
-
-@pytest.fixture
-def page(analyst: Counting) -> Page:
-    page = Page(analyst)
+def page(laid_out: Page, analyst: Counting) -> Page:
+    """A visitor's page, on which the first question is answered."""
+    del analyst
+    page = laid_out.anew()
     page.arrive()
     return page
 

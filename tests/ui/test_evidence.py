@@ -1,149 +1,104 @@
-"""The Evidence tab, without a browser: every number on it is the results'."""
+"""The Evidence tab, without a browser."""
 
-import csv
-import io
-import re
+import json
 from dataclasses import replace
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 import pytest
 
-from components.figures.evidence import Evidence, select
-from components.figures.view import number
-from components.results import Results, write_results
+from components.exhibits.evidence.evidence import select
+from components.results import Results
 from components.texts import load_texts
-from components.ui.evidence import NOTHING, Evidences, build_evidence
-from components.ui.evidence_table import csv_text, own_table, probe_table
-from components.ui.findings import findings, legend
-from components.ui.shell import build
+from components.ui.evidence import EvidenceTab, build_evidence
+from components.ui.places import NOTHING
+from components.ui.tab import Surroundings
+from tests.exhibits.showing import Tags
 from tests.serving import built
 from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.fake_results import BACKBONES, TASKS, fake_results
+from tests.ui.fake_results import BACKBONES, fake_results
+from tests.ui.page import function_of, links_of
 
 SAY = load_texts()
 RESULTS = fake_results()
 
 
-def evidence(*backbones: str, task: str = "sentiment") -> Evidence:
-    return select(RESULTS, task, backbones or BACKBONES[:1], {})
+def tab_of(results: Results) -> tuple[EvidenceTab, gr.Blocks]:
+    """The tab alone on a page."""
+
+    def make() -> tuple[EvidenceTab, gr.Blocks]:
+        with gr.Blocks(analytics_enabled=False) as blocks:
+            banner = gr.HTML("")
+            with gr.Tabs() as chosen, gr.Tab("evidence") as select:
+                around = Surroundings(FakeAnalyst(), results, SAY, banner, select, chosen, {})
+                tab = build_evidence(around)
+        return tab, blocks
+
+    return built(make)
 
 
-def plain(html: str) -> str:
-    return unescape(re.sub(r"<[^>]+>", "", html))
-
-
-def html_on(make: Any) -> str:
+def html_on(blocks: gr.Blocks) -> str:
     """The HTML of every component of a page."""
-    blocks = built(make)
     return "".join(str(block.value) for block in blocks.blocks.values() if isinstance(block, gr.HTML))
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("backbone", BACKBONES[::4])
-def test_the_sentence_says_what_the_numbers_say(task: str, backbone: str) -> None:
-    probes = [row for row in RESULTS.probes if (row.task, row.backbone) == (task, backbone)]
-    rhos = {row.pooling: row.rho for row in RESULTS.cosines if row.backbone == backbone}
-    others = sorted(row.p for row in probes if row.pooling != "cls")
-    differ = 0
-    while differ < len(others) and others[differ] * (len(others) - differ) < 0.05:
-        differ += 1
-    best, worst = max(probes, key=lambda row: row.accuracy), min(probes, key=lambda row: row.accuracy)
-    spread = round(100 * best.accuracy, 1) - round(100 * worst.accuracy, 1)
-    sentence = plain(findings(evidence(backbone, task=task), SAY))
-    assert f"spans {spread:.1f} percentage points over {len(probes)} poolings" in sentence
-    assert f"from {100 * worst.accuracy:.1f} % ({worst.pooling})" in sentence
-    assert f"to {100 * best.accuracy:.1f} % ({best.pooling})" in sentence
-    assert f"{differ} of {len(others)} differ from cls" in sentence
-    low, high = min(rhos, key=rhos.__getitem__), max(rhos, key=rhos.__getitem__)
-    assert f"spans {round(rhos[high], 2) - round(rhos[low], 2):.2f} over {len(rhos)} poolings" in sentence
-    assert f"from {number(rhos[low])} ({low}) to {number(rhos[high])} ({high})" in sentence
+@pytest.fixture(scope="module")
+def tab(whole: gr.Blocks) -> EvidenceTab:
+    found = links_of(whole).tabs["evidence"]
+    assert isinstance(found, EvidenceTab)
+    return found
 
 
-def test_a_backbone_without_numbers_is_not_passed_over() -> None:
-    assert "absent: not measured for this task." in plain(findings(evidence("absent"), SAY))
-    without = select(replace(RESULTS, cosines=()), "topic", BACKBONES[:1], {})
-    assert "ρ" not in findings(without, SAY)
+def first_of(tab: EvidenceTab) -> tuple[object, ...]:
+    """The task and the backbones that its menus hold on arrival, and those that a link leaves out."""
+    assert tab.parts is not None
+    assert [tab.parts.task.value, tuple(tab.parts.backbones.value)] == [
+        one.control.default for one in tab.linked
+    ]
+    return tab.parts.task.value, *tab.parts.backbones.value
 
 
-def test_the_legend_names_every_backbone() -> None:
-    assert "Dotted line: cls." in legend(evidence(), SAY)
-    several = legend(evidence(*BACKBONES[:5]), SAY)
-    assert all(key in several for key in BACKBONES[:5])
-    assert "Dotted line" not in several
-
-
-def test_the_file_holds_every_number_of_the_selection() -> None:
-    chosen = evidence(*BACKBONES[3:5])
-    rows = list(csv.DictReader(io.StringIO(csv_text(chosen, SAY), newline="")))
-    assert len(rows) == len(chosen.probes)
-    rhos = {(row.backbone, row.pooling): row for row in RESULTS.cosines}
-    for row, probe in zip(rows, chosen.probes, strict=True):
-        assert (row["backbone"], row["pooling"]) == (probe.backbone, probe.pooling)
-        assert float(row["accuracy"]) == pytest.approx(probe.accuracy)
-        assert float(row["accuracy, lower end"]) == pytest.approx(probe.low)
-        assert float(row["accuracy, upper end"]) == pytest.approx(probe.high)
-        assert (int(row["better"]), int(row["worse"])) == (probe.better, probe.worse)
-        assert row["p"] == ("" if probe.pooling == "cls" else f"{probe.p:.7g}")
-        assert (int(row["width"]), int(row["trained on"])) == (probe.width, probe.trained)
-        rho = rhos.get((probe.backbone, probe.pooling))
-        assert row["ρ"] == (f"{rho.rho:.7g}" if rho else "")
-        assert row["ρ, upper end"] == (f"{rho.high:.7g}" if rho else "")
-
-
-def test_the_table_shows_what_the_plots_show() -> None:
-    probe = next(row for row in RESULTS.probes if row.pooling == "mean")
-    cell = f"{100 * probe.accuracy:.1f} % ({100 * probe.low:.1f} to {100 * probe.high:.1f})"
-    assert f">{cell}</td>" in probe_table(evidence(), SAY)
-
-
-def test_own_heads_are_shown_beside_the_most_frequent_label() -> None:
-    shown = own_table(RESULTS.checkpoints, {}, SAY)
-    assert shown.count("<tr>") == 1 + len(RESULTS.checkpoints)
-    assert f"{100 * RESULTS.checkpoints[0].accuracy:.1f} % (" in shown
-    assert "51.0 %" in shown
-
-
-def test_arrival_shows_one_backbone_without_a_head_of_its_own() -> None:
-    tab = Evidences(RESULTS, {}, SAY)
-    assert (tab.first.task, tab.first.backbones) == ("sentiment", ("bert-pretrained",))
+def test_arrival_shows_one_backbone_without_a_head_of_its_own(tab: EvidenceTab) -> None:
+    assert first_of(tab) == ("sentiment", "bert-pretrained")
     tuned = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if "pre" not in row.backbone))
-    assert Evidences(tuned, {}, SAY).first.backbones == ("bert-sentiment",)
+    assert first_of(tab_of(tuned)[0]) == ("sentiment", "bert-sentiment")
 
 
-def test_whatever_a_browser_sends_is_drawn_or_left() -> None:
-    tab = Evidences(RESULTS, {}, SAY)
-    assert isinstance(tab.choose("topic", list(BACKBONES)), list)
+def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
+    def chosen(task: object, backbones: object) -> Any:
+        assert tab.parts is not None
+        return tab.choose({tab.parts.task: task, tab.parts.backbones: backbones})
+
+    assert tab.parts is not None
+    shown = select(RESULTS, "topic", BACKBONES[:5], {})
+    assert chosen("topic", list(BACKBONES)) == tab.parts.places.show(shown, {})
     for task, backbones in [("x", ["bert-pretrained"]), ("topic", []), (None, None), ("topic", ["x", 3, []])]:
-        assert tab.choose(task, backbones) is NOTHING
+        assert chosen(task, backbones) is NOTHING
 
 
-def test_without_results_the_tab_says_how_to_make_them(tmp_path: Path) -> None:
-    assert "python -m components.bundle" in html_on(lambda: build(FakeAnalyst(), tmp_path / "none.json"))
+def test_without_results_the_tab_says_how_to_make_them(bare: gr.Blocks) -> None:
+    assert "python -m components.bundle" in html_on(bare)
 
 
-def test_the_tab_is_filled_on_arrival_and_private(tmp_path: Path) -> None:
-    write_results(RESULTS, tmp_path / "results.json")
-    page = built(lambda: build(FakeAnalyst(), tmp_path / "results.json"))
-    (choose,) = [event for event in page.fns.values() if (event.name, event.page) == ("choose", "")]
+def test_the_tab_is_filled_on_arrival_and_private(whole: gr.Blocks, tab: EvidenceTab) -> None:
+    choose = function_of(whole, "choose")
     assert choose.api_visibility == "private"
-    assert len(choose.outputs) == len(Evidences(RESULTS, {}, SAY).draw(evidence()))
+    assert tab.parts is not None
+    evidence = select(RESULTS, "sentiment", BACKBONES[:1], {})
+    drawn = tab.parts.places.show(evidence, {})
+    assert set(drawn) == set(tab.parts.places.parts)
+    assert set(drawn) <= set(choose.outputs)
+    for part, value in drawn.items():
+        if isinstance(part, gr.Plot):
+            assert json.loads(part.value["plot"]) == json.loads(value.to_json())
+        else:
+            assert part.value == value
 
 
-def test_nothing_from_a_file_is_markup(tmp_path: Path) -> None:
+def test_nothing_from_a_file_is_markup() -> None:
     probe = replace(RESULTS.probes[0], backbone=XSS, task=XSS, pooling=XSS)
     cosine = replace(RESULTS.cosines[0], backbone=XSS, pooling=XSS)
     own = replace(RESULTS.checkpoints[0], task=XSS)
-    write_results(Results((own,), (probe,), (cosine,)), tmp_path / "results.json")
-
-    def page() -> gr.Blocks:
-        with gr.Blocks(analytics_enabled=False) as blocks:
-            build_evidence(FakeAnalyst(), tmp_path / "results.json", SAY)
-        return blocks
-
-    shown = html_on(page)
-    assert "<img" not in shown
-    assert "<script" not in shown
-    assert "<svg" not in shown
+    shown = html_on(tab_of(Results((own,), (probe,), (cosine,)))[1])
+    assert "onerror=pwn()" in shown
+    assert not Tags(shown).tags & {"img", "svg", "script"}

@@ -8,47 +8,53 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.results import write_results
-from components.texts import load_texts
-from components.types import Query
-from components.ui.links.controls import (
+from components.exhibits.control import (
     Control,
     OneOf,
     SomeOf,
+    State,
     Switch,
+    Text,
     Whole,
-    Words,
     from_link,
     to_link,
 )
+from components.texts import load_texts
+from components.types import Query
+from components.ui.classify.tab import Classify
+from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
-from components.ui.shell import build
-from tests.serving import built
-from tests.ui.asking import RESULTS
-from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_results import fake_results
+from tests.ui.page import function_of, links_of, place_of
 
 SAY = load_texts()
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[gr.Blocks, Links]:
+def page(whole: gr.Blocks) -> tuple[gr.Blocks, Links]:
     """The whole page on made-up answers, and its links."""
-    path = tmp_path_factory.mktemp("links") / "results.json"
-    write_results(RESULTS, path)
-    blocks = built(lambda: build(FakeAnalyst(), path))
-    (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
-    links: Links = follow.fn.__self__  # type: ignore[union-attr] # a bound method
-    return blocks, links
+    return whole, links_of(whole)
+
+
+def classify_of(links: Links) -> Classify:
+    tab = links.tabs["classify"]
+    assert isinstance(tab, Classify)
+    return tab
+
+
+def compare_of(links: Links) -> Compare:
+    tab = links.tabs["compare"]
+    assert isinstance(tab, Compare)
+    return tab
 
 
 def followed(page: tuple[gr.Blocks, Links], query: str) -> dict[Any, Any]:
     blocks, links = page
-    parts = {*links.classify.inputs, links.classify.download.arrived}
+    parts = {part for tab in links.tabs.values() for part in tab.needs}
     given = {part: getattr(part, "value", None) for part in parts}
     updates = links.follow(given, SimpleNamespace(query=query))  # type: ignore[arg-type] # all that it reads
-    (event,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
-    assert set(updates) <= set(event.outputs)
+    assert set(updates) <= set(function_of(blocks, "follow").outputs)
     return updates
 
 
@@ -56,7 +62,7 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     blocks, links = page
     linked = {one.part for one in links.linked}
     besides = {
-        links.classify.question.place,  # follows from the backbone
+        classify_of(links).question.place,  # follows from the backbone
         *(
             part
             for part in blocks.blocks.values()
@@ -71,10 +77,10 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     assert len(keys) == len(set(keys))
 
 
-def values(control: Control) -> st.SearchStrategy[Any]:
+def values(control: Control[Any]) -> st.SearchStrategy[Any]:
     """Whatever a control can hold."""
     match control.kind:
-        case Words():
+        case Text():
             return st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
         case OneOf(allowed):
             return st.sampled_from(sorted(allowed()))
@@ -87,13 +93,18 @@ def values(control: Control) -> st.SearchStrategy[Any]:
     raise AssertionError(control)
 
 
+@pytest.fixture(scope="module")
+def states(page: tuple[gr.Blocks, Links]) -> st.SearchStrategy[State]:
+    """Every state of the page."""
+    return st.fixed_dictionaries({one.key: values(one) for one in page[1].controls})
+
+
 @settings(max_examples=200)
 @given(data=st.data())
 def test_every_state_of_the_page_comes_back_from_its_link(
-    page: tuple[gr.Blocks, Links], data: st.DataObject
+    page: tuple[gr.Blocks, Links], states: st.SearchStrategy[State], data: st.DataObject
 ) -> None:
-    controls = page[1].controls
-    state = data.draw(st.fixed_dictionaries({one.key: values(one) for one in controls}))
+    controls, state = page[1].controls, data.draw(states)
     link = to_link(state, controls)
     assert from_link(f"?{link}", controls) == (state, [])
     assert {key.partition("=")[0] for key in link.split("&") if key} == {
@@ -109,11 +120,11 @@ def test_arrival_is_the_empty_link(page: tuple[gr.Blocks, Links]) -> None:
     assert to_link(state, controls) == ""
     updates = followed(page, "?__theme=dark")
     assert updates[links.banner] == ""
-    shown = updates[links.classify.answer.shown]
-    assert shown.analysis.query.backbone == links.classify.question.backbone.value
-    assert links.tabs not in updates  # a quick visitor may be elsewhere by now
-    assert links.compare.text not in updates
-    assert links.classify.question.text not in updates
+    tab = classify_of(links)
+    assert updates[tab.answer.shown].analysis.query.backbone == tab.question.backbone.value
+    assert links.chosen not in updates  # a quick visitor may be elsewhere by now
+    assert compare_of(links).asking.text not in updates
+    assert tab.question.text not in updates
 
 
 def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> None:
@@ -121,24 +132,37 @@ def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> No
     query = "text=so+good&pair=so+bad&backbone=pair&pooling=mean&reference=pooled&layer=1&centred=1&view=head"
     updates = followed(page, f"{query}&compare_text=other&poolings=mean&poolings=cls&compare_head=probe")
     assert updates[links.banner] == ""
-    shown = updates[links.classify.answer.shown]
-    assert shown.analysis.query == Query("pair", "so good", "so bad", "mean", reference="pooled")
-    assert (shown.layer, shown.centred) == (1, True)
-    assert updates[links.classify.answer.layer]["value"] == 1
-    assert updates[links.classify.answer.centred] is True
-    assert updates[links.classify.answer.views]["selected"] == "head"
-    assert updates[links.compare.text] == "other"
-    assert updates[links.compare.poolings] == ["mean", "cls"]
-    assert updates[links.compare.head] == "probe"
+    answer, compare = classify_of(links).answer, compare_of(links)
+    asked = Query("pair", "so good", "so bad", "mean", reference="pooled")
+    assert updates[answer.shown].analysis.query == asked
+    assert updates[answer.layer]["value"] == 1
+    assert updates[answer.centred] is True
+    drawn = updates[place_of(answer.panels, "similarity").plot].layout.xaxis.title.text
+    assert "layer 1 of 6" in drawn
+    assert drawn.startswith("centred")
+    assert updates[answer.views]["selected"] == "head"
+    assert updates[compare.asking.text] == "other"
+    assert updates[compare.asking.poolings] == ["mean", "cls"]
+    assert updates[compare.asking.head] == "probe"
 
 
 def test_the_evidence_of_a_link_is_shown(page: tuple[gr.Blocks, Links]) -> None:
-    links = page[1]
-    assert links.evidence is not None
-    chosen = links.evidence.evidences.backbones[-1]
+    links, chosen = page[1], fake_results().probes[-1].backbone
     updates = followed(page, f"tab=evidence&evidence_backbones={chosen}")
-    assert updates[links.evidence.backbones] == [chosen]
-    assert updates[links.tabs]["selected"] == "evidence"
+    linked = links.tabs["evidence"].linked
+    (menu,) = (one.part for one in linked if one.control.key == "evidence_backbones")
+    assert updates[menu] == [chosen]
+    assert updates[links.chosen]["selected"] == "evidence"
+
+
+def test_a_tab_without_anything_to_show_has_a_link_too(bare: gr.Blocks) -> None:
+    """The tab is there without results, and the page writes its key into the address."""
+    links = links_of(bare)
+    seen = [str(part.id) for part in bare.blocks.values() if isinstance(part, gr.Tab) and not part.page]
+    for key in ("classify", "compare", "evidence", "questions"):
+        assert key in seen
+        state, faults = from_link(f"tab={key}", links.controls)
+        assert (state["tab"], faults) == (key, [])
 
 
 @pytest.mark.parametrize(
@@ -159,14 +183,14 @@ def test_a_bad_link_falls_back_and_says_so(page: tuple[gr.Blocks, Links], query:
     updates = followed(page, f"{query}&text=kept")
     assert SAY("link.faults") in updates[links.banner]
     assert said in updates[links.banner]
-    assert updates[links.classify.answer.shown].analysis.query.text == "kept"
+    assert updates[classify_of(links).answer.shown].analysis.query.text == "kept"
 
 
 def test_a_text_that_cannot_be_analysed_is_kept_and_said(page: tuple[gr.Blocks, Links]) -> None:
-    links = page[1]
+    tab = classify_of(page[1])
     updates = followed(page, "text=+++")
-    assert updates[links.classify.question.text] == "   "
-    assert 'role="alert"' in updates[links.classify.answer.verdict]
+    assert updates[tab.question.text] == "   "
+    assert 'role="alert"' in updates[tab.answer.verdict]
 
 
 def test_markup_in_a_link_stays_text(page: tuple[gr.Blocks, Links]) -> None:

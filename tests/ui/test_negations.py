@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.ui.compare.negations import load_negations
+from components.ui.compare.version import load_negations
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from components.types import Query
-from components.ui.question import to_query, to_reference
+from components.ui.classify.question import to_query, to_reference
 
 
 @pytest.mark.parametrize(

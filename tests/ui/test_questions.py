@@ -1,201 +1,162 @@
-"""The Questions tab, without a browser: every sentence of the file holds for whatever is measured."""
+"""The Questions tab, without a browser: a click says the answer and shows the state that was measured."""
 
-import re
+import asyncio
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 import pytest
 
-from components.results import Results, write_results
-from components.texts import Language, Texts, load_texts
+from components.exhibits.questions.answers import BREAK
+from components.exhibits.questions.question import Question
+from components.texts import ENGLISH, Language, languages, load_texts
 from components.types import Query
-from components.ui.question_answers import BREAK, Answers, breakable
-from components.ui.question_file import Asked
-from components.ui.questions import Questions, build_questions
+from components.ui.classify.tab import Classify
+from components.ui.evidence import EvidenceTab
+from components.ui.public.timeout import with_timeout
+from components.ui.questions import QuestionsTab, build_questions
+from components.ui.shell import build
+from components.ui.tab import Surroundings
+from tests.exhibits.questions.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, shipped
 from tests.serving import built
-from tests.ui.asking import (
-    FILE,
-    KEYS,
-    LANGUAGES,
-    RESULTS,
-    Tags,
-    answered,
-    plain,
-    put_to,
-    shipped,
-)
-from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
+from tests.ui.page import functions_of, place_of
 
-SAY = load_texts()
+
+@pytest.fixture(scope="module")
+def page(results: Path) -> gr.Blocks:
+    """The whole page, on an analyst that every question can be put to."""
+    return built(lambda: build(shipped(), results))
+
+
+def clicks_of(page: gr.Blocks, language: str = "") -> dict[str, Any]:
+    """The functions that answer a question, by its key."""
+    return {
+        function.fn.args[0]: function
+        for function in functions_of(page, language)
+        if isinstance(function.fn, partial) and function.fn.func.__name__ == "show_answer"
+    }
+
+
+def tab_of(page: gr.Blocks, language: str = "") -> QuestionsTab:
+    """The tab of the page in one language."""
+    (tab,) = {function.fn.func.__self__ for function in clicks_of(page, language).values()}
+    assert isinstance(tab, QuestionsTab)
+    return tab
+
+
+@pytest.fixture(scope="module")
+def shown(page: gr.Blocks) -> QuestionsTab:
+    return tab_of(page)
+
+
+def classify_of(tab: QuestionsTab) -> Classify:
+    classify = tab.around.tabs["classify"]
+    assert isinstance(classify, Classify)
+    return classify
+
+
+def hidden(page: gr.Blocks) -> list[bool]:
+    """Whether the tab is hidden, in every language."""
+    tabs = [part for part in page.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
+    return [not tab.visible for tab in tabs]
+
+
+def test_there_is_a_card_for_each_question(page: gr.Blocks, shown: QuestionsTab) -> None:
+    assert list(shown.cards) == list(clicks_of(page)) == KEYS
+    assert hidden(page) == [False] * len(languages())
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
+def test_a_click_shows_the_state_that_was_measured(
+    page: gr.Blocks, shown: QuestionsTab, question: Question
+) -> None:
+    updates = clicks_of(page)[question.key].fn()
+    answer = updates[shown.cards[question.key].answer]
+    around, classify = shown.around, classify_of(shown)
+    assert answer == shown.answers.answer(question.key).card
+    assert 'class="said"' in answer
+    assert 'class="banner"' in updates[around.banner]
+    if question.view == "evidence":
+        evidence = around.tabs["evidence"]
+        assert updates[around.chosen]["selected"] == "evidence"
+        assert isinstance(evidence, EvidenceTab)
+        assert evidence.parts is not None
+        assert updates[evidence.parts.task] == question.task
+        assert set(evidence.outputs) <= set(updates)
+        return
+    assert updates[around.chosen]["selected"] == "classify"
+    assert updates[classify.answer.views]["selected"] == question.view
+    query = Query(
+        question.backbones[0],
+        question.text,
+        question.text_pair,
+        question.pooling,
+        reference=question.reference,
+    )
+    assert updates[classify.answer.shown].analysis.query == query
+    assert updates[classify.question.text] == question.text
+    assert updates[classify.question.backbone]["value"] == question.backbones[0]
+    program, _ = place_of(classify.answer.panels, "takehome").codes
+    assert updates[program] == shipped().anatomy(query).program
+
+
+def test_every_update_has_its_place_among_the_outputs(page: gr.Blocks, shown: QuestionsTab) -> None:
+    for key, click in clicks_of(page).items():
+        assert click.targets == [(shown.cards[key].button._id, "click")]
+        assert set(click.fn()) <= set(click.outputs)
+
+
+def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) -> None:
+    refused = replace(QUESTIONS[0], reference="nothing")
+    answers = replace(shown.answers, questions=(refused,))
+    updates = replace(shown, answers=answers).show_answer(refused.key)
+    assert list(updates) == [shown.cards[refused.key].answer]
+    assert 'role="alert"' in updates[shown.cards[refused.key].answer]
+
+
+def test_asking_anew_clears_the_banner(shown: QuestionsTab) -> None:
+    classify = classify_of(shown)
+    question, answer = classify.question, classify.answer
+    given = dict.fromkeys(classify.inputs)
+    given |= {question.text: "good", question.pair: "", question.backbone: "bert-sentiment"}
+    given |= {question.pooling: "native", question.head: "own", question.found: (), answer.reference: "cls"}
+    assert classify.ask(given)[shown.around.banner] == ""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("kind", KINDS, ids=[kind.spec.key for kind in KINDS])
-@pytest.mark.parametrize("asked", FILE.questions, ids=KEYS)
-def test_every_question_has_an_answer_from_every_kind_of_classifier(
-    asked: Asked, kind: Kind, language: str
-) -> None:
-    given = put_to(kind, asked, language)
-    assert given.view == asked.view
-    for html in (given.card, given.banner):
-        assert len(plain(html)) > 40
-        assert Tags(html).tags <= {"div", "p", "ul", "li", "strong", "details", "summary", "wbr"}
-        assert Tags(html).attributes <= {"class", "lang", "role", "open"}
-        assert "{" not in html or "hostile" in kind.spec.key
-    if kind.spec.key == "hostile" and "{architecture}" in str(asked):
-        assert "<img" not in given.card
-        assert "&lt;img" in given.card
+def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, language: str) -> None:
+    tab = tab_of(page, "" if language == ENGLISH else language)
+    for question in QUESTIONS:
+        button = tab.cards[question.key].button.value
+        assert button.replace(BREAK, "") == question.question[language]
+    assert f'lang="{language}"' in tab.show_answer("pooler")[tab.cards["pooler"].answer]
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_fact_is_marked_and_nothing_else(key: str) -> None:
-    marked = re.findall(r"<strong>(.*?)</strong>", answered(key).card)
-    assert marked
-    rest = plain(re.sub(r"<strong>.*?</strong>", "", answered(key).card))
-    assert not re.search(r"\d", rest.split("Measured just now")[0])
+def test_a_language_that_the_file_does_not_speak_is_english() -> None:
+    say = replace(load_texts(), language=Language("xx", "Other"))
 
-
-def test_the_answer_says_which_tokens_are_read() -> None:
-    analyst = shipped()
-    asked = next(one for one in FILE.questions if one.key == "families")
-    said = plain(answered("families").card)
-    for key in asked.backbones:
-        analysis = analyst.analyze(Query(key, asked.text))
-        total, (read,) = len(analysis.tokens.text), analysis.reads.positions.nonzero()[0]
-        place = "the first token" if read == 0 else "the last token"
-        assert f"{analysis.backbone.architecture} reads 1 of {total} tokens: " in said
-        assert re.search(rf"{analysis.backbone.architecture} [^:]*: [^:]*{place}\.", said)
-    assert "No: 5 heads were asked; 3 of them read the first token alone, 2 the last one alone." in said
-
-
-def test_the_verdict_follows_what_is_measured() -> None:
-    asked = next(one for one in FILE.questions if one.key == "pooler")
-    kind = next(kind for kind in KINDS if kind.spec.key == "first")
-    assert plain(put_to(kind, asked).card).startswith("It starts from [CLS] and nothing else")
-    every = put_to(kind, replace(asked, pooling="mean"))
-    assert plain(every.card).startswith("It uses more than [CLS]")
-    assert plain(put_to(kind, replace(asked, pooling="mean"), "zh").card).startswith("不只用 [CLS]")
-
-
-def test_the_average_is_compared_with_the_own_vector() -> None:
-    given = answered("average")
-    assert given.query == Query("bert-sentiment", given.query.text, pooling="mean", reference="pooled")
-    own = shipped().anatomy(replace(given.query, pooling="native")).analysis
-    swapped = given.anatomy.analysis if given.anatomy else own
-    said = plain(given.card)
-    same = own.predicted == swapped.predicted
-    assert ("still chooses the same" in said) == same
-    assert f"{own.predicted[0]} ({100 * own.probabilities.max():.0f} %)" in said
-    assert f"{swapped.predicted[0]} ({100 * swapped.probabilities.max():.0f} %)" in said
-    assert f"the cosine of the two is {swapped.similarity[-1, swapped.tokens.cls]:.2f};" in said
-
-
-def test_the_evidence_is_that_of_the_results() -> None:
-    given = answered("position")
-    assert (given.query, given.task, given.backbones) == (
-        None,
-        "sentiment",
-        ("bert-pretrained", "bert-sentiment"),
-    )
-    said = plain(given.card)
-    for key in given.backbones:
-        rows = {row.pooling: row for row in RESULTS.probes if (row.backbone, row.task) == (key, "sentiment")}
-        for pooling in ("cls", "lasttoken", "mean", "max", "flatten"):
-            row = rows[pooling]
-            value, low, high = (f"{100 * one:.1f}" for one in (row.accuracy, row.low, row.high))
-            assert f"{pooling} {value} % ({low} to {high})" in said
-
-
-def test_an_absent_backbone_is_not_asked() -> None:
-    analyst = FakeAnalyst(tuple(kind for kind in shipped().kinds if kind.spec.key.startswith("bert")))
-    answers = Answers(analyst, RESULTS, FILE, SAY)
-    assert [asked.key for asked in answers.here] == KEYS
-    given = answers.answer("families")
-    assert given.query is not None
-    assert given.query.backbone == "bert-sentiment"
-    assert given.card.count("<li>") == 1
-    away = tuple(replace(kind, spec=replace(kind.spec, available=False)) for kind in analyst.kinds)
-    assert {asked.view for asked in Answers(FakeAnalyst(away), RESULTS, FILE, SAY).here} == {"evidence"}
-
-
-def test_a_question_that_nobody_here_can_answer_is_left_out() -> None:
-    tuned = FakeAnalyst(tuple(kind for kind in shipped().kinds if "pretrained" not in kind.spec.key))
-    left = [asked.key for asked in Answers(tuned, Results(), FILE, SAY).here]
-    assert left == ["pooler", "families", "average", "endings"]
-    with pytest.raises(KeyError):
-        Answers(tuned, Results(), FILE, SAY).answer("position")
-    elsewhere = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.task == "topic"))
-    assert "fair" not in [asked.key for asked in Answers(tuned, elsewhere, FILE, SAY).here]
-
-
-def test_what_cannot_be_answered_as_asked_is_said_in_its_place() -> None:
-    asked = replace(FILE.questions[0], text=f" {XSS}", reference=f"{XSS}")
-    file = replace(FILE, questions=(asked,))
-    given = Answers(shipped(), RESULTS, file, SAY).answer(asked.key)
-    assert (given.view, given.query, given.banner) == ("", None, "")
-    assert "This cannot be answered here." in given.card
-    assert "reference: " in plain(given.card)
-    in_chinese = Answers(shipped(), RESULTS, file, load_texts("zh")).answer(asked.key)
-    assert "参照：" in plain(in_chinese.card)
-    assert Tags(given.card).tags == {"div", "p"}
-
-
-def tab(analyst: FakeAnalyst, folder: Path, say: Texts = SAY) -> tuple[Any, Any]:
-    write_results(RESULTS, folder / "results.json")
-    made = SimpleNamespace(tab=None)
-
-    def page() -> gr.Blocks:
+    def alone() -> gr.Blocks:
         with gr.Blocks(analytics_enabled=False) as blocks:
-            made.tab = build_questions(analyst, folder / "results.json", say)
+            banner = gr.HTML("")
+            with gr.Tabs() as chosen, gr.Tab("questions") as select:
+                build_questions(Surroundings(shipped(), RESULTS, say, banner, select, chosen, {}))
         return blocks
 
-    return built(page), made.tab
+    blocks = built(alone)
+    cards = tab_of(blocks).cards
+    assert cards["fair"].button.value == QUESTIONS[KEYS.index("fair")].question["en"]
+    assert 'lang="en"' in str(blocks.get_config_file())
 
 
-def test_a_click_fills_its_card(tmp_path: Path) -> None:
-    page, questions = tab(shipped(), tmp_path)
-    assert isinstance(questions, Questions)
-    assert list(questions.cards) == KEYS
-    assert not page.fns  # what a click does beyond its card is up to the page
-    result, updates = questions.ask("families")
-    assert updates == {questions.cards["families"].answer: result.card}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_questions_are_asked_in_the_language_of_the_page(tmp_path: Path, language: str) -> None:
-    _, questions = tab(shipped(), tmp_path, say=load_texts(language))
-    for asked in FILE.questions:
-        button = questions.cards[asked.key].button.value
-        assert button.replace(BREAK, "") == asked.wordings[language].question
-    assert f'lang="{language}"' in questions.ask("pooler")[0].card
-
-
-def test_a_language_that_the_file_does_not_speak_is_its_first(tmp_path: Path) -> None:
-    other = replace(SAY, language=Language("xx", "Other"))
-    _, questions = tab(shipped(), tmp_path, say=other)
-    assert questions.answers.language == "en"
-
-
-def test_only_long_names_may_break() -> None:
-    name = "BertForSequenceClassification"
-    assert breakable(f"RoBERTa and {name}").split(BREAK) == [
-        "RoBERTa and Bert",
-        "For",
-        "Sequence",
-        "Classification",
-    ]
-    assert breakable("cls.predictions.LayerNorm").split(BREAK) == ["cls.", "predictions.", "Layer", "Norm"]
-    assert "Bert<wbr>For<wbr>Sequence" in answered("pooler").banner
-
-
-def test_a_bug_is_said_to_be_one(tmp_path: Path) -> None:
-    _, questions = tab(replace(shipped(), broken=True), tmp_path)
+def test_a_bug_is_said_to_be_one(shown: QuestionsTab) -> None:
+    answers = replace(shown.answers, analyst=replace(shipped(), broken=True))
+    served = with_timeout(replace(shown, answers=answers).show_answer, 30)
     with pytest.raises(gr.Error, match="fault of the page"):
-        questions.ask("pooler")
+        asyncio.run(served("pooler"))
 
 
-def test_without_any_question_there_is_no_tab(tmp_path: Path) -> None:
-    assert tab(FakeAnalyst(), tmp_path)[1] is None
+def test_without_any_question_there_is_no_tab(whole: gr.Blocks) -> None:
+    assert clicks_of(whole) == {}
+    assert hidden(whole) == [True] * len(languages())

@@ -3,22 +3,27 @@
 import json
 import re
 from datetime import UTC, datetime
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
 
-from components.figures.curves import curves
-from components.figures.grid import Comparison
-from components.figures.view import View, number
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison.curves import CURVES
+from components.exhibits.control import State
+from components.exhibits.panels import COMPARISON
+from components.exhibits.report.document import Made, report
+from components.exhibits.view import View, number
 from components.texts import load_texts
-from components.types import Anatomy, Compared, Query
-from components.ui.report.analysis import report
-from components.ui.report.comparison import Look, comparison_report
-from tests.figures.compared import answer, comparison
+from components.types import Anatomy, Query
+from components.ui.classify.tab import Classify
+from tests.exhibits.compared import answer, comparison
+from tests.ui.compare_page import Page as ComparePage
 from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.page import Page
 
 SAY = load_texts()
-MADE = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+WHEN = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINK = "https://example.org/?text=a&pooling=mean"
 FIGURES = ["similarity", "outputs", "heatmap", "flow", "strips"]
 
@@ -61,9 +66,24 @@ class Document(HTMLParser):
         return " ".join(self.words)
 
 
+@cache
+def tab() -> Classify:
+    return Page(FakeAnalyst()).tab
+
+
+def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
+    facts = tab().facts(anatomy, state)
+    return report(tab().panels, anatomy, state, facts, Made(WHEN, link), SAY)
+
+
 def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
     anatomy = FakeAnalyst().anatomy(Query(backbone, text, **query))
-    return Document(report(View(anatomy.analysis, 1, True), anatomy, SAY, MADE, link))
+    return Document(report_of(anatomy, {"layer": 1, "centred": True}, link))
+
+
+def compared(given: Comparison, state: State | None = None, link: str = "") -> Document:
+    texts = {"text": given.cells[0].query.text}
+    return Document(report([COMPARISON], given, state or {}, texts, Made(WHEN, link), SAY))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +92,7 @@ def anatomy() -> Anatomy:
 
 
 def test_it_loads_nothing_from_anywhere(anatomy: Anatomy) -> None:
-    found = Document(report(View(anatomy.analysis, 6), anatomy, SAY, MADE, LINK))
+    found = Document(report_of(anatomy, {}, LINK))
     assert found.scripts == 3
     assert not {"link", "img", "iframe", "object", "embed", "base"} & set(found.tags)
     others = [address for address in found.addresses if not address.startswith("data:text/csv;base64,")]
@@ -82,14 +102,15 @@ def test_it_loads_nothing_from_anywhere(anatomy: Anatomy) -> None:
 
 def test_every_figure_and_every_number_of_the_table_is_there(anatomy: Anatomy) -> None:
     view = View(anatomy.analysis, 2)
-    found = Document(report(view, anatomy, SAY, MADE))
+    html = report_of(anatomy, {"layer": 2})
+    found = Document(html)
     assert list(found.figures) == FIGURES
     words = found.text.split()
     for index in range(len(view.labels)):
         for values in (anatomy.analysis.similarity, anatomy.analysis.centred):
             assert number(values[2, index], 4) in words
     for name in FIGURES:
-        assert f'id="{name}-plot"' in report(view, anatomy, SAY, MADE)
+        assert f'id="{name}-plot"' in html
 
 
 def test_it_says_what_was_asked_of_what_and_when() -> None:
@@ -139,8 +160,7 @@ def test_only_a_page_can_be_linked(link: str) -> None:
 
 def test_a_comparison_has_one_too() -> None:
     given = comparison([[answer([0.9, 0.1]), answer([0.2, 0.8])], [answer([0.7, 0.3]), "it is too wide"]])
-    html = comparison_report(given, {"p0": "the first"}, SAY, MADE, LINK)
-    found = Document(html)
+    found = compared(given, link=LINK)
     assert found.scripts == 3
     assert list(found.figures) == ["curves"]
     assert [address for address in found.addresses if not address.startswith("data:text/csv")] == [LINK]
@@ -149,15 +169,18 @@ def test_a_comparison_has_one_too() -> None:
 
 
 def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_looked_at() -> None:
-    poolings = ("native", "mean")
-
-    def asked(text: str) -> tuple[Compared, ...]:
-        return tuple(FakeAnalyst().compare([Query("first", text, pooling=pooling) for pooling in poolings]))
-
-    before, after = asked("this is not good"), asked("this is good")
-    given = Comparison((before[0].backbone,), poolings, before, "done", after)
-    look = Look(depth=50, words_centred=True, curves_centred=True)
-    found = Document(comparison_report(given, {}, SAY, MADE, look=look))
+    tab = ComparePage(FakeAnalyst()).tab
+    state = {one.control.key: one.control.default for one in tab.linked} | {
+        "backbones": ("first",),
+        "poolings": ("native", "mean"),
+        "compare_text": "this is not good",
+        "version_text": "this is good",
+        "words_depth": 50,
+        "words_centred": True,
+        "compare_centred": True,
+    }
+    given = tab.answer_to(state)
+    found = Document(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN), SAY))
     for words in ("this is not good", "this is good", SAY("edit.words_heading"), SAY("edit.reads_heading")):
         assert words in found.text
     assert found.tags.count("del") == 2  # the word that was dropped, and what its mark means
@@ -165,13 +188,13 @@ def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_lo
     assert SAY("heatmap.colour_centred") in found.text
     drawn = found.figures["curves"]["data"]
     assert isinstance(drawn, list)
-    (line,) = curves(given, centred=True)
-    assert drawn[0]["y"] == pytest.approx(line.values.tolist(), abs=1e-4)
+    plain, centred = (CURVES.show(given, {"compare_centred": one}, SAY).figure for one in (False, True))
+    assert drawn[0]["y"] == list(centred.data[0].y) != list(plain.data[0].y)
 
 
 def test_a_hostile_comparison_stays_text() -> None:
     given = comparison([[answer([0.9, 0.1], (XSS, "x")), XSS]], [XSS])
-    found = Document(comparison_report(given, {}, SAY, MADE))
+    found = compared(given)
     assert found.scripts == 3
     assert found.handlers == []
     assert not {"img", "svg"} & set(found.tags)

@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 
 from components.errors import PoolscopeError
+from components.exhibits.control import Control, SomeOf, Switch, Text
 from components.texts import load_texts
-from components.ui.links.controls import Control, SomeOf, Switch, Words
 from components.ui.links.share import LONGEST, build_share, code
 from tests.serving import built
 
@@ -18,7 +18,7 @@ LINK = 'https://example.org/?text=<b>"not bad"&centred=1'
 
 def test_the_browser_knows_what_every_control_is_on_arrival() -> None:
     controls = (
-        Control("text", Words(), 'a "fine" <film>'),
+        Control("text", Text(), 'a "fine" <film>'),
         Control("rows", SomeOf(lambda: ("a", "b")), ("a", "b")),
         Control("centred", Switch(), False),
     )

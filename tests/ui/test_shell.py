@@ -1,17 +1,17 @@
+import gradio as gr
+
 from components.texts import ENGLISH, languages
+from components.ui.gradio_internals import block_functions
 from components.ui.serving import launch_options
-from components.ui.shell import build
-from tests.serving import built
-from tests.ui.fake import FakeAnalyst
 from tests.ui.page import functions_of
 
 
-def test_the_page_can_be_built_on_any_analyst() -> None:
-    assert built(lambda: build(FakeAnalyst())).title == "Poolscope"
+def test_the_page_can_be_built_on_any_analyst(whole: gr.Blocks) -> None:
+    assert whole.title == "Poolscope"
 
 
-def test_model_events_share_one_queue_and_only_the_api_is_public() -> None:
-    functions = functions_of(FakeAnalyst())
+def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Blocks) -> None:
+    functions = functions_of(whole)
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}
     assert public == {"backbones", "find", "fetch", "poolings", "analyze", "anatomy", "compare"}
     names = ("ask", "arrive", "try_example", "analyze", "anatomy")
@@ -20,8 +20,8 @@ def test_model_events_share_one_queue_and_only_the_api_is_public() -> None:
     assert {fn.concurrency_id for fn in asking} == {"model"}
 
 
-def test_what_asks_the_hub_keeps_no_question_waiting() -> None:
-    functions = functions_of(FakeAnalyst())
+def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
+    functions = functions_of(whole)
     queues = {fn.name: fn.concurrency_id for fn in functions}
     assert queues["bring"] == queues["fetch"] == "download"
     assert queues["look_up"] == queues["find"] == "find"
@@ -30,19 +30,24 @@ def test_what_asks_the_hub_keeps_no_question_waiting() -> None:
     assert [fn.cancels for fn in functions if fn.cancels] == [[bring._id], [stream._id]]
 
 
-def test_every_language_has_a_page_of_its_own() -> None:
+def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
     """No event of one page needs a component of another, and each page has the events of every other."""
-    page = built(lambda: build(FakeAnalyst()))
-    config = page.get_config_file()
+    config = whole.get_config_file()
     assert list(config["page"]) == ["", *(tag for tag in languages() if tag != ENGLISH)]
     names = []
     for part in config["page"].values():
-        here = {*part["components"], page._id}
+        here = {*part["components"], whole._id}
         events = [event for event in config["dependencies"] if event["id"] in part["dependencies"]]
         for event in events:
             targets = [component for component, _ in event["targets"]]
             assert {*event["inputs"], *event["outputs"], *filter(None, targets)} <= here
-        names.append([page.fns[event["id"]].name for event in events if event["api_visibility"] != "public"])
+        names.append(
+            [
+                block_functions(whole)[event["id"]].name
+                for event in events
+                if event["api_visibility"] != "public"
+            ]
+        )
     assert all(one == names[0] for one in names)
 
 

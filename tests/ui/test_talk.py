@@ -1,139 +1,190 @@
 """Talk mode: every slide shows what the page shows in that state, made before it is needed."""
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 
-from components.figures.similarity import similarity
-from components.figures.view import View
-from components.results import write_results
+from components.exhibits.answer.similarity import SIMILARITY
+from components.exhibits.answer.verdict import VERDICT
+from components.exhibits.control import Control
 from components.texts import languages, load_texts
 from components.types import Query
-from components.ui.evidence import Evidences
-from components.ui.links.links import Links
+from components.ui.places import Updates
 from components.ui.shell import build
-from components.ui.talk.slides import PLOTTED, SHOWS, Stage
-from components.ui.talk.talk import Talk
-from components.ui.verdict import verdict
+from components.ui.talk.talk import Show, Talk, build_talk, read_talk, shows_of
 from tests.serving import built
-from tests.ui.asking import RESULTS
 from tests.ui.compare_page import Page
 from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.page import function_of, functions_of, links_of, place_of
 
 SAY = load_texts()
 
 
+@dataclass(frozen=True)
+class Slide:
+    """What a slide holds: HTML above the plot, the plot, HTML below it."""
+
+    above: str
+    figure: Any
+    below: str
+    codes: tuple[str, ...]
+
+
+Tell = Callable[..., list[Slide]]
+
+
 @pytest.fixture(scope="module")
-def arrival(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What every control is on arrival."""
-    path = tmp_path_factory.mktemp("talk") / "results.json"
-    write_results(RESULTS, path)
-    blocks = built(lambda: build(FakeAnalyst(), path))
-    (follow,) = (fn for fn in blocks.fns.values() if fn.name == "follow" and not fn.page)
-    links: Links = follow.fn.__self__  # type: ignore[union-attr] # a bound method
-    return {control.key: control.default for control in links.controls}
+def shows(whole: gr.Blocks) -> dict[str, Show]:
+    """Everything that a talk may show."""
+    return shows_of(links_of(whole).tabs.values())
 
 
-def stage(analyst: FakeAnalyst) -> Stage:
-    titles = {spec.key: spec.title for spec in analyst.backbones()}
-    return Stage(analyst, Evidences(RESULTS, titles, SAY), SAY)
+@pytest.fixture
+def tell(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Tell:
+    """Gives the slides of a script: each step is what it shows, and its controls as TOML."""
+    return partial(told, tmp_path / "talk.toml", links_of(whole).controls, shows)
 
 
-@pytest.mark.parametrize("show", SHOWS)
-def test_every_part_can_be_shown_and_has_a_plot_where_one_is_laid_out(
-    arrival: dict[str, Any], show: str
+def talk_of(script: Path, controls: list[Control[Any]], shows: dict[str, Show]) -> Talk | None:
+    """The talk alone on a page, about the tabs of another."""
+
+    def make() -> Talk | None:
+        with gr.Blocks(analytics_enabled=False):
+            return build_talk(read_talk(script, controls, shows), shows, SAY)
+
+    return built(make)
+
+
+def slides_of(talk: Talk, step: object) -> Iterator[Updates]:
+    """What comes when the talk is begun at a step."""
+    return talk.prepare(SimpleNamespace(step=step))  # type: ignore[arg-type] # all that it reads
+
+
+def told(
+    script: Path, controls: list[Control[Any]], shows: dict[str, Show], *steps: tuple[str, str]
+) -> list[Slide]:
+    lines = (f'[[step]]\nshow = "{show}"\ncaption.en = "Look"\n{state}\n' for show, state in steps)
+    script.write_text("".join(lines), encoding="utf-8")
+    talk = talk_of(script, controls, shows)
+    assert talk is not None
+    assert len(talk.slides) == len(steps)
+    whole: dict[Any, Any] = {}
+    for updates in slides_of(talk, 1):
+        whole |= updates
+    return [
+        Slide(
+            whole[slide.above],
+            None if slide.plot is None else whole[slide.plot],
+            "" if slide.below is None else whole[slide.below],
+            tuple(whole.get(code, "") for code in slide.codes),
+        )
+        for slide in talk.slides
+    ]
+
+
+def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
+    tell: Tell, shows: dict[str, Show]
 ) -> None:
-    slide = stage(FakeAnalyst()).slide(show, arrival, "slide-3")
-    assert slide.above
-    assert (slide.figure is not None) == (show in PLOTTED)
-    if show in PLOTTED:  # the browser finds a plot's heading by its name
-        assert re.findall(r'id="([^"]*)-(?:heading|description)"', slide.above) == ["slide-3"] * 2
+    version = 'version_text = "good"\npoolings = ["cls", "mean"]\nbackbones = ["first", "last"]'
+    slides = tell(*((show, version) for show in shows))
+    for number, (show, slide) in enumerate(zip(shows.values(), slides, strict=True), 1):
+        assert slide.above or show.exhibit.codes
+        assert (slide.figure is not None) == show.exhibit.plotted
+        assert len(slide.codes) == len(show.exhibit.codes)
+        assert all(slide.codes)
+        if show.exhibit.plotted:  # the browser finds a plot's heading by its name
+            named = re.findall(r'id="([^"]*)-(?:heading|description)"', slide.above)
+            assert named == [f"slide-{number}"] * 2
 
 
-def test_a_slide_says_what_the_page_says(arrival: dict[str, Any]) -> None:
-    state = {**arrival, "text": "so good", "backbone": "last", "pooling": "mean", "layer": 1, "centred": True}
+def test_what_talks_have_shown_can_still_be_shown(shows: dict[str, Show]) -> None:
+    """The scripts of owners name them."""
+    answers = {"reads", "similarity", "outputs", "heatmap", "flow", "strips", "orders", "weights"}
+    assert answers | {"grid", "curves", "words", "accuracy", "rho"} <= shows.keys()
+
+
+def test_a_slide_says_what_the_page_says(tell: Tell) -> None:
+    state = 'text = "so good"\nbackbone = "last"\npooling = "mean"\nlayer = 1\ncentred = true'
     analysis = FakeAnalyst().analyze(Query("last", "so good", pooling="mean"))
-    view = View(analysis, 1, True)
-    assert stage(FakeAnalyst()).slide("reads", state, "x").above == verdict(view, SAY)
-    assert stage(FakeAnalyst()).slide("similarity", state, "x").figure == similarity(view, SAY)
+    look = {"layer": 1, "centred": True}
+    reads, similarity = tell(("reads", state), ("similarity", state))
+    assert reads.above == VERDICT.show(analysis, look, SAY).html
+    assert similarity.figure == SIMILARITY.show(analysis, look, SAY).figure
 
 
 @pytest.mark.parametrize("version", ["good", " \n"])
-def test_a_comparison_on_a_slide_is_that_of_the_tab(arrival: dict[str, Any], version: str) -> None:
+def test_a_comparison_on_a_slide_is_that_of_the_tab(tell: Tell, version: str) -> None:
     page = Page(FakeAnalyst())
-    page.set(backbones=["first", "last"], poolings=["cls", "mean"], text="not good", version_text=version)
+    page.set(backbones=["last", "first"], poolings=["cls", "mean"], text="not good", version_text=version)
     left = page.ask()
-    state = {
-        **arrival,
-        "backbones": ("first", "last"),
-        "poolings": ("cls", "mean"),
-        "compare_text": "not good",
-        "version_text": version,
-    }
-    above = stage(FakeAnalyst()).slide("grid", state, "x").above
-    assert left[page.tab.grid] in above
-    assert left[page.tab.agreement] in above
+    state = (
+        'backbones = ["last", "first"]\npoolings = ["cls", "mean"]\ncompare_text = "not good"\n'
+        f"version_text = {json.dumps(version)}"
+    )
+    (grid,) = tell(("grid", state))
+    for name in ("grid", "agreement"):
+        assert left[place_of([page.tab.places], name).above] in grid.above
 
 
-def made(blocks: Any) -> Talk:
-    (prepare,) = (fn for fn in blocks.fns.values() if fn.name == "prepare" and not fn.page)
-    talk: Talk = prepare.fn.__self__
-    return talk
+def test_the_plots_of_the_evidence_stand_under_what_their_colours_mean(tell: Tell) -> None:
+    for slide in tell(("accuracy", ""), ("rho", "")):
+        assert 'class="legend"' in slide.above
 
 
-def slides(talk: Talk, step: object) -> Iterator[dict[Any, Any]]:
-    return talk.prepare(SimpleNamespace(step=step))  # type: ignore[arg-type] # all that it reads
+@pytest.fixture(scope="module")
+def talking(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:
+    """The whole page with a talk of three steps."""
+    script = tmp_path_factory.mktemp("talk") / "talk.toml"
+    one = '[[step]]\nshow = "{show}"\ncaption.en = "Look <here>"\ntext = "film"\n'
+    script.write_text("".join(one.format(show=show) for show in ("reads", "similarity", "grid")))
+    return built(lambda: build(FakeAnalyst(), talk=script))
 
 
 @pytest.mark.parametrize(
     ("step", "order"), [(1, [1, 2, 3]), (2, [2, 3, 1]), (9, [1, 2, 3]), (None, [1, 2, 3]), ("<b>", [1, 2, 3])]
 )
 def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
-    tmp_path: Path, step: object, order: list[int]
+    talking: gr.Blocks, step: object, order: list[int]
 ) -> None:
-    script = tmp_path / "talk.toml"
-    one = '[[step]]\nshow = "{show}"\ncaption.en = "Look <here>"\ntext = "film"\n'
-    script.write_text("".join(one.format(show=show) for show in ("reads", "similarity", "grid")))
-    blocks = built(lambda: build(FakeAnalyst(), talk=script))
-    talk = made(blocks)
-    (prepare,) = (fn for fn in blocks.fns.values() if fn.name == "prepare" and not fn.page)
-    come = list(slides(talk, step))
-    assert [next(n for n, place in enumerate(talk.places, 1) if place.above in one) for one in come] == order
+    prepare = function_of(talking, "prepare")
+    talk: Talk = prepare.fn.__self__
+    come = list(slides_of(talk, step))
+    assert [next(n for n, place in enumerate(talk.slides, 1) if place.above in one) for one in come] == order
     for updates in come:
         assert set(updates) <= set(prepare.outputs)
     captions = [
         str(part.value)
-        for part in blocks.blocks.values()
+        for part in talking.blocks.values()
         if 'class="caption"' in str(getattr(part, "value", ""))
     ]
     assert len(captions) == 3 * len(languages())
     assert all("Look &lt;here&gt;" in caption for caption in captions)
 
 
-def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(tmp_path: Path) -> None:
-    script = tmp_path / "talk.toml"
-    good, bad = 'text = "film"', 'text = " "'
-    one = '[[step]]\nshow = "reads"\ncaption.en = "Look"\n{text}\n'
-    script.write_text(one.format(text=bad) + one.format(text=good))
-    first, second = slides(made(built(lambda: build(FakeAnalyst(), talk=script))), 1)
-    assert any('class="mistake"' in str(value) for value in first.values())
-    assert any('class="verdict"' in str(value) for value in second.values())
+def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(tell: Tell) -> None:
+    first, second = tell(("reads", 'text = " "'), ("reads", 'text = "film"'))
+    assert 'class="mistake"' in first.above
+    assert 'class="verdict"' in second.above
 
 
-def test_nothing_from_a_script_or_a_checkpoint_is_markup(arrival: dict[str, Any]) -> None:
-    state = {**arrival, "text": XSS, "backbone": "many", "compare_text": XSS}
-    for show in SHOWS:
-        slide = stage(FakeAnalyst()).slide(show, state, "x")
+def test_nothing_from_a_script_or_a_checkpoint_is_markup(tell: Tell, shows: dict[str, Show]) -> None:
+    text = json.dumps(XSS)
+    state = f'text = {text}\nbackbone = "hostile"\ncompare_text = {text}\npoolings = ["cls"]'
+    for slide in tell(*((show, state) for show in shows)):
         assert "<img" not in slide.above + slide.below
         assert "<script" not in slide.above + slide.below
 
 
-def test_without_steps_there_is_no_talk(tmp_path: Path) -> None:
+def test_without_steps_there_is_no_talk(bare: gr.Blocks, tmp_path: Path) -> None:
+    assert "prepare" not in [function.name for function in functions_of(bare)]
     script = tmp_path / "talk.toml"
     script.write_text("")
-    blocks = built(lambda: build(FakeAnalyst(), talk=script))
-    assert not [fn for fn in blocks.fns.values() if fn.name == "prepare"]
+    assert talk_of(script, [], {}) is None

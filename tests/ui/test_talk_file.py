@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from components.errors import PoolscopeError
-from components.ui.links.controls import Control, OneOf, SomeOf, Switch, Whole, Words
-from components.ui.talk.script import read_talk
+from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole
+from components.ui.talk.talk import read_talk
 
 CONTROLS = (
-    Control("text", Words(), "a fine film"),
+    Control("text", Text(), "a fine film"),
     Control("backbone", OneOf(lambda: ("first", "last")), "first"),
     Control("backbones", SomeOf(lambda: ("first", "last")), ("first",)),
     Control("layer", Whole(-1, 9), -1),

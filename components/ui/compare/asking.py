@@ -1,77 +1,134 @@
-"""What a visitor compares: texts, backbones, poolings and head."""
+"""What a visitor compares: texts, backbones, poolings and head, and how the analyst is asked about it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import gradio as gr
 
 from components.analyst import Analyst
-from components.figures.labels import visible
-from components.figures.view import Say
-from components.ui.choices import HEADS
-from components.ui.examples import load_examples
+from components.errors import PoolscopeError
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.draw.labels import visible
+from components.menus import HEADS, load_examples
+from components.texts import Sentence, Texts
+from components.types import Compared
+from components.ui.classify.question import to_query, to_text
+from components.ui.places import menu, text_box
 
 FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 
 
-def build_asking(analyst: Analyst, say: Say) -> dict[str, Any]:
-    """Lay the controls out, by their names in Compare; they ask about the first example."""
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """The controls that say what is compared, and the button that has it compared."""
+
+    text: gr.Textbox
+    pair: gr.Textbox
+    head: gr.Dropdown
+    backbones: gr.Dropdown
+    poolings: gr.Dropdown
+    start: gr.Button
+
+
+def build_asking(analyst: Analyst, say: Texts) -> Asking:
+    """Lay the controls out; they ask about the first example."""
     first = load_examples()[0]
     backbones = offered(analyst)
     task = next(spec.task for spec in analyst.backbones() if spec.key == backbones[0][1]) if backbones else ""
     alike = [spec.key for spec in analyst.backbones() if spec.available and spec.task == task]
     poolings = [(visible(spec.key), spec.key) for spec in analyst.poolings()]
     with gr.Row(elem_id="compare-texts"):
-        text = _box("compare-text", first.text, say("question.text"), say("question.text_hint"))
-        pair = _box("compare-pair", first.text_pair, say("question.pair"), say("question.pair_hint"))
-        heads = (say("question.head_own"), say("question.head_probe"))
-        head = gr.Dropdown(
-            list(zip(heads, HEADS, strict=True)),
-            value=HEADS[0],
-            label=say("question.head"),
-            filterable=False,
-            scale=2,
-            min_width=240,
-            elem_id="compare-head",
-        )
+        size: dict[str, int] = {"scale": 3, "min_width": 240}
+        hints = say("question.text_hint"), say("question.pair_hint")
+        text = text_box("compare-text", say("question.text"), hints[0], first.text, **size)
+        pair = text_box("compare-pair", say("question.pair"), hints[1], first.text_pair, **size)
+        heads = [(say(f"question.head_{head}"), head) for head in HEADS]
+        head = menu("compare-head", say("question.head"), heads, HEADS[0], scale=2, min_width=240)
     with gr.Row(elem_id="compare-choice"):
-        rows = _several("compare-backbones", say("compare.backbones"), backbones, alike[:FIRST_ROWS], 5)
+        several: dict[str, Any] = {"multiselect": True, "min_width": 240}
+        labels, chosen = (say("compare.backbones"), say("compare.poolings")), alike[:FIRST_ROWS]
+        rows = menu("compare-backbones", labels[0], backbones, chosen, scale=5, **several)
         columns = [key for key in FIRST_COLUMNS if key in dict(poolings).values()]
-        pooled = _several("compare-poolings", say("compare.poolings"), poolings, columns, 3)
+        pooled = menu("compare-poolings", labels[1], poolings, columns, scale=3, **several)
         start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
-    return {
-        "text": text,
-        "pair": pair,
-        "backbones": rows,
-        "poolings": pooled,
-        "head": head,
-        "start": start,
-    }
-
-
-def _box(name: str, text: str, label: str, hint: str) -> gr.Textbox:
-    return gr.Textbox(
-        text, label=label, placeholder=hint, lines=1, max_lines=6, scale=3, min_width=240, elem_id=name
-    )
-
-
-def _several(
-    name: str, label: str, choices: list[tuple[str, str]], value: list[str], scale: int
-) -> gr.Dropdown:
-    return gr.Dropdown(
-        choices,
-        value=value,
-        label=label,
-        multiselect=True,
-        filterable=False,
-        scale=scale,
-        min_width=240,
-        elem_id=name,
-    )
+    return Asking(text, pair, head, rows, pooled, start)
 
 
 def offered(analyst: Analyst) -> list[tuple[str, str]]:
     """(title, key) of the backbones that can be asked now."""
     return [(visible(spec.title), spec.key) for spec in analyst.backbones() if spec.available]
+
+
+def asked(analyst: Analyst, state: Mapping[str, object]) -> Comparison:
+    """What ``state`` asks, by the keys of the controls, in the order of the lists, before anything has come.
+
+    PoolscopeError if it cannot be compared. The values may come from a browser.
+    """
+    here = [spec for spec in analyst.backbones() if spec.available]
+    pooled = analyst.poolings()
+    backbones = _chosen("backbones", state["backbones"], [spec.key for spec in here])
+    poolings = _chosen("poolings", state["poolings"], [spec.key for spec in pooled])
+    if not backbones:
+        raise PoolscopeError("backbones", Sentence("errors.nothing"), "compare.choose_backbone")
+    if not poolings:
+        raise PoolscopeError("poolings", Sentence("errors.nothing"), "compare.choose_pooling")
+    if state["compare_head"] not in HEADS:
+        raise PoolscopeError("head", state["compare_head"], "compare.choose_head")
+    return Comparison(
+        tuple(spec for spec in here if spec.key in backbones),
+        poolings,
+        titles={spec.key: spec.title for spec in pooled},
+        after=None if _second(state) is None else (),
+    )
+
+
+def compared(analyst: Analyst, comparison: Comparison, state: Mapping[str, object]) -> Iterator[Comparison]:
+    """The ``comparison`` that ``state`` asks, after each backbone: of both versions, if there are two.
+
+    Closing the iterator cancels the rest.
+    """
+    first = to_text(state["compare_text"]), to_text(state["compare_pair"])
+    with (
+        closing(_answers(analyst, comparison, first, state)) as answers,
+        closing(_answers(analyst, comparison, _second(state), state)) as others,
+    ):
+        for answer in answers:
+            after = None if comparison.after is None else (*comparison.after, next(others))
+            comparison = replace(comparison, compared=(*comparison.compared, answer), after=after)
+            if len(comparison.compared) == len(comparison.backbones):
+                comparison = replace(comparison, state="done")
+            yield comparison
+
+
+def _answers(
+    analyst: Analyst, comparison: Comparison, texts: tuple[str, str] | None, state: Mapping[str, object]
+) -> Generator[Compared]:
+    """What each backbone says of one version; nothing where there is none."""
+    if texts is not None:
+        yield from analyst.compare(
+            [
+                to_query(texts[0], texts[1], spec.key, pooling, state["compare_head"], "", "cls")
+                for spec in comparison.backbones
+                for pooling in comparison.poolings
+            ]
+        )
+
+
+def _second(state: Mapping[str, object]) -> tuple[str, str] | None:
+    """The texts of the second version; None where its boxes are blank."""
+    texts = to_text(state["version_text"]), to_text(state["version_pair"])
+    return texts if any(text.strip() for text in texts) else None
+
+
+def _chosen(field: str, given: object, known: list[str]) -> tuple[str, ...]:
+    """What was given of the ``known``, in their order; PoolscopeError for anything else."""
+    sent = given if isinstance(given, list | tuple) else [] if given is None else [given]
+    for key in sent:
+        if not isinstance(key, str) or key not in known:
+            raise PoolscopeError(field, key, "errors.listed")
+    return tuple(key for key in known if key in cast("list[str]", sent))

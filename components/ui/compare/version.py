@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from html import escape
-from typing import Any
 
 import gradio as gr
 
-from components.figures.view import Say
-from components.ui.compare.negations import Negations, load_negations
-from components.ui.question import to_text
+from components.texts import ASSETS, Texts
+from components.ui.classify.question import to_text
+from components.ui.places import PRIVATE, Given, Updates, text_box
 
-Given = Mapping[Any, Any]  # component -> its value
-Updates = dict[Any, Any]  # component -> its new value
+WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
-def build_version(say: Say) -> Version:
+def build_version(say: Texts) -> Version:
     """Lay the buttons out, and the boxes under them, which the style sheet shows once they hold anything."""
     with gr.Column(elem_id="compare-version"):
         with gr.Row(elem_id="compare-edits"):
@@ -28,8 +28,12 @@ def build_version(say: Say) -> Version:
             swap, clear = _button("swap", say("edit.swap")), _button("clear", say("edit.clear"))
             note = gr.HTML("", elem_id="compare-edit-note")
         with gr.Row(elem_id="compare-versions"):
-            text = _box("text", say("edit.text"), say("edit.text_hint"))
-            pair = _box("pair", say("edit.pair"), say("edit.pair_hint"))
+            labels, hints = (
+                (say("edit.text"), say("edit.pair")),
+                (say("edit.text_hint"), say("edit.pair_hint")),
+            )
+            text = text_box("compare-version-text", labels[0], hints[0], min_width=240)
+            pair = text_box("compare-version-pair", labels[1], hints[1], min_width=240)
     return Version(say, load_negations(), text, pair, note, bring, copy, drop, swap, clear)
 
 
@@ -37,7 +41,7 @@ def build_version(say: Say) -> Version:
 class Version:
     """The components, and what they do. ``bring`` is for the texts of another tab."""
 
-    say: Say
+    say: Texts
     negations: Negations
     text: gr.Textbox
     pair: gr.Textbox
@@ -55,7 +59,6 @@ class Version:
 
     def connect(self, text: gr.Textbox, pair: gr.Textbox, calls: gr.State) -> None:
         """Fill the boxes from the first version's; a change of ``calls`` asks for the comparison."""
-        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
         edits = ((self.copy, self.copied), (self.drop, self.dropped), (self.swap, self.swapped))
         for button, edit in edits:
             button.click(
@@ -63,13 +66,8 @@ class Version:
                 inputs={text, pair, calls},
                 outputs=[self.text, self.pair, self.note, calls],
                 concurrency_limit=None,
-                **quiet,
+                **PRIVATE,
             )
-
-    def given(self, values: Given) -> tuple[str, str] | None:
-        """The texts of the second version; None where its boxes are blank."""
-        texts = to_text(values[self.text]), to_text(values[self.pair])
-        return texts if any(text.strip() for text in texts) else None
 
     def copied(self, text: gr.Textbox, pair: gr.Textbox, calls: gr.State, values: Given) -> Updates:
         """A copy to edit, which asks for nothing yet."""
@@ -103,13 +101,47 @@ def _button(name: str, label: str) -> gr.Button:
     return gr.Button(label, size="sm", elem_id=f"compare-edit-{name}")
 
 
-def _box(name: str, label: str, hint: str) -> gr.Textbox:
-    return gr.Textbox(
-        "",
-        label=label,
-        placeholder=hint,
-        lines=1,
-        max_lines=6,
-        min_width=240,
-        elem_id=f"compare-version-{name}",
-    )
+@dataclass(frozen=True)
+class Negations:
+    """``words`` are dropped, ``endings`` cut off; ``short`` gives what stays of other short forms."""
+
+    words: tuple[str, ...]
+    endings: tuple[str, ...]
+    short: Mapping[str, str]
+
+    def drop(self, text: str) -> str | None:
+        """``text`` without its first negation, or None if it has none."""
+        for match in WORD.finditer(text):
+            stays = self._without(match[0])
+            if stays is not None:
+                before, after = text[: match.start()], text[match.end() :]
+                return before + stays + after if stays else _joined(before, after, match[0])
+        return None
+
+    def _without(self, word: str) -> str | None:
+        """What stays of a word without its negation, "" if nothing does; None if it is no negation."""
+        low = word.lower()
+        if low in self.words:
+            return ""
+        if low in self.short:
+            return _cased(self.short[low], word)
+        ending = next((ending for ending in self.endings if low.endswith(ending) and low != ending), "")
+        return word[: -len(ending)] if ending else None
+
+
+def load_negations() -> Negations:
+    """Read the list."""
+    entries = tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
+    return Negations(tuple(entries["words"]), tuple(entries["endings"]), entries["short"])
+
+
+def _joined(before: str, after: str, dropped: str) -> str:
+    """Both sides of a dropped word with one space less; what follows begins as the word began."""
+    if before.endswith(" ") or not before:
+        after = after.removeprefix(" ")
+    return before + (_cased(after, dropped) if not before.strip() else after)
+
+
+def _cased(text: str, like: str) -> str:
+    """``text`` with a capital where ``like`` has one."""
+    return text[:1].upper() + text[1:] if like[:1].isupper() else text

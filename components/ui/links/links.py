@@ -1,30 +1,25 @@
-"""A link reproduces the state: the page follows the one that led here, and keeps its address up to date."""
+"""Permalinks: the page follows the link that led here, and keeps its state in its address."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
 from html import escape
 from typing import Any
 
 import gradio as gr
 
 from components.errors import PoolscopeError
-from components.figures.labels import visible
-from components.figures.view import Say
-from components.ui.classify import Classify
-from components.ui.compare.tab import Compare
-from components.ui.evidence import EvidenceTab
-from components.ui.leading import CLASSIFY, COMPARE, EVIDENCE, QUESTIONS
-from components.ui.links.classify import classify_controls, open_classify
-from components.ui.links.compare import compare_controls
-from components.ui.links.controls import Control, Linked, OneOf, State, from_link
-from components.ui.links.evidence import evidence_controls
-from components.ui.links.reports import Reports
+from components.exhibits.control import Control, OneOf, State, from_link
+from components.exhibits.draw.labels import visible
+from components.exhibits.report.document import Made, report
+from components.texts import Texts
 from components.ui.links.share import build_share, code
+from components.ui.places import PRIVATE, Given, Updates
+from components.ui.tab import Linked, Tab, selected
 
-Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
-VIEWS = ("tokens", "head")
 CHANGED = "(...values) => window.poolscope?.changed(...values)"
 FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
 SAVED = "(report) => window.poolscope.save(report)"
@@ -33,53 +28,48 @@ SHOWN = "() => document.getElementById('code')?.showModal()"
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The parts of the page that a link can set; ``code`` is the place of its QR code."""
+    """What a link can set: which of the ``tabs`` is ``chosen``, and everything in them.
 
-    classify: Classify
-    compare: Compare
-    evidence: EvidenceTab | None
-    tabs: gr.Tabs
+    ``keys`` are those of all tabs, also of one that shows nothing. ``place``: where the buttons stand.
+    """
+
+    tabs: Mapping[str, Tab]
+    keys: tuple[str, ...]
+    chosen: gr.Tabs
     banner: gr.HTML
     place: gr.Column
-    say: Say
+    say: Texts
 
     @property
-    def controls(self) -> list[Control]:
+    def controls(self) -> list[Control[Any]]:
         """What a link may hold."""
         return [one.control for one in self.linked]
 
-    @property
+    @cached_property
     def linked(self) -> list[Linked]:
         """Every control of every tab; those that only the browser knows come last."""
-        evidence = evidence_controls(self.evidence) if self.evidence else []
-        tabs = (CLASSIFY, COMPARE, *((EVIDENCE,) if self.evidence else ()), QUESTIONS)
-        return [
-            *classify_controls(self.classify),
-            *compare_controls(self.compare),
-            *evidence,
-            Linked(Control("tab", OneOf(lambda: tabs), CLASSIFY), None),
-            Linked(Control("view", OneOf(lambda: VIEWS), VIEWS[0]), None),
-        ]
+        every = [one for tab in self.tabs.values() for one in tab.linked]
+        tab = Linked(Control("tab", OneOf(lambda: self.keys), self.keys[0]), None, self.chosen)
+        return [*(one for one in every if one.part), tab, *(one for one in every if not one.part)]
 
     def connect(self) -> None:
         """Follow the link that led here, then keep the address."""
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
+        tabs = [one.tabs for one in self.linked if one.tabs is not None]
         with self.place:
             share, dialog = build_share(self.controls, self.say), gr.HTML("", elem_id="code-place")
             parcel = gr.Textbox("", visible="hidden", show_label=False, elem_id="parcel")
-        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-        views = self.classify.answer.views
         share.apply(
             self.follow,
-            inputs={*self.classify.inputs, self.classify.download.arrived},
+            inputs={part for tab in self.tabs.values() for part in tab.needs},
             outputs=self.outputs,
             concurrency_id="model",
             api_visibility="private",
             show_progress="minimal",
-            show_progress_on=[self.classify.answer.verdict],
-        ).then(None, inputs=parts, js=FOLLOWED, **quiet)
-        changes = [*(part.change for part in parts), self.tabs.change, views.change]
-        gr.on(changes, None, inputs=parts, js=CHANGED, **quiet)
+            show_progress_on=[part for tab in self.tabs.values() for part in tab.waits],
+        ).then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
+        changes = [*(part.change for part in parts), *(tab.change for tab in tabs)]
+        gr.on(changes, None, inputs=parts, js=CHANGED, **PRIVATE)
         share.download(
             self.report,
             outputs=parcel,
@@ -87,39 +77,43 @@ class Links:
             api_visibility="private",
             show_progress="minimal",
             show_progress_on=[share],
-        ).success(None, inputs=parcel, outputs=parcel, js=SAVED, **quiet)
-        share.expand(self.draw_code, outputs=dialog, queue=False, **quiet).then(None, js=SHOWN, **quiet)
+        ).success(None, inputs=parcel, outputs=parcel, js=SAVED, **PRIVATE)
+        share.expand(self.draw_code, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
 
     @property
     def outputs(self) -> list[Any]:
         """Everything that a link may set."""
-        compare = [one.part for one in compare_controls(self.compare)]
-        evidence = self.evidence.outputs if self.evidence else []
-        answer = self.classify.answer
-        own = [self.banner, self.tabs, self.classify.question.found, answer.views, answer.centred]
-        return [*own, *self.classify.outputs, *compare, *evidence]
+        every = [self.banner, self.chosen, *(part for tab in self.tabs.values() for part in tab.outputs)]
+        return list(dict.fromkeys(every))
 
-    def follow(self, given: Mapping[Any, Any], event: gr.EventData) -> Updates:
+    def follow(self, given: Given, event: gr.EventData) -> Updates:
         """Make the page what the link says that led here, and say what of it could not be had.
 
         What the link leaves out stays as it is: a quick visitor may have set it by now.
         """
         state, faults = from_link(str(event.query), self.controls)
-        if _set(state, classify_controls(self.classify)):
-            answer, more = open_classify(self.classify, state, given)
-        else:
-            answer, more = self.classify.arrive(given), []
-        compare = {one.part: _sent(state, one) for one in _set(state, compare_controls(self.compare))}
-        places = {"tab": self.tabs, "view": self.classify.answer.views}
-        chosen = [one.control.key for one in _set(state, self.linked) if one.part is None]
-        tabs = {places[key]: gr.update(selected=state[key]) for key in chosen}
-        said = {self.banner: self._notice(faults + more)}
-        return {**answer, **compare, **self._evidence(state), **tabs, **said}
+        updates: Updates = {}
+        for tab in self.tabs.values():
+            answer, more = tab.open(state, _set(state, tab.linked), given)
+            updates |= answer
+            faults += more
+        return {**updates, **selected(_set(state, self.linked), state), self.banner: self._notice(faults)}
 
     def report(self, event: gr.EventData) -> str:
-        """What is on the screen as one document; PoolscopeError where that is no answer."""
-        reports = Reports(self.classify.analyst, tuple(self.controls), self.say)
-        return reports.document(str(event.query), str(event.page))
+        """What is on the screen as one document; PoolscopeError where that is no answer.
+
+        It is made anew of the link, which must be without a fault: a report of anything else would mislead.
+        """
+        query, page = str(event.query), str(event.page)
+        state, faults = from_link(query, self.controls)
+        if faults:
+            raise faults[0]
+        here = page.startswith(("https://", "http://"))
+        made = Made(datetime.now(UTC), f"{page}?{query}" if here else "")
+        first, asked = next(iter(self.tabs.values())), self.tabs.get(str(state["tab"]))
+        tab = asked if asked is not None and asked.panels else first
+        answer = tab.answer_to(state)
+        return report(tab.panels, answer, state, tab.facts(answer, state), made, self.say)
 
     def draw_code(self, event: gr.EventData) -> str:
         """The QR code of the present link, or why there is none."""
@@ -127,13 +121,6 @@ class Links:
             return code(event.link, self.say)
         except PoolscopeError as error:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
-
-    def _evidence(self, state: State) -> Updates:
-        if self.evidence is None or not _set(state, evidence_controls(self.evidence)):
-            return {}
-        chosen = state["evidence_backbones"]
-        task, backbones = str(state["evidence_task"]), chosen if isinstance(chosen, tuple) else ()
-        return self.evidence.lead_to(task, backbones) if backbones else {}
 
     def _notice(self, faults: list[PoolscopeError]) -> str:
         """What could not be followed, as HTML; "" if everything was."""
@@ -147,8 +134,3 @@ class Links:
 def _set(state: State, linked: Iterable[Linked]) -> list[Linked]:
     """What is not as on arrival."""
     return [one for one in linked if state[one.control.key] != one.control.default]
-
-
-def _sent(state: State, one: Linked) -> Any:
-    value = state[one.control.key]
-    return list(value) if isinstance(value, tuple) else value

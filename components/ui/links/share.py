@@ -7,21 +7,23 @@ import json
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 import segno
 
 from components.errors import PoolscopeError
-from components.figures.labels import visible
-from components.figures.view import Say
-from components.ui.links.controls import Control
+from components.exhibits.control import Control
+from components.exhibits.draw.labels import visible
+from components.texts import Texts
+from components.ui.gradio_internals import scripted_html
 
 SCRIPT = Path(__file__).with_name("address.js")
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
 NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # this machine, to itself
 
 
-def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
+def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
     """The buttons. Its ``apply`` says that the page has come, and ``query`` with which link.
 
     Its ``expand`` asks for the QR code of a ``link``, its ``download`` for the report of a ``query``.
@@ -29,7 +31,7 @@ def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
     arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
     known = escape(json.dumps(arrivals))
     copied, select = escape(say("link.copied")), escape(say("link.select"))
-    return gr.HTML(
+    return scripted_html(
         f'<div class="share" data-controls="{known}">'
         f'<button type="button" data-share="talk">{escape(say("talk.button"))}</button>'
         f'<button type="button" data-share="copy">{escape(say("link.copy"))}</button>'
@@ -37,12 +39,12 @@ def build_share(controls: Iterable[Control], say: Say) -> gr.HTML:
         f'<button type="button" data-share="report">{escape(say("link.report"))}</button>'
         f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'
         f'<span role="status" data-copied="{copied}" data-select="{select}"></span></div>',
-        js_on_load=SCRIPT.read_text(encoding="utf-8"),
-        elem_id="share",
+        SCRIPT,
+        "share",
     )
 
 
-def code(link: object, say: Say) -> str:
+def code(link: object, say: Texts) -> str:
     """A dialog with the QR code of a link, as HTML; PoolscopeError if it is none, or too long for one."""
     if not isinstance(link, str) or not link.startswith(("http://", "https://")):
         raise PoolscopeError("link", link, "link.wanted")

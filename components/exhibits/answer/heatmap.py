@@ -1,0 +1,133 @@
+"""Similarity to the reference at every layer: layers x tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.exhibits.control import State
+from components.exhibits.draw.labels import shorten, width
+from components.exhibits.draw.style import (
+    CHARACTER,
+    DIVERGING,
+    READ,
+    axis,
+    axis_title,
+    layout,
+    segment_lines,
+    tick_texts,
+)
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
+from components.exhibits.tables import data_frame
+from components.exhibits.view import CENTRED, LAYER, View, asked_line, number, reference_name
+from components.texts import Texts
+from components.types import Analysis
+
+ROW = 34  # pixels
+TOP, LEFT = 10, 142
+NAMES = 22  # pixels that the names of two texts take above the cells
+EDGE = 0.002  # room for the frame at both ends, as a fraction of the width
+SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded up
+
+
+def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
+    """The same cosines at every layer; on the page a click on a row studies that layer."""
+    view = View.of(analysis, state)
+    scale = say("heatmap.colour_centred" if view.centred else "heatmap.colour")
+    return Shown(
+        heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
+        words=_words(view, say),
+        data=_data(view, say),
+        figure=heatmap_figure(view, say),
+        action=hint_html(say("heatmap.hint")),
+        above=scale_html(scale),
+        about=asked_line(analysis, say),
+        scale=scale,
+        least_width=LEFT + 14 + 24 * len(view.labels),  # or the T tick labels would run into each other
+    )
+
+
+HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
+
+
+def heatmap_figure(view: View, say: Texts) -> go.Figure:
+    """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
+    layers, total = view.by_layer.shape
+    cells = go.Heatmap(
+        z=np.round(view.by_layer, 4).astype(np.float32),
+        zmin=-1,
+        zmax=1,
+        colorscale=DIVERGING,
+        xgap=1,
+        ygap=1,
+        hovertemplate=say("heatmap.hover", token="%{x}", layer="%{y}", value="%{z:.3f}") + "<extra></extra>",
+        showscale=False,  # the page draws the scale, where it takes no room from the cells
+    )
+    longest = max(width(shorten(label)) + 2 for label in view.labels)
+    bottom = round(CHARACTER * SLOPE * longest) + 24
+    top = TOP + (NAMES if view.is_pair else 0)
+    texts = segment_lines(  # above the cells
+        view,
+        say,
+        along="x",
+        reach=0.4,
+        line={"yref": "paper", "ysizemode": "pixel", "yanchor": 1, "y0": 5, "y1": 5},
+        name={"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"},
+    )
+    frame = layout(
+        height=layers * ROW + top + bottom,
+        margin={"l": LEFT, "r": 14, "t": top, "b": bottom},
+        xaxis=axis(
+            range=[-0.5 - EDGE * total, total - 0.5 + EDGE * total],
+            tickvals=list(range(total)),
+            ticktext=tick_texts(view),
+            tickangle=-45,
+        ),
+        yaxis=axis(
+            range=[-0.56, layers - 0.44],
+            tickvals=list(range(layers)),
+            ticktext=[say("heatmap.embeddings"), *map(str, range(1, layers))],
+            title=axis_title(say("heatmap.axis"), standoff=10),
+        ),
+        shapes=[_frame(view, total), *texts["shapes"]],
+        annotations=texts["annotations"],
+    )
+    return go.Figure(data=[cells], layout=frame)
+
+
+def _words(view: View, say: Texts) -> str:
+    """Where similarity is lowest and highest, the reference itself left out."""
+    layers, total = view.by_layer.shape
+    others = [index for index in range(total) if index != view.reference] or [0]
+    values = view.by_layer[:, others]
+    found: dict[str, object] = {}
+    for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
+        layer, column = divmod(place, len(others))
+        found |= {
+            end: number(values[layer, column]),
+            f"{end}_token": view.labels[others[column]],
+            f"{end}_layer": layer,
+        }
+    return say("heatmap.description", layers=layers, total=total, **found)
+
+
+def _data(view: View, say: Texts) -> pd.DataFrame:
+    """T rows by a column for each of the L + 1 layers."""
+    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(view.by_layer)]
+    tokens = ((say("table.index"), range(len(view.labels))), (say("table.token"), view.labels))
+    return data_frame((*tokens, *layers))
+
+
+def _frame(view: View, total: int) -> dict[str, Any]:
+    """A frame round the layer under study."""
+    return {
+        "type": "rect",
+        "x0": -0.5,
+        "x1": total - 0.5,
+        "y0": view.layer - 0.5,
+        "y1": view.layer + 0.5,
+        "line": {"color": READ, "width": 3},
+    }

@@ -1,0 +1,152 @@
+"""What the head says: one bar for each label, the likeliest first."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.exhibits.control import State
+from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.draw.style import (
+    CHOSEN,
+    OTHER,
+    ZERO_LINE,
+    layout,
+    row_axis,
+    tick_width,
+    value_axis,
+)
+from components.exhibits.exhibit import Exhibit, Shown
+from components.exhibits.tables import data_frame
+from components.exhibits.view import asked_line, number, percent, yes_or_no
+from components.texts import Texts
+from components.types import Analysis
+
+ROW = 40  # pixels
+SHOWN = 10  # bars; the rest is summed up in words
+
+
+def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
+    """The probabilities that the head gives, or the values of a regression."""
+    return Shown(
+        heading=_heading(analysis, say),
+        words=_words(analysis, say),
+        data=_data(analysis, say),
+        figure=outputs_figure(analysis, say),
+        legend=_rest(analysis, say),
+        about=asked_line(analysis, say),
+    )
+
+
+OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
+
+
+def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
+    """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
+    order = ranked(analysis)[:SHOWN]
+    values = [float(analysis.probabilities[index]) for index in order]
+    labels = tuple(visible(analysis.labels[index]) for index in order)
+    raw = analysis.problem_type == "regression"
+    chosen = chosen_labels(analysis) if analysis.head_trained else []
+    name = say("outputs.raw" if raw else "outputs.probability")
+    bars = go.Bar(
+        orientation="h",
+        x=[round(value, 6) for value in values],
+        y=list(range(len(order))),
+        marker={"color": [CHOSEN if index in chosen else OTHER for index in order]},
+        text=[output_text(analysis, index) for index in order],
+        textposition="outside",
+        textangle=0,
+        cliponaxis=False,
+        hovertext=[
+            say(
+                "outputs.hover",
+                label=escape(visible(analysis.labels[index])),
+                name=name,
+                value=number(analysis.probabilities[index], 4),
+                logit=number(analysis.logits[index], 4),
+            )
+            for index in order
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        width=0.62,
+    )
+    frame = layout(
+        height=len(order) * ROW + 52,
+        margin={"l": tick_width(labels), "r": 14, "t": 6, "b": 46},
+        xaxis=value_axis(
+            name,
+            **(_raw_range(values) if raw else {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}),
+            **ZERO_LINE,
+        ),
+        yaxis=row_axis([escape(shorten(label)) for label in labels]),
+    )
+    return go.Figure(data=[bars], layout=frame)
+
+
+def ranked(analysis: Analysis) -> list[int]:
+    """Indices of the labels as they are shown: the likeliest first, those of a regression as they are."""
+    if analysis.problem_type == "regression":
+        return list(range(len(analysis.labels)))
+    return [int(index) for index in np.argsort(-analysis.probabilities, kind="stable")]
+
+
+def chosen_labels(analysis: Analysis) -> list[int]:
+    """Indices of the labels that the head chose, the likeliest first; every one of a regression."""
+    every = analysis.problem_type == "regression"
+    return [index for index in ranked(analysis) if every or analysis.labels[index] in analysis.predicted]
+
+
+def output_text(analysis: Analysis, index: int) -> str:
+    """One output as it stands beside its bar: percent, or the raw value for regression."""
+    value = float(analysis.probabilities[index])
+    return number(value) if analysis.problem_type == "regression" else percent(value)
+
+
+def _heading(analysis: Analysis, say: Texts) -> str:
+    if analysis.query.head == "probe":
+        return say("outputs.heading_probe", task=say.name(analysis.query.task))
+    return say("outputs.heading" if analysis.head_trained else "outputs.heading_untrained")
+
+
+def _words(analysis: Analysis, say: Texts) -> str:
+    """The outputs that have a bar."""
+    parts = (
+        say("outputs.output", label=visible(analysis.labels[index]), value=output_text(analysis, index))
+        for index in ranked(analysis)[:SHOWN]
+    )
+    return say("outputs.description", outputs=say.listed(parts))
+
+
+def _data(analysis: Analysis, say: Texts) -> pd.DataFrame:
+    """K rows, the likeliest first: label, logit, probability or raw value, whether the head is trained."""
+    raw, order = analysis.problem_type == "regression", ranked(analysis)
+    trained = yes_or_no(analysis.head_trained, say)
+    return data_frame(
+        (
+            (say("away.label"), [visible(analysis.labels[index]) for index in order]),
+            (say("away.logit"), analysis.logits[order]),
+            (say("outputs.raw" if raw else "outputs.probability"), analysis.probabilities[order]),
+            (say("away.trained"), [trained] * len(order)),
+        )
+    )
+
+
+def _rest(analysis: Analysis, say: Texts) -> str:
+    """The labels that have no bar, summed up; "" if every label has one."""
+    rest = ranked(analysis)[SHOWN:]
+    if not rest:
+        return ""
+    words = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
+    together = percent(float(analysis.probabilities[rest].sum()))
+    return f'<p class="rest">{escape(say(words, count=len(rest), share=together))}</p>'
+
+
+def _raw_range(values: list[float]) -> dict[str, list[float]]:
+    """An axis that holds 0 and every value, with room for the texts beside the bars."""
+    low, high = min(0.0, *values), max(0.0, *values)
+    room = 0.25 * ((high - low) or 1.0)
+    return {"range": [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]}

@@ -1,0 +1,184 @@
+"""Each token's similarity to the reference, as bars in reading order."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.exhibits.control import State
+from components.exhibits.draw.labels import MARKS, mark, shorten, visible
+from components.exhibits.draw.style import (
+    READ,
+    SPECIAL,
+    ZERO_LINE,
+    layout,
+    row_axis,
+    segment_colour,
+    segment_key,
+    segment_lines,
+    tick_texts,
+    tick_width,
+    value_axis,
+)
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
+from components.exhibits.tables import Column, data_frame
+from components.exhibits.view import (
+    CENTRED,
+    LAYER,
+    View,
+    asked_line,
+    layer_name,
+    number,
+    percent,
+    reference_name,
+    yes_or_no,
+)
+from components.texts import Texts
+from components.types import Analysis
+
+ROW = 25  # pixels
+TOP = 68
+BRACKET = 34  # that a bracket with its label takes
+
+
+def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
+    """How similar each token's hidden state is to the reference, at the layer under study."""
+    view = View.of(analysis, state)
+    return Shown(
+        heading=say("similarity.heading", reference=shorten(reference_name(view, say), 40)),
+        words=_words(view, say),
+        data=_data(view, say),
+        figure=similarity_figure(view, say),
+        legend=_legend(view, say),
+        about=asked_line(analysis, say),
+    )
+
+
+SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CENTRED), width=3)
+
+
+def similarity_figure(view: View, say: Texts) -> go.Figure:
+    """Horizontal bars for T tokens, the first on top; every row has the same height."""
+    total = len(view.labels)
+    bars = go.Bar(
+        orientation="h",
+        x=[round(float(value), 4) for value in view.similarity],
+        y=list(range(total)),
+        marker={"color": _colours(view)},
+        text=[number(value) for value in view.similarity],
+        textposition="outside",
+        textangle=0,
+        cliponaxis=False,
+        customdata=[_details(view, index, say) for index in range(total)],
+        hovertemplate=_hover(say) + "<extra></extra>",
+        width=0.74,
+    )
+    left = tick_width(view.labels) + (BRACKET if view.is_pair else 0)
+    lowest = -1.0 if float(view.similarity.min()) < 0 else 0.0
+    key = "similarity.axis_centred" if view.centred else "similarity.axis"
+    title = say(key, reference=escape(shorten(reference_name(view, say), 30)), layer=layer_name(view, say))
+    brackets = segment_lines(  # at the left of the labels
+        view,
+        say,
+        along="y",
+        reach=0.38,
+        line={"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left},
+        name={"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90},
+    )
+    frame = layout(
+        height=total * ROW + TOP + 12,
+        margin={"l": left, "r": 14, "t": TOP, "b": 12},
+        xaxis=value_axis(
+            title,
+            range=[lowest * 1.16, 1.16],  # room for the values beside the bars
+            tickvals=[-1, -0.5, 0, 0.5, 1] if lowest < 0 else [0, 0.25, 0.5, 0.75, 1],
+            side="top",
+            **ZERO_LINE,
+        ),
+        yaxis=row_axis(tick_texts(view)),
+        **brackets,
+    )
+    return go.Figure(data=[bars], layout=frame)
+
+
+def _words(view: View, say: Texts) -> str:
+    """The token that is most and the one that is least similar, the reference itself left out."""
+    others = [index for index in range(len(view.labels)) if index != view.reference]
+    if not others:
+        return say("similarity.description_one", most=view.labels[0], most_value=number(view.similarity[0]))
+    values = view.similarity[others]
+    most, least = others[int(np.argmax(values))], others[int(np.argmin(values))]
+    return say(
+        "similarity.description",
+        total=len(view.labels),
+        most=view.labels[most],
+        most_value=number(view.similarity[most]),
+        least=view.labels[least],
+        least_value=number(view.similarity[least]),
+    )
+
+
+def _data(view: View, say: Texts) -> pd.DataFrame:
+    """T rows: index, token, whether the head reads it, its share, similarity as drawn."""
+    reads = view.analysis.reads
+    columns: dict[str, Column] = {
+        "index": range(len(view.labels)),
+        "token": view.labels,
+        "read": [yes_or_no(read, say) for read in reads.positions],
+        "share": reads.share,
+        "similarity": view.similarity,
+    }
+    return data_frame((say(f"table.{name}"), values) for name, values in columns.items())
+
+
+def _legend(view: View, say: Texts) -> str:
+    """What the dot, the colours and the vocabulary's marks mean, for those that occur."""
+    analysis = view.analysis
+    reads, special = analysis.reads.positions, analysis.tokens.special
+    items = [key_html("read", say("legend.read"))] if reads.any() else []
+    pair = (("first", "segment.first"), ("second", "segment.second"))
+    segments = pair if view.is_pair else (("first", "legend.text"),)
+    items += [key_html(name, say(key)) for name, key in segments]
+    if (special & ~reads).any():
+        items.append(key_html("special", say("legend.special")))
+    marks = {mark(label) for label in view.labels}
+    items += [f"<li>{escape(say(f'legend.{sign}'))}</li>" for sign in MARKS if sign in marks]
+    return legend_html(*items)
+
+
+def _colours(view: View) -> list[str]:
+    tokens, reads = view.analysis.tokens, view.analysis.reads.positions
+    return [
+        READ if read else SPECIAL if special else segment_colour(int(segment))
+        for read, special, segment in zip(reads, tokens.special, tokens.segment, strict=True)
+    ]
+
+
+def _hover(say: Texts) -> str:
+    """What hovering over a bar says; plotly fills in its details."""
+    token, place, share, raw = (f"%{{customdata[{field}]}}" for field in range(4))
+    return say(
+        "similarity.hover",
+        token=token,
+        index="%{pointNumber}",
+        value="%{x:.3f}",
+        place=place,
+        share=share,
+        raw=raw,
+    )
+
+
+def _details(view: View, index: int, say: Texts) -> list[str]:
+    """Label, place in the text, share of what is read and vocabulary string of one token, escaped."""
+    tokens = view.analysis.tokens
+    segment = int(tokens.segment[index])
+    start, end = (int(bound) for bound in tokens.span[index])
+    place = say("similarity.place_none" if tokens.special[index] else "similarity.place_unknown")
+    if start < end:
+        name = say(segment_key(segment)) if view.is_pair else say("segment.only")
+        place = say("similarity.place", start=start, end=end, segment=name)
+    share = percent(view.analysis.reads.share[index])
+    return [escape(view.labels[index]), place, share, escape(visible(tokens.text[index]))]

@@ -1,0 +1,74 @@
+"""The numbers behind the plots: as a table to read or copy, and as CSV."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from components.exhibits.control import State
+from components.exhibits.draw.labels import visible
+from components.exhibits.draw.style import segment_key
+from components.exhibits.exhibit import Exhibit, Shown
+from components.exhibits.tables import Column, csv_link, data_frame, table_html
+from components.exhibits.view import (
+    CENTRED,
+    LAYER,
+    View,
+    layer_name,
+    number,
+    percent,
+    reference_name,
+    yes_or_no,
+)
+from components.texts import Texts
+from components.types import Analysis
+
+NUMERIC = (0, 7, 8, 9)  # columns: index, share, both similarities
+
+
+def table(analysis: Analysis, state: State, say: Texts) -> Shown:
+    """T rows with a link that saves them as CSV."""
+    view = View.of(analysis, state)
+    data = _data(view, say)
+    caption = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
+    link = csv_link(data, "poolscope.csv", say("table.download"))
+    return Shown(data=data, html=link + table_html(_rounded(view, data, say), NUMERIC, caption))
+
+
+TABLE = Exhibit(
+    "numbers",
+    table,
+    style="numbers",
+    frame="folded",
+    title="table.heading",
+    controls=(LAYER, CENTRED),
+)
+
+
+def _data(view: View, say: Texts) -> pd.DataFrame:
+    """A row for each of the T tokens; vocabulary strings are given as they are."""
+    analysis, tokens = view.analysis, view.analysis.tokens
+    columns: dict[str, Column] = {
+        "index": range(len(view.labels)),
+        "token": view.labels,
+        "raw": tokens.text,
+        "characters": [f"{start}–{end}" if start < end else "" for start, end in tokens.span],
+        "segment": [say(segment_key(int(one))) if one >= 0 else "" for one in tokens.segment],
+        "special": [yes_or_no(one, say) for one in tokens.special],
+        "read": [yes_or_no(one, say) for one in analysis.reads.positions],
+        "share": analysis.reads.share,
+        "similarity": analysis.similarity[view.layer],
+        "centred": analysis.centred[view.layer],
+    }
+    return data_frame((say(f"table.{name}"), cells) for name, cells in columns.items())
+
+
+def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
+    """The same rows as they are read: every cell a text."""
+    analysis = view.analysis
+    shown = {
+        "raw": [visible(text) for text in analysis.tokens.text],
+        "share": [percent(share) for share in analysis.reads.share],
+        "similarity": [number(value, 4) for value in analysis.similarity[view.layer]],
+        "centred": [number(value, 4) for value in analysis.centred[view.layer]],
+    }
+    return data.assign(**{say(f"table.{name}"): cells for name, cells in shown.items()}).astype(str)

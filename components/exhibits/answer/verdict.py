@@ -1,0 +1,107 @@
+"""The verdict: one sentence on what the head reads and one on what it says, as escaped HTML."""
+
+from __future__ import annotations
+
+from html import escape
+
+from components.errors import PoolscopeError
+from components.exhibits.answer.outputs import chosen_labels, output_text
+from components.exhibits.control import State
+from components.exhibits.draw.labels import CAPITALS, breakable_html, shorten, visible
+from components.exhibits.exhibit import Exhibit, Shown, strong_html, token_html
+from components.exhibits.view import View, indices
+from components.texts import Sentence, Texts
+from components.types import Analysis
+
+READING = ("reading_reads", "reading_similarity", "reading_centred", "reading_share", "reading_untrained")
+NAMED = 4  # tokens that the sentence names; more are only counted
+
+
+def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
+    """The answer in words."""
+    view = View.of(analysis, state)
+    read, total = int(analysis.reads.positions.sum()), len(view.labels)
+    lines = [f'<p class="reads">{_reads(view, say)}</p>', f'<p class="says">{_says(analysis, say)}</p>']
+    rest = "verdict.rest_none" if read == 0 else "verdict.rest_all" if read == total else "verdict.rest_one"
+    lines.append(f'<p class="detail">{escape(say(rest))}</p>')
+    notices = _notices(analysis.warnings, say)
+    return Shown(html=f'<div class="verdict">{"".join(lines)}</div>{notices}')
+
+
+VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare")
+
+
+def how_to_read(_: Analysis, __: State, say: Texts) -> Shown:
+    """How to read the figures, in a few sentences, for who has no page to try them on."""
+    items = "".join(f"<li>{escape(say(f'away.{key}'))}</li>" for key in READING)
+    return Shown(html=f"<h2>{escape(say('away.reading'))}</h2><ul>{items}</ul>")
+
+
+HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))
+
+
+def mistake(error: PoolscopeError, say: Texts) -> str:
+    """What is shown in the place of the verdict where there is none."""
+    heading, message = escape(say("verdict.mistake")), escape(visible(error.said(say)))
+    return f'<div class="mistake" role="alert"><p class="reads">{heading}</p><p>{message}</p></div>'
+
+
+def _reads(view: View, say: Texts) -> str:
+    reads, unread = indices(view.analysis.reads.positions), indices(~view.analysis.reads.positions)
+    total, reader = len(view.labels), _reader(view.analysis, say)
+    if not reads or not unread:
+        every = strong_html(say("verdict.count_all" if reads else "verdict.count_none", total=total))
+        return say("verdict.reads_all", reader=reader, count=every)
+    count = strong_html(say("verdict.count", read=len(reads), total=total))
+    for key, few in (("verdict.reads_some", reads), ("verdict.reads_but", unread)):
+        if len(few) <= NAMED:
+            tokens = say.listed(_token(view, index, say) for index in few)
+            return say(key, reader=reader, count=count, tokens=tokens)
+    return say("verdict.reads_many", reader=reader, count=count)
+
+
+def _reader(analysis: Analysis, say: Texts) -> str:
+    """Who reads: the checkpoint's class, with the vector it is given if that is not its own, or the probe."""
+    query, name = analysis.query, visible(analysis.backbone.architecture)
+    architecture = f"<code>{breakable_html(name, CAPITALS)}</code>"
+    if query.head == "probe":
+        return say(
+            "verdict.probe", pooling=strong_html(query.pooling), task=strong_html(say.name(query.task))
+        )
+    if query.pooling != "native":
+        return say("verdict.fed", architecture=architecture, pooling=strong_html(query.pooling))
+    return architecture
+
+
+def _says(analysis: Analysis, say: Texts) -> str:
+    if not analysis.head_trained:
+        return f'<span class="untrained">{escape(say("verdict.untrained"))}</span>'
+    chosen = chosen_labels(analysis)
+    if not chosen:
+        return escape(say("verdict.says_none", total=len(analysis.labels)))
+    answers = (
+        say(
+            "verdict.answer",
+            label=strong_html(shorten(visible(analysis.labels[index]), 40)),
+            value=escape(output_text(analysis, index)),
+        )
+        for index in chosen[:NAMED]
+    )
+    return say("verdict.says", answer=say.listed(answers))
+
+
+def _token(view: View, index: int, say: Texts) -> str:
+    chip = token_html(view.labels[index], bool(view.analysis.reads.positions[index]))
+    if index == 0:
+        return say("verdict.first", token=chip)
+    if index == len(view.labels) - 1:
+        return say("verdict.last", token=chip)
+    return say("verdict.nth", token=chip, number=index + 1)
+
+
+def _notices(warnings: tuple[Sentence, ...], say: Texts) -> str:
+    if not warnings:
+        return ""
+    items = "".join(f"<li>{escape(visible(warning.said(say)))}</li>" for warning in warnings)
+    heading = strong_html(say("verdict.notices"))
+    return f'<div class="notices" role="status">{heading}<ul>{items}</ul></div>'

@@ -1,0 +1,149 @@
+"""The numbers of a comparison: a row for each combination, to read or copy, and as CSV."""
+
+from __future__ import annotations
+
+from components.exhibits.answer.outputs import output_text, ranked
+from components.exhibits.comparison.cells import labels_text
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.control import State
+from components.exhibits.draw.labels import visible
+from components.exhibits.edit.grid import moved_text
+from components.exhibits.edit.versions import Move, versions
+from components.exhibits.exhibit import Exhibit, Shown
+from components.exhibits.tables import csv_link, data_frame, table_html
+from components.texts import Texts
+from components.types import Analysis, Cell
+
+Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
+NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
+OF_ONE = tuple(f"compare.column_{name}" for name in ("says", "value", "agrees", "trained", "read", "tokens"))
+OF_TWO = tuple(
+    f"edit.column_{name}" for name in ("before", "after", "flips", "output", "was", "now", "moved")
+)
+READ = ("compare.column_trained", "edit.column_read", "edit.column_read_now")
+WHY = "compare.column_refusal"
+NUMERIC = {"value", "read", "tokens", "was", "now", "moved", "read_now"}  # stand at the right
+
+
+def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
+    """The rows of one version or of two, with a link that saves them as CSV."""
+    both = versions(comparison)
+    if both is None:
+        columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", say("compare.table_caption")
+        rows = [_of_cell(cell, comparison, say) for cell in comparison.cells]
+    else:
+        columns, file, caption = (
+            (*NAMES, *OF_TWO, *READ, WHY),
+            "poolscope-versions.csv",
+            say("edit.table_caption"),
+        )
+        rows = [_of_move(move, comparison, say) for move in both.moves]
+    data = data_frame((say(key), [_exact(row.get(key)) for row in rows]) for key in columns)
+    texts = data_frame((say(key), [_told(row.get(key)) for row in rows]) for key in columns)
+    numeric = [place for place, key in enumerate(columns) if key.partition(".column_")[2] in NUMERIC]
+    link = csv_link(data, file, say("table.download"))
+    return Shown(data=data, html=link + table_html(texts, numeric, caption))
+
+
+COMPARISON_TABLE = Exhibit(
+    "compare-numbers",
+    numbers,
+    style="numbers",
+    frame="folded",
+    title="compare.numbers",
+    applies=lambda comparison: bool(comparison.cells),
+)
+
+
+def _of_cell(cell: Cell, comparison: Comparison, say: Texts) -> Row:
+    """A row of one version."""
+    row, analysis = _named(cell, comparison, say), cell.analysis
+    if analysis is None:
+        return row
+    chosen = _chosen(analysis)
+    value = _number([float(analysis.probabilities[index]) for index in chosen])
+    return row | {
+        "compare.column_task": visible(say.name(analysis.query.task)),
+        "compare.column_says": _says(analysis, say),
+        "compare.column_value": (value, " + ".join(output_text(analysis, index) for index in chosen)),
+        "compare.column_agrees": _answer(comparison.agrees.get(cell), say),
+        "compare.column_trained": _answer(analysis.head_trained, say),
+        "compare.column_read": _read(analysis),
+        "compare.column_tokens": len(analysis.tokens.text),
+    }
+
+
+def _of_move(move: Move, comparison: Comparison, say: Texts) -> Row:
+    """A row of two versions."""
+    before, after = move.before.analysis, move.after.analysis
+    row = _named(move.after if before else move.before, comparison, say)
+    if before is None or after is None:
+        return row
+    row |= {
+        "compare.column_task": visible(say.name(before.query.task)),
+        "edit.column_before": _says(before, say),
+        "edit.column_after": _says(after, say),
+        "edit.column_flips": _answer(move.flips if move.predicts else None, say),
+        "compare.column_trained": _answer(before.head_trained and after.head_trained, say),
+        "edit.column_read": _read(before),
+        "edit.column_read_now": _read(after),
+    }
+    if move.output is not None:
+        was, now = (float(one.probabilities[move.output]) for one in (before, after))
+        row |= {
+            "edit.column_output": visible(before.labels[move.output]),
+            "edit.column_was": (was, output_text(before, move.output)),
+            "edit.column_now": (now, output_text(after, move.output)),
+            "edit.column_moved": (move.moved, moved_text(move, say)),
+        }
+    return row
+
+
+def _named(cell: Cell, comparison: Comparison, say: Texts) -> Row:
+    """Which combination it is, in the CSV by the backbone's key, and why it has no answer."""
+    query = cell.query
+    return {
+        "compare.column_backbone": (query.backbone, comparison.names[query.backbone]),
+        "compare.column_pooling": visible(query.pooling),
+        "compare.column_head": query.head,
+        WHY: visible(cell.refusal.said(say)) if cell.refusal else "",
+    }
+
+
+def _says(analysis: Analysis, say: Texts) -> str:
+    return "" if analysis.problem_type == "regression" else labels_text(analysis.predicted, say)
+
+
+def _chosen(analysis: Analysis) -> list[int]:
+    """Indices of the labels that are predicted, in the order of ``predicted``; all of a regression."""
+    if analysis.problem_type == "regression":
+        return ranked(analysis)
+    return [analysis.labels.index(label) for label in analysis.predicted]
+
+
+def _read(analysis: Analysis) -> int:
+    """How many tokens are read."""
+    return int(analysis.reads.positions.sum())
+
+
+def _answer(fact: bool | None, say: Texts) -> str:
+    return "" if fact is None else say("table.yes" if fact else "table.no")
+
+
+def _exact(value: object) -> object:
+    """What the CSV has."""
+    return value[0] if isinstance(value, tuple) else value
+
+
+def _told(value: object) -> str:
+    """What is read, not escaped."""
+    text = value[1] if isinstance(value, tuple) else value
+    return "" if text is None else str(text)
+
+
+def _number(values: list[float]) -> float | str | None:
+    """A number, or several as a text; with seven digits, since pandas rounds none beside texts."""
+    if len(values) != 1:
+        return " + ".join(f"{value:.7g}" for value in values) or None
+    rounded = float(f"{values[0]:.7g}")
+    return int(rounded) if rounded.is_integer() else rounded

@@ -1,0 +1,191 @@
+"""What a visitor can set on the page, and how it is written into a link and read from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+from urllib.parse import parse_qs, urlencode
+
+from components.errors import PoolscopeError
+
+Value = str | bool | int | tuple[str, ...]
+State = Mapping[str, Value]  # key of a control -> what it is set to
+V = TypeVar("V", str, bool, int, tuple[str, ...])
+KEYS = 1000  # of a link at most
+NAMED = 6  # of what is allowed
+
+
+class Kind(Protocol[V]):
+    """What a control holds. Whatever ``read`` gives, ``write`` writes such that it is read again."""
+
+    def write(self, value: V) -> list[str]:
+        """The texts that stand for ``value`` in a link, at least one."""
+
+    def read(self, key: str, /, texts: Sequence[str]) -> V:
+        """The value that stands in a link; PoolscopeError if it is none."""
+
+    def taken(self, given: object, default: V) -> V:
+        """What a browser sent as a value, whatever that is."""
+
+
+@dataclass(frozen=True)
+class Control(Generic[V]):
+    """One thing that a visitor can set: its ``key`` in a link, what it holds, and what it is on arrival.
+
+    ``label`` and ``info`` are keys of texts, for a control that stands in the card of an exhibit.
+    """
+
+    key: str
+    kind: Kind[V]
+    default: V
+    label: str = ""
+    info: str = ""
+
+    def of(self, state: State) -> V:
+        """What it is set to in ``state``, which may come from a browser."""
+        return self.kind.taken(state.get(self.key, self.default), self.default)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, as it is; whether it can be analysed is found when it is."""
+
+    def write(self, value: str) -> list[str]:
+        """The text itself."""
+        return [value]
+
+    def read(self, _key: str, /, texts: Sequence[str]) -> str:
+        """The last one, as a form would have it."""
+        return texts[-1]
+
+    def taken(self, given: object, default: str) -> str:
+        """A text; the default for anything else."""
+        return given if isinstance(given, str) else default
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several keys. They are asked for anew each time: backbones come and go."""
+
+    allowed: Callable[[], Iterable[str]]
+
+    def write(self, value: str) -> list[str]:
+        """The key."""
+        return [value]
+
+    def read(self, key: str, /, texts: Sequence[str]) -> str:
+        """The last one."""
+        return _known(key, texts[-1], self.allowed())
+
+    def taken(self, given: object, default: str) -> str:
+        """A text; the default for anything else. Who uses it finds whether it is allowed."""
+        return given if isinstance(given, str) else default
+
+
+@dataclass(frozen=True)
+class SomeOf:
+    """Any number of several keys, in the order in which they are chosen."""
+
+    allowed: Callable[[], Iterable[str]]
+
+    def write(self, value: tuple[str, ...]) -> list[str]:
+        """A text for each key; one empty one for none."""
+        return list(value) or [""]
+
+    def read(self, key: str, /, texts: Sequence[str]) -> tuple[str, ...]:
+        """All of them, each once."""
+        allowed = tuple(self.allowed())
+        return tuple(dict.fromkeys(_known(key, text, allowed) for text in texts if text))
+
+    def taken(self, given: object, default: tuple[str, ...]) -> tuple[str, ...]:
+        """The texts of a list; the default for anything else."""
+        return tuple(map(str, given)) if isinstance(given, list | tuple) else default
+
+
+@dataclass(frozen=True)
+class Switch:
+    """On or off."""
+
+    def write(self, value: bool) -> list[str]:
+        """1 or 0."""
+        return [str(int(value))]
+
+    def read(self, key: str, /, texts: Sequence[str]) -> bool:
+        """The last one."""
+        return _known(key, texts[-1], ("0", "1")) == "1"
+
+    def taken(self, given: object, _default: bool) -> bool:
+        """Whether it is on."""
+        return bool(given)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from ``least`` to ``most``; a slider moves by ``step``."""
+
+    least: int
+    most: int
+    step: int = 1
+
+    def write(self, value: int) -> list[str]:
+        """Its digits."""
+        return [str(value)]
+
+    def read(self, key: str, /, texts: Sequence[str]) -> int:
+        """The last one."""
+        text = texts[-1]
+        short = len(text) < 10 and text.isascii() and text.removeprefix("-").isdigit()
+        if not short or not self.least <= int(text) <= self.most:
+            raise PoolscopeError(key, text, "link.whole", low=self.least, high=self.most)
+        return int(text)
+
+    def taken(self, given: object, default: int) -> int:
+        """The nearest number that is allowed; the default for what is no number."""
+        if not isinstance(given, int | float) or given != given:  # NaN alone is not equal to itself
+            return default
+        return int(min(max(given, self.least), self.most))
+
+
+def to_link(state: State, controls: Iterable[Control[Any]]) -> str:
+    """The query of a link that sets ``state``, in the controls' order; what is on arrival is left out."""
+    pairs = [
+        (control.key, text)
+        for control in controls
+        if control.of(state) != control.default
+        for text in control.kind.write(control.of(state))
+    ]
+    return urlencode(pairs)
+
+
+def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, Value], list[PoolscopeError]]:
+    """What a link sets, whatever a browser sends as one, and what is wrong with it.
+
+    Every control has a value: what a link does not set, or not rightly, is as on arrival. Keys of no control
+    are nobody's mistake: others put theirs into an address, too.
+    """
+    state: dict[str, Value] = {}
+    faults: list[PoolscopeError] = []
+    try:
+        given = parse_qs(query.removeprefix("?"), keep_blank_values=True, max_num_fields=KEYS)
+    except ValueError:
+        given = {}
+        faults.append(PoolscopeError("link", query, "link.keys", most=KEYS))
+    for control in controls:
+        state[control.key] = control.default
+        if control.key in given:
+            try:
+                state[control.key] = control.kind.read(control.key, given[control.key])
+            except PoolscopeError as fault:
+                faults.append(fault)
+    return state, faults
+
+
+def _known(key: str, text: str, allowed: Iterable[str]) -> str:
+    known = tuple(allowed)
+    if text not in known:
+        rest = len(known) - NAMED
+        if rest > 0:
+            raise PoolscopeError(key, text, "link.allowed", allowed=known[:NAMED], count=rest)
+        raise PoolscopeError(key, text, "errors.allowed", allowed=known)
+    return text

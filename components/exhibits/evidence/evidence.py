@@ -1,0 +1,105 @@
+"""What was measured of one task and some backbones: the part of the results that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from components.exhibits.view import number
+from components.results import CheckpointResult, CosineResult, ProbeResult, Results
+
+LEVEL = 0.05  # a difference counts below this p
+BASE = "cls"  # the pooling that the others are compared with
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with the ends of its 95 % interval, of so many examples."""
+
+    value: float
+    low: float
+    high: float
+    examples: int
+
+
+Estimates = Mapping[str, Estimate]  # pooling -> number
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The results of one ``task`` for some ``backbones``, and ``own``: those of all checkpoints' own heads.
+
+    ``backbones`` are keys; ``titles`` names them and those of ``own``.
+    """
+
+    task: str
+    backbones: tuple[str, ...]
+    titles: Mapping[str, str]
+    probes: tuple[ProbeResult, ...]
+    cosines: tuple[CosineResult, ...]
+    own: tuple[CheckpointResult, ...]
+
+    @property
+    def poolings(self) -> tuple[str, ...]:
+        """Every pooling that a probe was trained on, in the order of the results."""
+        return tuple(dict.fromkeys(row.pooling for row in self.probes))
+
+    def accuracies(self, backbone: str) -> dict[str, Estimate]:
+        """Accuracy under the probe, by pooling."""
+        return {
+            row.pooling: Estimate(row.accuracy, row.low, row.high, row.measured)
+            for row in self.probes
+            if row.backbone == backbone
+        }
+
+    def rhos(self, backbone: str) -> dict[str, Estimate]:
+        """Spearman's rho of the raw cosine, by pooling; only for poolings that have a probe as well."""
+        return {
+            row.pooling: Estimate(row.rho, row.low, row.high, row.pairs)
+            for row in self.cosines
+            if row.backbone == backbone and row.pooling in self.poolings
+        }
+
+    def corrected(self, backbone: str) -> dict[str, float]:
+        """Each pooling's p against cls, by Holm's method over all poolings of the backbone but cls."""
+        raw = {row.pooling: row.p for row in self.probes if row.backbone == backbone and row.pooling != BASE}
+        return dict(zip(raw, holm(list(raw.values())), strict=True))
+
+
+def select(results: Results, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
+    """The results of ``task`` for ``backbones``; one without a title is called by its key."""
+    tuned = (row.backbone for row in results.checkpoints)
+    return Evidence(
+        task,
+        tuple(backbones),
+        {key: titles.get(key, key) for key in (*backbones, *tuned)},
+        tuple(row for row in results.probes if row.task == task and row.backbone in backbones),
+        tuple(row for row in results.cosines if row.backbone in backbones),
+        results.checkpoints,
+    )
+
+
+def accuracy_text(value: float) -> str:
+    """An accuracy as it is shown everywhere: percent with one digit."""
+    return f"{number(100 * value, 1)} %"
+
+
+def ends(estimates: Estimates) -> tuple[tuple[str, float], tuple[str, float]]:
+    """(pooling, value) of the lowest and of the highest estimate."""
+    values = [(pooling, estimate.value) for pooling, estimate in estimates.items()]
+    return min(values, key=lambda pair: pair[1]), max(values, key=lambda pair: pair[1])
+
+
+def spread(estimates: Estimates, scale: float, digits: int) -> str:
+    """The highest less the lowest, as both are shown after ``scale``, so that a reader finds the same."""
+    (_, low), (_, high) = ends(estimates)
+    return number(round(scale * high, digits) - round(scale * low, digits), digits)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p values corrected for their number: the smallest times n, the next times n - 1 ... (Holm 1979)."""
+    corrected, highest = [0.0] * len(ps), 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        highest = max(highest, min(1.0, ps[index] * (len(ps) - rank)))
+        corrected[index] = highest
+    return corrected

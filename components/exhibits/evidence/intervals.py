@@ -1,0 +1,206 @@
+"""The two plots of the evidence, dots with their 95 % intervals, and their legend.
+
+One shows accuracy under a probe, the other rho of the raw cosine. Both have the same rows, one for each
+pooling, and the same scale, so that a spread in one can be held against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from math import floor
+from typing import Any
+
+import plotly.graph_objects as go
+
+from components.exhibits.control import State
+from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.draw.style import (
+    CHOSEN,
+    FIRST,
+    READ,
+    SECOND,
+    SPECIAL,
+    layout,
+    row_axis,
+    tick_width,
+    value_axis,
+    written,
+)
+from components.exhibits.evidence.evidence import BASE, Estimates, Evidence, accuracy_text, ends
+from components.exhibits.evidence.table import probe_data
+from components.exhibits.exhibit import Exhibit, Shown, legend_html
+from components.exhibits.view import number
+from components.texts import Texts
+
+# A colour and a shape for each backbone, so that neither eyes nor printers need the other.
+MARKS = (
+    (FIRST, "circle", "●"),
+    (READ, "square", "■"),
+    (SECOND, "diamond", "◆"),
+    (CHOSEN, "triangle-up", "▲"),
+    (SPECIAL, "triangle-down", "▼"),
+)
+STEP = 0.25  # between grid lines, of accuracy and of rho alike
+VALUES = 58  # pixels of the column of values at the right
+
+Format = Callable[[float], str]
+Measured = Mapping[str, Estimates]  # backbone -> what was measured of it
+
+
+def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """Colour and shape of each backbone, and what lines and gaps mean."""
+    items = [
+        f'<li><span style="color: {colour}" aria-hidden="true">{sign}</span>'
+        f"{escape(visible(evidence.titles[key]))}</li>"
+        for key, (colour, _, sign) in zip(evidence.backbones, MARKS, strict=False)
+    ]
+    notes = [say("evidence.intervals")]
+    if len(evidence.backbones) == 1:
+        notes.append(say("evidence.guide", base=BASE))
+    if any(set(evidence.rhos(key)) < set(evidence.poolings) for key in evidence.backbones):
+        notes.append(say("evidence.unmeasured"))
+    return Shown(html=legend_html(*items, f"<li>{escape(say.together(notes))}</li>"))
+
+
+def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """Accuracy of the same classifier on every pooling."""
+    measured = {key: evidence.accuracies(key) for key in evidence.backbones}
+    heading = say("evidence.accuracy_heading")
+    title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
+    return _plot(evidence, measured, heading, title, accuracy_text, say)
+
+
+def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """Agreement of the raw cosine with people, for the same poolings in the same order."""
+    measured = {key: evidence.rhos(key) for key in evidence.backbones}
+    heading, title = say("evidence.rho_heading"), say("evidence.rho_axis")
+    return _plot(evidence, measured, heading, title, number, say)
+
+
+LEGEND = Exhibit("evidence-legend", legend, frame="bare")
+ACCURACY = Exhibit("accuracy", accuracy, plotted=True, with_summary=True)
+RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
+
+
+def _plot(
+    evidence: Evidence, measured: Measured, heading: str, title: str, shown: Format, say: Texts
+) -> Shown:
+    """Both plots have the numbers of one table; an image names the backbones with their shapes."""
+    signs = zip(evidence.backbones, MARKS, strict=False)
+    names = "  ".join(f"{sign} {visible(evidence.titles[key])}" for key, (_, _, sign) in signs)
+    return Shown(
+        heading=heading,
+        words=_words(evidence, measured, shown, say),
+        data=probe_data(evidence, say),
+        figure=_figure(evidence, measured, title, shown, say),
+        about=say("away.about_evidence", task=visible(say.name(evidence.task)), backbones=names),
+    )
+
+
+def extremes(estimates: Estimates, shown: Format) -> dict[str, str]:
+    """What a sentence says of the lowest and of the highest estimate: value and pooling, not escaped."""
+    (lowest, low), (highest, high) = ends(estimates)
+    return {"low": shown(low), "lowest": visible(lowest), "high": shown(high), "highest": visible(highest)}
+
+
+def _words(evidence: Evidence, measured: Measured, shown: Format, say: Texts) -> str:
+    """The lowest and the highest value of each backbone that has any."""
+    spans = [
+        say("evidence.span", backbone=visible(evidence.titles[key]), **extremes(estimates, shown))
+        for key, estimates in measured.items()
+        if estimates
+    ]
+    if not spans:
+        return say("evidence.unmeasured_all")
+    return say("evidence.description", count=len(evidence.poolings), spans=say("list.semicolon").join(spans))
+
+
+def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, say: Texts) -> go.Figure:
+    """What was ``measured`` of each backbone, under the axis ``title``; ``shown`` writes a value."""
+    rows, total = evidence.poolings, len(evidence.backbones)
+    traces = [_dots(evidence, measured, index, shown, say) for index in range(total)]
+    alone = measured[evidence.backbones[0]] if total == 1 else None
+    if alone is not None:
+        values = [shown(alone[row].value) if row in alone else "–" for row in rows]
+        column = [1] * len(rows)  # at the right
+        traces.append(written(column, list(range(len(rows))), values, "middle right"))
+    labels = tuple(shorten(visible(row)) for row in rows)
+    start = _bottom(evidence)
+    lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
+    frame = layout(
+        height=len(rows) * (22 + 6 * total) + 52,
+        margin={"l": tick_width(labels), "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
+        xaxis=value_axis(
+            title,
+            range=[start, 1],
+            tickvals=lines,
+            ticktext=[_mark(line, shown) for line in lines],
+            tickangle=0,
+        ),
+        yaxis=row_axis(
+            [_tick(row, label) for row, label in zip(rows, labels, strict=True)],
+            showgrid=True,
+            gridcolor="rgba(128, 128, 128, 0.12)",
+        ),
+        shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value)],
+    )
+    return go.Figure(data=traces, layout=frame)
+
+
+def _bottom(evidence: Evidence) -> float:
+    """Where both axes start: at 0, or at the grid line below what is lowest."""
+    lows = [row.low for row in evidence.probes] + [row.low for row in evidence.cosines]
+    return min(0.0, floor(min(lows, default=0.0) / STEP) * STEP)
+
+
+def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say: Texts) -> go.Scatter:
+    """One backbone's estimates; several backbones share a row, one below the other."""
+    key, total = evidence.backbones[index], len(evidence.backbones)
+    colour, symbol, _ = MARKS[index]
+    estimates = measured[key]
+    found = [(row, estimates[name]) for row, name in enumerate(evidence.poolings) if name in estimates]
+    shift = (index - (total - 1) / 2) * 0.75 / total
+    return go.Scatter(
+        mode="markers",
+        name=escape(visible(evidence.titles[key])),
+        x=[round(estimate.value, 4) for _, estimate in found],
+        y=[round(row + shift, 3) for row, _ in found],
+        error_x={
+            "array": [round(estimate.high - estimate.value, 4) for _, estimate in found],
+            "arrayminus": [round(estimate.value - estimate.low, 4) for _, estimate in found],
+            "symmetric": False,
+            "thickness": 2.5 if total == 1 else 1.5,
+            "width": 5 if total == 1 else 0,
+        },
+        marker={"color": colour, "symbol": symbol, "size": 11 if total == 1 else 9},
+        cliponaxis=False,
+        customdata=[
+            say(
+                "evidence.hover",
+                pooling=escape(visible(evidence.poolings[row])),
+                backbone=escape(visible(evidence.titles[key])),
+                value=shown(estimate.value),
+                low=shown(estimate.low),
+                high=shown(estimate.high),
+                examples=estimate.examples,
+            )
+            for row, estimate in found
+        ],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+
+
+def _guide(value: float) -> dict[str, Any]:
+    """A line through the value of cls, which all others are compared with."""
+    line = {"color": "rgba(128, 128, 128, 0.9)", "width": 1.5, "dash": "dot"}
+    return {"type": "line", "yref": "paper", "x0": value, "x1": value, "y0": 0, "y1": 1, "line": line}
+
+
+def _mark(line: float, shown: Format) -> str:
+    """What stands under a grid line: only at every second one, so that there is room on a phone."""
+    return shown(line).replace(".0 %", " %") if line % (2 * STEP) == 0 else ""
+
+
+def _tick(pooling: str, label: str) -> str:
+    return f"<b>{escape(label)}</b>" if pooling == BASE else escape(label)

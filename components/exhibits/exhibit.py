@@ -1,0 +1,186 @@
+"""The noun: an exhibit is one thing that a visitor looks at, whole.
+
+The page, the report and the talk walk the same panels of exhibits, and know none of them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.exhibits.control import Control, State
+from components.exhibits.draw.labels import shorten, word
+from components.exhibits.draw.style import DIVERGING
+from components.exhibits.tables import csv_link
+from components.texts import Texts
+
+S = TypeVar("S")  # what an exhibit shows: an analysis, an anatomy, a comparison, the evidence
+A = TypeVar("A")  # the answer of a tab, which may hold several such
+
+Where = Literal["page", "talk", "report"]
+EVERYWHERE: frozenset[Where] = frozenset({"page", "talk", "report"})
+EXPORT = Path(__file__).parent / "report" / "export.js"  # makes the buttons that save images work
+FORMATS = ("PNG", "SVG")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """An exhibit of one answer, in one language.
+
+    ``heading``: the question that it answers. ``words``: what it shows, for who cannot see it.
+    ``about``: what was asked, as an image of it says; ``scale`` names its colours there. None is escaped.
+
+    Escaped HTML: ``above`` stands under the heading, ``action`` before that where the page can be clicked,
+    ``html`` is the exhibit itself where it is no figure, ``legend`` stands below.
+
+    ``data``: its numbers, columns named in the language. ``least_width``: pixels below which the figure
+    scrolls in its box. ``codes``: programs, one for each title in the exhibit's ``codes``.
+    """
+
+    heading: str = ""
+    words: str = ""
+    data: pd.DataFrame | None = None
+    figure: go.Figure | None = None
+    html: str = ""
+    legend: str = ""
+    above: str = ""
+    action: str = ""
+    about: str = ""
+    scale: str = ""
+    least_width: int = 0
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit(Generic[S]):
+    """How one thing is shown of any answer; ``show`` takes the answer, what is set, and a language.
+
+    ``name``: in the script of a talk. ``element``: its id on the page, the name if it is "". ``style``: the
+    class of the style sheet for what it stands in. ``plotted``: whether it is a figure.
+
+    ``title``: key of its heading where ``show`` gives none: the label of a ``folded`` one, a heading of the
+    report. ``applies``: to which answers; others show nothing. ``controls``: what it depends on; those that
+    are not the panel's stand in its own card. ``with_summary``: the panel's summary belongs to it.
+    ``where`` it is shown. ``codes``: keys of the titles of its programs. ``width``: its part of a row.
+    """
+
+    name: str
+    show: Callable[[S, State, Texts], Shown]
+    element: str = ""
+    style: str = ""
+    frame: Literal["card", "folded", "bare"] = "card"
+    plotted: bool = False
+    title: str = ""
+    applies: Callable[[S], bool] = field(default=lambda _: True)
+    controls: tuple[Control[Any], ...] = ()
+    with_summary: bool = False
+    where: frozenset[Where] = EVERYWHERE
+    codes: tuple[str, ...] = ()
+    width: int = 1
+
+    def shown(self, subject: S, state: State, say: Texts) -> Shown:
+        """The exhibit of ``subject``; empty where it does not apply."""
+        return self.show(subject, state, say) if self.applies(subject) else Shown()
+
+
+@dataclass(frozen=True, eq=False)
+class Panel(Generic[A, S]):
+    """Exhibits of the same answer: one that is the ``summary``, if any, then rows from the top down.
+
+    ``key``: its id on the page. ``title``: key of its name. ``subject`` takes what they show out of the
+    answer of their tab. ``controls``: what several exhibits depend on, which stands beside them.
+    """
+
+    key: str
+    title: str
+    subject: Callable[[A], S]
+    summary: Exhibit[S] | None
+    rows: tuple[tuple[Exhibit[S], ...], ...]
+    controls: tuple[Control[Any], ...] = ()
+
+    @property
+    def exhibits(self) -> tuple[Exhibit[S], ...]:
+        """All of them, the summary first."""
+        rows = (exhibit for row in self.rows for exhibit in row)
+        return tuple(rows) if self.summary is None else (self.summary, *rows)
+
+
+def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> str:
+    """What stands above the figure ``name``: its heading, what it shows in words, hints and colour scale.
+
+    ``live``: on the page, where something may be clicked.
+    """
+    parts = []
+    if shown.heading:
+        buttons = ""
+        if shown.data is not None and shown.figure is not None:
+            buttons = _save_buttons(shown, shown.data, name, say)
+        parts.append(titled_html(name, shown.heading, shown.words, buttons))
+    parts += [shown.action if live else "", shown.above]
+    if shown.least_width:
+        width = f"min-width: {shown.least_width}px"
+        parts.append(f"<style>#{name}-plot .js-plotly-plot {{ {width} }}</style>")
+    return "".join(parts)
+
+
+def scale_html(name: str) -> str:
+    """The colours from -1 to 1, behind the ``name`` of what they stand for."""
+    colours = ", ".join(str(colour) for _, colour in DIVERGING)
+    strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
+    return f'<p class="scale">{escape(name)} <span>−1</span>{strip}<span>1</span></p>'
+
+
+def legend_html(*items: str) -> str:
+    """A legend of escaped entries, each an HTML list item."""
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def key_html(name: str, text: str) -> str:
+    """An entry of a legend: the mark that the style sheet calls ``name``, and what it means."""
+    return f'<li><span class="key {name}" aria-hidden="true"></span>{escape(text)}</li>'
+
+
+def hint_html(text: str) -> str:
+    """A quiet line under a heading."""
+    return f'<p class="hint">{escape(text)}</p>'
+
+
+def unseen_html(text: str) -> str:
+    """What only a screen reader says."""
+    return f'<span class="unseen">{escape(text)}</span>'
+
+
+def strong_html(text: str) -> str:
+    """A text that stands out in a sentence."""
+    return f"<strong>{escape(text)}</strong>"
+
+
+def token_html(label: str, read: bool) -> str:
+    """A token in a sentence, marked where it is ``read``."""
+    return f'<span class="token{" read" if read else ""}">{escape(shorten(word(label), 24))}</span>'
+
+
+def titled_html(name: str, heading: str, words: str, row: str = "") -> str:
+    """The heading of the plot or the table ``name``, with a row of buttons, and what it shows in words."""
+    return (
+        f'<div class="titled"><h2 id="{name}-heading">{escape(heading)}</h2>{row}</div>'
+        f'<p id="{name}-description" class="unseen">{escape(words)}</p>'
+    )
+
+
+def _save_buttons(shown: Shown, data: pd.DataFrame, name: str, say: Texts) -> str:
+    """Quiet buttons that save the figure as an image, which the browser makes, and its numbers as CSV."""
+    about = {"plot": name, "about": shown.about, "scale": shown.scale}
+    attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in about.items() if value)
+    images = "".join(
+        f'<button type="button" data-export="{form.lower()}"{attributes}>{form}</button>' for form in FORMATS
+    )
+    link = csv_link(data, f"poolscope-{name}.csv", "CSV")
+    label = escape(say("away.save"))
+    return f'<p class="away" role="group" aria-label="{label}">{images}{link}</p>'

@@ -1,0 +1,278 @@
+"""The way of the data through a head: tokens flow into what is read, through the steps, into the classes.
+
+It runs from top to bottom at every width, so that a phone and a projector show the same picture. Heights are
+pixels, widths are fractions of the figure's.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from components.exhibits.answer.outputs import ranked
+from components.exhibits.control import State
+from components.exhibits.draw.labels import shorten, visible, width
+from components.exhibits.draw.ribbons import Span, bar, bundle, columns, ribbon
+from components.exhibits.draw.style import CHARACTER, CHOSEN, OTHER, READ, axis, layout, written
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
+from components.exhibits.head.parts import Part, class_parts, token_parts
+from components.exhibits.head.steps import (
+    ORIGINS,
+    detail,
+    first_untrained,
+    numbered,
+    short,
+    size,
+    vector,
+)
+from components.exhibits.tables import data_frame
+from components.exhibits.view import asked_line, labels_of, percent
+from components.texts import Texts
+from components.types import Anatomy, Floats
+
+TRUNK: Span = (0.02, 0.18)
+FIELD: Span = (0.02, 0.78)  # where tokens and classes stand side by side
+WORDS = 0.205  # where the names of the steps begin
+THREAD, BOX, FAN, PITCH, NODE = 24, 52, 112, 62, 16  # pixels
+LEVEL = 2  # classes that are named on the level; the names of more are slanted
+FAINT = 0.22  # opacity of a box that the names of its step are read on
+FEW = 6  # values that are shown of a vector
+
+
+@dataclass(frozen=True, eq=False)
+class _Flow:
+    """The picture as it is drawn, from the top down."""
+
+    anatomy: Anatomy
+    say: Texts
+    tokens: list[Part]
+    classes: list[Part]
+    traces: list[go.Scatter] = field(default_factory=list)
+    words: list[tuple[float, float, str]] = field(default_factory=list)  # x, y, escaped text
+
+    @property
+    def picking(self) -> int:
+        """Index of the step where the streams of the tokens become one."""
+        return next((index for index, step in enumerate(self.anatomy.steps) if step.picks), 0)
+
+    def colour(self, index: int) -> str:
+        """Of the step ``index`` and of what comes out of it; -1 are the tokens."""
+        return OTHER if index >= first_untrained(self.anatomy) else READ
+
+
+def flow(anatomy: Anatomy, _: State, say: Texts) -> Shown:
+    """The way from the final hidden states to the classes, as it ran."""
+    return Shown(
+        heading=say("flow.heading"),
+        words=_described(anatomy, say),
+        data=_data(anatomy, say),
+        figure=flow_figure(anatomy, say),
+        above=_legend(anatomy, say),
+        about=asked_line(anatomy.analysis, say),
+    )
+
+
+FLOW = Exhibit("flow", flow, plotted=True, width=3)
+
+
+def flow_figure(anatomy: Anatomy, say: Texts) -> go.Figure:
+    """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
+    drawn = _Flow(anatomy, say, token_parts(anatomy, say), class_parts(anatomy.analysis, say))
+    bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
+    level = len(drawn.classes) <= LEVEL  # then each class has its words already
+    above = round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.tokens)) + 26
+    below = 60 if level else round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.classes)) + 20
+    frame = layout(
+        height=round(bottom) + above + below,
+        margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
+        hovermode="closest",
+        xaxis=_names(drawn.tokens, -45, "top"),
+        xaxis2={**_names(drawn.classes, 45, "bottom"), "overlaying": "x", "showticklabels": not level},
+        yaxis=axis(range=[bottom, 0], showticklabels=False),
+    )
+    sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
+    xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
+    texts = written(xs, ys, words, sides, textfont={"size": 16})
+    anchor = go.Scatter(x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
+    return go.Figure(data=[*drawn.traces, texts, anchor], layout=frame)
+
+
+def step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
+    """What is said on pointing at a step: where it is called, shapes, weights, and its first values."""
+    step = anatomy.steps[index]
+    given = vector(anatomy, step.given)
+    norm, low, high = (short(float(value)) for value in (np.linalg.norm(given), given.min(), given.max()))
+    lines = [numbered(anatomy, index, say), detail(step, say)]
+    if step.within:
+        lines.append(say("flow.within", within=visible(step.within)))
+    if step.origin:
+        lines.append(say(ORIGINS[step.origin]))
+    return (
+        *lines,
+        say("flow.values", values=_first(given)),
+        say("flow.bounds", norm=norm, low=low, high=high),
+    )
+
+
+def _first(values: Floats) -> str:
+    """The first values of a vector."""
+    return ", ".join(short(value) for value in values[:FEW]) + (" …" if len(values) > FEW else "")
+
+
+def _described(anatomy: Anatomy, say: Texts) -> str:
+    """The steps, the tokens that are read, and the classes, in words."""
+    steps = say.listed(
+        say("steps.detailed", step=numbered(anatomy, index, say), detail=detail(step, say))
+        for index, step in enumerate(anatomy.steps)
+    )
+    return say(
+        "flow.description",
+        count=len(anatomy.steps),
+        steps=steps,
+        tokens=say.listed(_reading(part) for part in token_parts(anatomy, say) if part.live),
+        classes=say.listed(" ".join(part.lines[:2]) for part in class_parts(anatomy.analysis, say)),
+    )
+
+
+def _reading(part: Part) -> str:
+    """A token that is read, with its share; several in one say theirs already."""
+    return part.label if len(part.members) > 1 else f"{part.lines[0]} {percent(part.weight)}"
+
+
+def _legend(anatomy: Anatomy, say: Texts) -> str:
+    """What the colours and frames mean, for those that occur."""
+    read = anatomy.analysis.reads.positions
+    keys = [("read", "flow.read")] if read.any() else []
+    keys += [] if read.all() else [("special", "flow.unread")]
+    keys += [] if all(step.path for step in anatomy.steps) else [("functional", "flow.functional")]
+    keys += [("special", "flow.random")] if first_untrained(anatomy) < len(anatomy.steps) else []
+    return legend_html(*(key_html(name, say(key)) for name, key in keys))
+
+
+def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
+    """Down the stream: T tokens with their shares, the steps, K classes with their outputs."""
+    analysis, steps, order = anatomy.analysis, anatomy.steps, ranked(anatomy.analysis)
+    tokens, classes = len(analysis.tokens.text), len(order)
+
+    def of_steps(texts: Iterable[str]) -> list[str]:
+        return [*[""] * tokens, *texts, *[""] * classes]
+
+    names = [numbered(anatomy, index, say) for index in range(len(steps))]
+    parts = [*["token"] * tokens, *["step"] * len(steps), *["class"] * classes]
+    columns = {
+        "part": [say(f"away.{part}") for part in parts],
+        "name": [*labels_of(analysis), *names, *(visible(analysis.labels[index]) for index in order)],
+        "before": of_steps(size(step.in_shape) for step in steps),
+        "after": of_steps(size(step.out_shape) for step in steps),
+        "parameters": of_steps(str(step.parameters) for step in steps),
+        "origin": of_steps(say(ORIGINS[step.origin]) if step.origin else "" for step in steps),
+        "share": [*analysis.reads.share, *[None] * (len(steps) + classes)],
+        "output": [*[None] * (tokens + len(steps)), *analysis.probabilities[order]],
+    }
+    return data_frame((say(f"away.{name}"), values) for name, values in columns.items())
+
+
+def _tokens(drawn: _Flow) -> float:
+    """Down to the step that makes one stream of them; what is not read ends on the way. Gives its height."""
+    places, y = _places(drawn.tokens), 0.0
+    for index in range(drawn.picking):
+        for part, place in zip(drawn.tokens, places, strict=True):
+            colour = drawn.colour(index - 1) if part.live else OTHER
+            drawn.traces.append(ribbon(place, place, y, y + THREAD, colour, part.lines))
+        y += THREAD
+        drawn.traces.append(_node(drawn, index, (FIELD[0], 0.98), y, y + BOX, FAINT))
+        drawn.words.append((WORDS, y + BOX / 2, _step_words(drawn, index)))
+        y += BOX
+    live = [part.weight if part.live else 0.0 for part in drawn.tokens]
+    ends = bundle(live, TRUNK)
+    for part, place, end in zip(drawn.tokens, places, ends, strict=True):
+        if part.live:
+            colour = drawn.colour(drawn.picking - 1)
+            drawn.traces.append(ribbon(place, end, y, y + FAN, colour, part.lines))
+        else:
+            drawn.traces.append(ribbon(place, place, y, y + FAN * 0.4, OTHER, part.lines))
+    return y + FAN
+
+
+def _trunk(drawn: _Flow, y: float) -> float:
+    """The picking step, those after it, and the logits, each as a bar across the trunk."""
+    last = len(drawn.anatomy.steps) - 1
+    for index in range(drawn.picking, last + 1):
+        solid = 1.0 if drawn.anatomy.steps[index].path else 0.0  # a function is an empty frame
+        drawn.traces.append(_node(drawn, index, TRUNK, y, y + NODE, solid))
+        drawn.words.append((WORDS, y + NODE / 2 + 4, _step_words(drawn, index)))
+        lines = step_lines(drawn.anatomy, index, drawn.say)
+        drawn.traces.append(ribbon(TRUNK, TRUNK, y + NODE, y + PITCH, drawn.colour(index), lines))
+        y += PITCH
+    analysis, say = drawn.anatomy.analysis, drawn.say
+    how = {"single_label": "flow.softmax", "multi_label": "flow.sigmoid", "regression": "flow.raw"}
+    logits, activation = _first(analysis.logits), say(how[analysis.problem_type])
+    lines = (say("flow.logits"), logits, activation)
+    drawn.traces.append(bar(TRUNK, y, y + NODE, drawn.colour(last), lines))
+    few = len(analysis.logits) <= 3
+    named = say("flow.few", logits=logits) if few else say("head.logits", count=len(analysis.logits))
+    drawn.words.append((WORDS, y + NODE / 2 - 4, _two_lines(named, activation)))
+    return y + NODE
+
+
+def _classes(drawn: _Flow, y: float) -> float:
+    """The trunk splits into the classes; gives the height of the whole picture."""
+    last = len(drawn.anatomy.steps) - 1
+    weights = [part.weight for part in drawn.classes]
+    places, starts = _places(drawn.classes), bundle(weights, TRUNK)
+    for part, start, place in zip(drawn.classes, starts, places, strict=True):
+        colour = CHOSEN if part.live and drawn.colour(last) == READ else OTHER
+        drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
+        drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines))
+        if len(drawn.classes) <= LEVEL:
+            drawn.words.append(((place[0] + place[1]) / 2, y + FAN + NODE + 3, _class_words(part)))
+    return y + FAN + NODE + 4
+
+
+def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, opacity: float) -> go.Scatter:
+    step, lines = drawn.anatomy.steps[index], step_lines(drawn.anatomy, index, drawn.say)
+    return bar(span, top, bottom, drawn.colour(index), lines, opacity, dashed=not step.path)
+
+
+def _step_words(drawn: _Flow, index: int) -> str:
+    step = drawn.anatomy.steps[index]
+    return _two_lines(numbered(drawn.anatomy, index, drawn.say), detail(step, drawn.say), not step.path)
+
+
+def _class_words(part: Part) -> str:
+    """The name of a class on at most two lines, and what is said of it: two stand side by side on a phone."""
+    name, value = part.lines[:2]
+    lines = [shorten(line, 12) for line in textwrap.wrap(name, 12, max_lines=2, placeholder="…")]
+    text = "<br>".join(escape(line) for line in (*lines, value))
+    return f'<span style="font-size: 14px">{f"<b>{text}</b>" if part.live else text}</span>'
+
+
+def _two_lines(first: str, second: str, slanted: bool = False) -> str:
+    name = f"<b>{escape(first)}</b>"
+    small = f'<span style="font-size: 13px">{escape(second)}</span>'
+    return f"{f'<i>{name}</i>' if slanted else name}<br>{small}"
+
+
+def _places(parts: list[Part]) -> list[Span]:
+    """Where tokens or classes stand beside each other."""
+    return columns([part.weight for part in parts], FIELD, TRUNK[1] - TRUNK[0])
+
+
+def _names(parts: list[Part], angle: int, side: str) -> dict[str, object]:
+    """An axis that names tokens or classes at their places."""
+    texts = [f"<b>{escape(part.label)}</b>" if part.live else escape(part.label) for part in parts]
+    return axis(
+        range=[0, 1],
+        side=side,
+        tickangle=angle,
+        tickvals=[round((left + right) / 2, 4) for left, right in _places(parts)],
+        ticktext=texts,
+        tickfont={"size": 13},
+        ticklabeloverflow="allow",
+    )

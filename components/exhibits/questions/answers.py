@@ -1,0 +1,147 @@
+"""Puts questions to models, or to the results of the evidence, and says the answers as escaped HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.draw.labels import visible
+from components.exhibits.evidence.evidence import BASE, Evidence, select
+from components.exhibits.questions.head_facts import against_facts, head_facts, heads_facts
+from components.exhibits.questions.question import ELSE, Line, Question
+from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
+from components.results import Results
+from components.texts import Texts, load_texts
+from components.types import Anatomy
+
+Facts = Mapping[str, str]  # facts and cases, by name
+
+BREAK = "\u200b"  # a place where a line may break, of no width
+LONG = re.compile(r"[\w.]{20,}")  # a name that may be wider than a phone
+INSIDE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?=\w)")  # before a capital, after a dot
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """An answer: the HTML of its ``card`` and of its ``banner``, and what it was ``measured`` on.
+
+    ``view`` is the part of the page that shows the same. Only a card has who was refused: it says why.
+    """
+
+    card: str
+    banner: str = ""
+    view: str = ""
+    measured: Anatomy | Evidence | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers to ``questions`` in the language of ``say`` or, if they are not translated, in English."""
+
+    analyst: Analyst
+    results: Results
+    questions: tuple[Question, ...]
+    say: Texts
+
+    @property
+    def texts(self) -> Texts:
+        """The language that the answers are in."""
+        tag = self.say.language.tag
+        return self.say if all(tag in question.question for question in self.questions) else load_texts()
+
+    @property
+    def available(self) -> tuple[Question, ...]:
+        """The questions that can be answered: a backbone of theirs is here, or its results are."""
+        return tuple(question for question in self.questions if self._backbones(question))
+
+    def answer(self, key: str) -> Answer:
+        """Measure the answer; a question that is refused is told why. KeyError if it is not available."""
+        question = {one.key: one for one in self.available}[key]
+        try:
+            return self._from_results(question) if question.view == "evidence" else self._from_heads(question)
+        except PoolscopeError as error:
+            heading = escape(self.texts("questions.mistake"))
+            said = f'<p class="said">{heading}</p><p>{escape(visible(error.said(self.texts)))}</p>'
+            return Answer(f'<div class="answer" role="alert" lang="{self.texts.language.tag}">{said}</div>')
+
+    def _backbones(self, question: Question) -> list[str]:
+        """The question's backbones that can be asked, or that were measured, in its order."""
+        specs = self.analyst.backbones()
+        here = {spec.key for spec in specs if spec.available}
+        if question.view == "evidence":
+            measured = {row.backbone for row in self.results.probes if row.task == question.task}
+            here = measured & {spec.key for spec in specs}
+        return [key for key in question.backbones if key in here]
+
+    def _from_heads(self, question: Question) -> Answer:
+        heads, each = [], []
+        for key in self._backbones(question):
+            head = self.analyst.anatomy(question.query(key, question.pooling))
+            facts = head_facts(head, self.texts)
+            if question.against:
+                other = self.analyst.anatomy(question.query(key, question.against))
+                facts |= against_facts(head, other, self.texts)
+            heads.append(head)
+            each.append(facts)
+        return self._said(question, each[0] | heads_facts(heads), each, heads[0])
+
+    def _from_results(self, question: Question) -> Answer:
+        titles = {spec.key: spec.title for spec in self.analyst.backbones()}
+        tasks = {task.key: task.title for task in self.analyst.tasks()}
+        evidence = select(self.results, question.task, self._backbones(question), titles)
+        own = own_accuracies(self.results, question.task)
+        each = [result_facts(evidence, key, question.poolings, own, self.texts) for key in evidence.backbones]
+        task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
+        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], own, self.texts)
+        return self._said(question, together | task, [one | task for one in each], evidence)
+
+    def _said(
+        self, question: Question, together: Facts, each: Sequence[Facts], measured: Anatomy | Evidence
+    ) -> Answer:
+        say, tag = self.texts, self.texts.language.tag
+        said = f'<p class="said">{sentences(question.answer, together, say)}</p>'
+        items = "".join(f"<li>{sentences(question.each, one, say)}</li>" for one in each)
+        lines = f'<ul class="each">{items}</ul>' if question.each else ""
+        folded = f"<details><summary>{escape(say('questions.one_by_one'))}</summary>{lines}</details>"
+        source = f'<p class="source">{escape(_source(question, say))}</p>'
+        return Answer(
+            f'<div class="answer" role="status" lang="{tag}">{said}{lines}{source}</div>',
+            f'<details class="banner" lang="{tag}" open><summary>{_html(question.question[tag])}</summary>'
+            f"{said}{folded if lines else ''}{source}</details>",
+            question.view,
+            measured,
+        )
+
+
+def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> str:
+    """The sentences that hold, with every fact marked; KeyError if a fact or a case is unknown."""
+    marked = {name: f"<strong>{_html(fact)}</strong>" for name, fact in facts.items()}
+    chosen = (
+        line[ELSE] if line.keys() == {ELSE} else line.get(facts[name], line.get(ELSE))
+        for name, line in lines.items()
+    )
+    tag = say.language.tag
+    return say.together(escape(text[tag], quote=False).format(**marked) for text in chosen if text)
+
+
+def breakable(text: str) -> str:
+    """``text`` with places in its long names where a line may break."""
+    return LONG.sub(lambda name: INSIDE.sub(BREAK, name.group()), text)
+
+
+def _html(text: str) -> str:
+    return escape(breakable(text)).replace(BREAK, "<wbr>")
+
+
+def _source(question: Question, say: Texts) -> str:
+    """Where the numbers come from."""
+    if question.view == "evidence":
+        return say("questions.results")
+    if not question.text_pair:
+        return say("questions.now", text=visible(question.text))
+    pair = say("questions.pair", text=question.text, text_pair=question.text_pair)
+    return say("questions.now", text=visible(pair))

@@ -1,0 +1,195 @@
+"""What can be said of heads that were just taken apart: facts, and the cases that choose among sentences.
+
+"Picking" a token is taking one hidden state out of all. Nothing here is escaped; who shows a fact does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
+from components.exhibits.draw.labels import shorten, visible, word
+from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
+from components.exhibits.view import indices, labels_of, number
+from components.texts import Texts
+from components.types import Analysis, Anatomy, Step, Weight
+
+NAMED = 4  # tokens or labels that are named; the others are only counted
+TENSORS = 8  # tensors of the head that are named
+UNUSED = 3  # tensors without use that are named: there may be hundreds
+ARROW = " → "
+WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap": "questions.swap"}
+
+CASES: Mapping[str, tuple[str, ...]] = {
+    "reads": ("cls", "one", "some", "all", "none"),  # cls: just the token in its place; one: just another
+    "trained": ("yes", "no"),  # whether the head is trained
+    "direct": ("yes", "no"),  # whether one layer is all that changes numbers
+    "order": ("run", "other"),  # whether print(model) lists the layers in the order in which they ran
+    "origin": ("new", "kept", "mixed"),  # its tensors are drawn anew, from the checkpoint, or both
+    "course": ("up", "down", "level"),  # the cosine of [CLS] from the embeddings to the last layer, as shown
+    "agree": ("yes", "no", "untrained"),  # whether both poolings give the same labels
+    "alike": ("yes", "no", "alone"),  # whether all heads read one token in the same place; only one was asked
+    "same": ("yes", "no", "alone"),  # whether all heads have the same core; only one was asked
+}
+
+
+def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
+    """What can be said of one head."""
+    analysis = anatomy.analysis
+    outputs = [_output(analysis, index) for index in ranked(analysis)]
+    cosines = [round(float(value), 2) for value in analysis.similarity[:, analysis.tokens.cls]]
+    first, last = cosines[0], cosines[-1]
+    return {
+        "backbone": visible(analysis.backbone.title),  # its title in the menu
+        "architecture": visible(analysis.backbone.architecture),  # its class
+        "says": listed(_chosen(analysis), NAMED, say),  # the labels that it chose, with their probabilities
+        "outputs": listed(outputs, NAMED, say),  # its likeliest labels with theirs, chosen or not
+        "trained": _yes(analysis.head_trained),
+        "cosines": ARROW.join(map(number, cosines)),  # of [CLS] and the reference, from layer 0 to the last
+        "cosine": number(last),  # the same, at the last layer
+        "course": "up" if last > first else "down" if last < first else "level",
+        **_reading(anatomy, say),
+        **_order(anatomy, say),
+        **_origins(anatomy, say),
+    }
+
+
+def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str]:
+    """What can be said of a head and the same with another pooling, whose facts are called against_..."""
+    one, two = anatomy.analysis, other.analysis
+    agree = one.predicted == two.predicted
+    if one.problem_type == "regression":  # no label is chosen: the values as they are shown
+        agree = _chosen(one) == _chosen(two)
+    against = {f"against_{name}": fact for name, fact in head_facts(other, say).items()}
+    return {**against, "agree": _yes(agree) if one.head_trained else "untrained"}
+
+
+def heads_facts(anatomies: Sequence[Anatomy]) -> dict[str, str]:
+    """What can be said of several heads together."""
+    asked, read = len(anatomies), [indices(anatomy.analysis.reads.positions) for anatomy in anatomies]
+    ends = [[len(anatomy.analysis.tokens.text) - 1] for anatomy in anatomies]
+    lasts = sum(indices == end for indices, end in zip(read, ends, strict=True))
+    alike = lasts == asked or (len(read[0]) == 1 and all(indices == read[0] for indices in read))
+    cores = {_core(anatomy) for anatomy in anatomies}
+    return {
+        "asked": str(asked),  # how many heads
+        "firsts": str(read.count([0])),  # how many of them read the first token alone
+        "lasts": str(lasts),  # how many the last one alone
+        "cores": str(len(cores)),  # how many different ones there are
+        "alike": "alone" if asked == 1 else _yes(alike),
+        "same": "alone" if asked == 1 else _yes(len(cores) == 1),
+    }
+
+
+def listed(names: Sequence[str], most: int, say: Texts) -> str:
+    """The names in a row; of more than ``most`` the others are counted."""
+    if not names:
+        return say("questions.none")
+    shown, rest = say.listed(names[:most]), len(names) - most
+    return say("questions.more", names=shown, count=rest) if rest > 0 else shown
+
+
+def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
+    analysis = anatomy.analysis
+    read, cls, special = indices(analysis.reads.positions), analysis.tokens.cls, analysis.tokens.special
+    names = [shorten(word(label), 24) for label in labels_of(analysis)]
+    tokens = [  # a word of the text in quotes, for it may be a full stop
+        name if special[index] else say("similarity.stand_in", token=name) for index, name in enumerate(names)
+    ]
+    places = [_place(index, len(tokens), say) for index in read]
+    several = "none" if not read else "all" if len(read) == len(tokens) else "some"
+    return {
+        "count": str(len(read)),  # how many tokens it reads
+        "total": str(len(tokens)),  # of how many
+        "read": listed([tokens[index] for index in read], NAMED, say),  # their names
+        "place": listed(places, NAMED, say),  # where they stand
+        "cls": tokens[cls],  # the token in the place of [CLS]
+        "reads": several if len(read) != 1 else "cls" if read == [cls] else "one",
+    }
+
+
+def _place(index: int, total: int, say: Texts) -> str:
+    if index == 0:
+        return say("questions.first")
+    return say("questions.last") if index == total - 1 else say("questions.nth", number=index + 1)
+
+
+def _chosen(analysis: Analysis) -> list[str]:
+    """The labels that were chosen; of a regression, every value."""
+    return [_output(analysis, index) for index in chosen_labels(analysis)]
+
+
+def _output(analysis: Analysis, index: int) -> str:
+    return f"{shorten(visible(analysis.labels[index]), 40)} ({output_text(analysis, index)})"
+
+
+def _order(anatomy: Anatomy, say: Texts) -> dict[str, str]:
+    steps, core, none = anatomy.steps, _core(anatomy), say("questions.none")
+    own = ("", anatomy.analysis.backbone.architecture)
+    groups = groupby(steps, key=lambda step: step.within)
+    rows = [(within, _row([*group], say)) for within, group in groups]
+    classes = [row if within in own else f"{visible(within)} ({row})" for within, row in rows]
+    picked = max((index for index, step in enumerate(steps) if step.picks), default=-1)
+    final = max((index for index, step in enumerate(steps) if step.weights), default=len(steps))
+    ran = [step.path for step in steps if step.path]
+    # without modules that hold others or were cut short
+    printed = [line.path for line in anatomy.declared if line.path and not line.text.endswith(("(", "… )"))]
+    return {
+        "steps": _row(steps, say),  # what ran, in this order: a layer by its name, a function by its own
+        "classes": ARROW.join(classes) or none,  # the same, after the class that ran it if that is another
+        "between": _row(steps[picked + 1 : final], say),  # steps between the picked token and the last layer
+        "core": ARROW.join(core) or none,  # the steps that change numbers
+        "printed": say.listed(map(_last, printed)) or none,  # its layers in the order of print(model)
+        "direct": _yes(len(core) == 1),
+        "order": "run" if printed == ran else "other",
+    }
+
+
+def _row(steps: Sequence[Step], say: Texts) -> str:
+    return ARROW.join(_step(step, say) for step in steps) or say("questions.none")
+
+
+def _step(step: Step, say: Texts) -> str:
+    """A layer that holds weights by its name; any other by what it does, for which its name is no help."""
+    if step.weights and step.path:
+        return _last(step.path)
+    worded = step.kind in WORDED and (step.picks or step.kind != "getitem")
+    return say(WORDED[step.kind]) if worded else visible(step.kind)
+
+
+def _core(anatomy: Anatomy) -> tuple[str, ...]:
+    """The kinds of the steps that change numbers; a layer does, even if it takes one vector out of all."""
+    return tuple(
+        visible(step.kind)
+        for step in anatomy.steps
+        if not step.idle and (step.weights or not step.picks) and step.kind != "swap"
+    )
+
+
+def _last(path: str) -> str:
+    return visible(path.rsplit(".", 1)[-1])
+
+
+def _origins(anatomy: Anatomy, say: Texts) -> dict[str, str]:
+    new = [weight for weight in anatomy.weights if weight.origin in UNTRAINED]
+    kept = [weight for weight in anatomy.weights if weight.origin not in UNTRAINED]
+    return {
+        "weight_count": str(len(anatomy.weights)),  # how many tensors it has
+        "parameters": counted(parameters_of(anatomy.weights)),  # how many numbers they hold
+        "new": _names(new, TENSORS, say),  # the tensors that are drawn anew
+        "new_count": str(len(new)),  # how many these are
+        "new_parameters": counted(parameters_of(new)),  # how many numbers they hold
+        "kept": _names(kept, TENSORS, say),  # the tensors that come from the checkpoint
+        "kept_count": str(len(kept)),  # how many these are
+        "unused": _names(anatomy.unused, UNUSED, say),  # tensors of the checkpoint without use in this class
+        "origin": "mixed" if new and kept else "new" if new else "kept",
+    }
+
+
+def _names(weights: Sequence[Weight], most: int, say: Texts) -> str:
+    return listed([shorten(visible(weight.name), 60) for weight in weights], most, say)
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"

@@ -1,0 +1,75 @@
+"""What assets/questions.toml holds: questions that people asked, and the sentences that answer them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import field
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from components.exhibits.questions import head_facts, result_facts
+from components.texts import ASSETS, ENGLISH
+from components.types import Query, Reference
+
+ELSE = "else"  # all values of a case that have no text of their own
+
+
+def _by_value(line: Any) -> Any:
+    """A sentence that depends on no case is one for all values; a text that is "" says nothing."""
+    if not isinstance(line, Mapping):
+        return line
+    texts = {ELSE: line} if ENGLISH in line else line
+    return {value: text or {} for value, text in texts.items()}
+
+
+Text = Mapping[str, str]  # language -> text; empty: says nothing
+Line = Annotated[Mapping[str, Text], BeforeValidator(_by_value)]  # value of the case -> text
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Question:
+    """One question; the head of assets/questions.toml says what each field means."""
+
+    view: Literal["tokens", "head", "evidence"]
+    backbones: tuple[str, ...]
+    question: Text
+    answer: Mapping[str, Line]
+    each: Mapping[str, Line] = field(default_factory=dict)
+    key: str = ""
+    text: str = ""
+    text_pair: str = ""
+    pooling: str = "native"
+    reference: Reference = "cls"
+    against: str = ""
+    task: str = ""
+    poolings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """ValueError says what does not fit together."""
+        if not self.backbones or not (self.task if self.view == "evidence" else self.text):
+            raise ValueError("backbones and a text are needed, or, for the evidence, backbones and a task")
+        cases = (result_facts if self.view == "evidence" else head_facts).CASES
+        for name, line in chain(self.answer.items(), self.each.items()):
+            values = {*cases.get(name, ())}
+            if unknown := line.keys() - values - {ELSE}:
+                raise ValueError(f"{name}: there is no case with the values {sorted(unknown)}")
+            if ELSE not in line and (missing := values - line.keys()):
+                raise ValueError(f"{name}: the values {sorted(missing)} have no text")
+            if any(text and text.keys() != self.question.keys() for text in line.values()):
+                raise ValueError(f"{name}: every text is needed in {sorted(self.question)}")
+
+    def query(self, backbone: str, pooling: str) -> Query:
+        """What is asked of one backbone under one pooling."""
+        return Query(backbone, self.text, self.text_pair, pooling, reference=self.reference)
+
+
+def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:
+    """The questions of a file in their order; ValueError says what is wrong with which of them."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    named = {key: {"key": key, **table} for key, table in tables.items()}
+    return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())

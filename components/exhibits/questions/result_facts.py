@@ -1,0 +1,85 @@
+"""What can be said of results that were measured before: facts and cases by name, as questions use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from components.exhibits.draw.labels import visible
+from components.exhibits.evidence.evidence import BASE, LEVEL, Estimate, Evidence, accuracy_text, ends, spread
+from components.exhibits.head.steps import counted
+from components.exhibits.questions.head_facts import listed
+from components.exhibits.view import number
+from components.results import Results
+from components.texts import Texts
+
+CONFIDENCE = "95 %"  # of the intervals in the results
+
+CASES: Mapping[str, tuple[str, ...]] = {
+    "differing": ("none", "some", "all", "alone"),  # how many of the others differ from ``base``; no others
+    "best": ("same", "other", "alone"),  # first in both comparisons; fewer than two can be compared
+}
+
+Accuracies = Mapping[str, Estimate]  # by backbone or by pooling
+
+
+def own_accuracies(results: Results, task: str) -> dict[str, Estimate]:
+    """Accuracy of the checkpoints' own heads in a task, by backbone."""
+    rows = [row for row in results.checkpoints if row.task == task]
+    return {row.backbone: Estimate(row.accuracy, row.low, row.high, row.measured) for row in rows}
+
+
+def result_facts(
+    evidence: Evidence, key: str, poolings: Sequence[str], own: Accuracies, say: Texts
+) -> dict[str, str]:
+    """What can be said of one backbone, which was measured."""
+    accuracies, ps = evidence.accuracies(key), evidence.corrected(key)
+    (lowest, _), (highest, _) = ends(accuracies)
+    differ, unmeasured = sum(p < LEVEL for p in ps.values()), say("questions.unmeasured")
+    named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
+    return {
+        "backbone": visible(evidence.titles[key]),  # its title in the menu
+        "examples": counted(accuracies[lowest].examples),  # how many the classifier was tried on
+        "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
+        "lowest": visible(lowest),  # of all poolings the one with the lowest accuracy
+        "lowest_accuracy": _interval(accuracies[lowest], say),  # that accuracy, with its interval
+        "highest": visible(highest),  # the one with the highest
+        "highest_accuracy": _interval(accuracies[highest], say),  # that accuracy, with its interval
+        "measured": str(len(accuracies)),  # how many poolings were tried
+        "base": BASE,  # the pooling that the others are held against
+        "others": str(len(ps)),  # how many these are
+        "differ": str(differ),  # how many of them differ from it
+        "level": str(LEVEL),  # the p below which a difference counts
+        "confidence": CONFIDENCE,  # of every interval
+        "own": _interval(own[key], say) if key in own else unmeasured,  # of the checkpoint's own head
+        "differing": "alone" if not ps else "all" if differ == len(ps) else "some" if differ else "none",
+    }
+
+
+def results_facts(evidence: Evidence, pooling: str, own: Accuracies, say: Texts) -> dict[str, str]:
+    """What can be said of the backbones together; only those that were measured in both ways are compared."""
+    probes = {key: evidence.accuracies(key) for key in evidence.backbones if key in own}
+    tried = {key: accuracies[pooling] for key, accuracies in probes.items() if pooling in accuracies}
+    own_best, own_spread = _best({key: own[key] for key in tried})
+    probe_best, probe_spread = _best(tried)
+    titles = {key: visible(evidence.titles[key]) for key in tried} or {"": say("questions.none")}
+    return {
+        "own_best": titles[own_best],  # the backbone with the highest accuracy, with own heads
+        "own_spread": own_spread,  # how far it is above the lowest, in percentage points
+        "probe_pooling": visible(pooling),  # the first of the question's poolings
+        "probe_best": titles[probe_best],  # the best with one classifier on that pooling
+        "probe_spread": probe_spread,  # how far it is above the lowest
+        "best": "alone" if len(tried) < 2 else "same" if own_best == probe_best else "other",
+    }
+
+
+def _best(accuracies: Accuracies) -> tuple[str, str]:
+    """The best of all or "", and how far it is above the lowest: the difference of the numbers shown."""
+    if not accuracies:
+        return "", number(0, 1)
+    _, (best, _) = ends(accuracies)
+    return best, spread(accuracies, 100, 1)
+
+
+def _interval(accuracy: Estimate, say: Texts) -> str:
+    low, high = number(100 * accuracy.low, 1), number(100 * accuracy.high, 1)
+    return say("evidence.interval", value=accuracy_text(accuracy.value), low=low, high=high)

@@ -1,0 +1,124 @@
+"""What of an analysis is looked at, and the words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from components.exhibits.control import Control, State, Switch, Whole
+from components.exhibits.draw.labels import shorten, token_labels, visible, word
+from components.texts import Texts
+from components.types import Analysis, Bools, Floats
+
+MOST_LAYERS = 1000
+TEXT = 120  # characters of a text that an image names
+
+LAYER = Control("layer", Whole(-1, MOST_LAYERS), -1, "view.layer")  # -1: the last
+CENTRED = Control("centred", Switch(), False, "view.centred", "view.centred_info")
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One layer of an analysis, plain or centred. L layers, T tokens."""
+
+    analysis: Analysis
+    layer: int
+    centred: bool = False
+
+    @classmethod
+    def of(cls, analysis: Analysis, state: State) -> View:
+        """An analysis as ``state`` says to look at it; at the last layer where it has no such layer."""
+        layer, last = LAYER.of(state), analysis.layers
+        return cls(analysis, layer if 0 <= layer <= last else last, CENTRED.of(state))
+
+    @property
+    def by_layer(self) -> Floats:
+        """Similarities at every layer: (L + 1, T) in [-1, 1]."""
+        return self.analysis.centred if self.centred else self.analysis.similarity
+
+    @property
+    def similarity(self) -> Floats:
+        """Similarities at the layer under study: (T,) in [-1, 1]."""
+        row: Floats = self.by_layer[self.layer]
+        return row
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A readable label for each of the T tokens, not escaped."""
+        return labels_of(self.analysis)
+
+    @property
+    def reference(self) -> int | None:
+        """Index of the token that all others are compared with, or None for the pooled vector."""
+        reference = self.analysis.query.reference
+        if reference == "pooled":
+            return None
+        return self.analysis.tokens.cls if reference == "cls" else int(reference)
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether tokens of a second text are there."""
+        return bool((self.analysis.tokens.segment == 1).any())
+
+
+def labels_of(analysis: Analysis) -> tuple[str, ...]:
+    """A readable label for each of the T tokens, not escaped."""
+    return token_labels(analysis.tokens, (analysis.query.text, analysis.query.text_pair))
+
+
+def indices(mask: Bools) -> list[int]:
+    """Where ``mask`` holds."""
+    return [int(index) for index in mask.nonzero()[0]]
+
+
+def yes_or_no(holds: bool, say: Texts) -> str:
+    """Whether something holds, as tables say it."""
+    return say("table.yes" if holds else "table.no")
+
+
+def reference_name(view: View, say: Texts) -> str:
+    """What the tokens are compared with, not escaped, without vocabulary marks: "[CLS]" for example."""
+    if view.reference is None:
+        return say("similarity.pooled")
+    token = word(view.labels[view.reference])
+    if view.analysis.query.reference != "cls":
+        return say("similarity.token", index=view.reference, token=token)
+    special = view.analysis.tokens.special[view.reference]
+    return say("similarity.special" if special else "similarity.stand_in", token=token)
+
+
+def layer_name(view: View, say: Texts) -> str:
+    """The layer under study in words: "layer 2 of 6"."""
+    last = view.analysis.layers
+    if view.layer == 0:
+        return say("similarity.embeddings", last=last)
+    return say("similarity.layer", layer=view.layer, last=last)
+
+
+def asked_line(analysis: Analysis, say: Texts) -> str:
+    """What was asked, in one line, not escaped."""
+    query = analysis.query
+    key = "away.about_pair" if query.text_pair else "away.about"
+    return say(
+        key,
+        backbone=visible(analysis.backbone.title),
+        pooling=visible(query.pooling),
+        head=say(f"away.head_{query.head}", task=visible(say.name(query.task))),
+        text=shorten(visible(query.text), TEXT),
+        text_pair=shorten(visible(query.text_pair), TEXT),
+    )
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number with a real minus sign, and never "-0.00"."""
+    return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def percent(probability: float) -> str:
+    """A probability in percent; never rounded to a certainty that it is not."""
+    value = 100 * float(probability)
+    if 0 < value < 0.1:
+        return "< 0.1 %"
+    if 99.9 < value < 100:
+        return "> 99.9 %"
+    return f"{value:.0f} %" if 1 <= value < 99 or value in (0, 100) else f"{value:.1f} %"

@@ -1,0 +1,182 @@
+"""What the menus of the page offer: examples, backbones by place, heads, tasks and poolings."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.draw.labels import visible
+from components.texts import ASSETS, Texts, in_bytes
+from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
+
+HEADS = ("own", "probe")
+BUNDLED, HERE, HUB = "bundled", "here", "hub"
+TITLES = {BUNDLED: "models.bundled", HERE: "models.here", HUB: "models.hub"}
+Menu = list[tuple[str, str]]  # (what is shown, what is sent)
+
+
+def place(spec: BackboneSpec) -> str:
+    """Where a backbone comes from for a visitor: a hub model that has been downloaded is on this machine."""
+    if spec.source == "bundled":
+        return BUNDLED
+    return HUB if absent(spec) else HERE
+
+
+def absent(spec: BackboneSpec) -> bool:
+    """Whether a backbone has to be downloaded first."""
+    return spec.source == "hub" and not spec.available
+
+
+def licence(spec: BackboneSpec, say: Texts) -> str:
+    """The licence of a hub model in words, not escaped."""
+    if not spec.licence:
+        return say("models.licence_unknown")
+    return say("models.licence", licence=visible(spec.licence))
+
+
+def refusal(error: PoolscopeError, say: Texts) -> str:
+    """Why a model cannot be had, as escaped HTML."""
+    lead = escape(say("models.refused"))
+    return f'<p class="refusal" role="alert"><strong>{lead}</strong> {escape(visible(error.said(say)))}</p>'
+
+
+def unlinked(text: str) -> str:
+    """``text`` for the line under a label: gradio escapes it, but makes links of what looks like Markdown."""
+    return text.replace("](", "] (")
+
+
+@dataclass(frozen=True)
+class BackboneMenu:
+    """Every backbone that one visitor can choose from, as it is now."""
+
+    specs: tuple[BackboneSpec, ...]
+    online: bool
+    say: Texts
+
+    @classmethod
+    def of(cls, analyst: Analyst, found: Sequence[BackboneSpec], say: Texts) -> BackboneMenu:
+        """Those of the catalogue, then those that the visitor ``found`` by their ids."""
+        listed = analyst.backbones()
+        keys = {spec.key for spec in listed}
+        return cls((*listed, *(spec for spec in found if spec.key not in keys)), analyst.online, say)
+
+    def get(self, key: object) -> BackboneSpec | None:
+        """The backbone of a key, or None; whatever a browser sends as one."""
+        return self._by_key.get(key) if isinstance(key, str) else None
+
+    def place(self, key: object) -> str:
+        """Where a backbone comes from; an unknown one is among the first."""
+        spec = self.get(key)
+        return place(spec or self.specs[0])
+
+    @property
+    def places(self) -> Menu:
+        """The places that there are backbones in, with their numbers."""
+        counts = {name: len(self.within(name)) for name in TITLES}
+        return [(self.say(TITLES[name], count=count), name) for name, count in counts.items() if count]
+
+    def within(self, name: object) -> Menu:
+        """The backbones of one place."""
+        return [(self._title(spec), spec.key) for spec in self.specs if place(spec) == name]
+
+    def note(self, key: object) -> str:
+        """One line about a backbone, not escaped, with the licence of a model from the hub."""
+        spec = self.get(key)
+        if spec is None:
+            return ""
+        parts = [visible(spec.note)] if spec.note else []
+        if spec.source == "hub":
+            parts.append(licence(spec, self.say))
+        return unlinked(" · ".join(parts))
+
+    @cached_property
+    def _by_key(self) -> dict[str, BackboneSpec]:
+        return {spec.key: spec for spec in self.specs}
+
+    def _title(self, spec: BackboneSpec) -> str:
+        title = visible(spec.title)
+        if spec.available:
+            return title
+        if spec.source != "hub":
+            return self.say("question.absent", title=title)
+        if not self.online:
+            return self.say("models.offline", title=title)
+        if spec.size is None:
+            return self.say("models.to_download_unsized", title=title)
+        return self.say("models.to_download", title=title, size=in_bytes(spec.size).said(self.say))
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What there is to choose from; ``probed``: the keys of the tasks that each backbone has probes for."""
+
+    probed: Mapping[str, tuple[str, ...]]
+    pooled: tuple[PoolingSpec, ...]
+    asked: tuple[TaskSpec, ...]
+
+    @classmethod
+    def of(cls, analyst: Analyst) -> Choices:
+        """The choices that ``analyst`` gives."""
+        probed = {spec.key: spec.probed for spec in analyst.backbones()}
+        return cls(probed, analyst.poolings(), analyst.tasks())
+
+    def tasks(self, query: Query) -> tuple[TaskSpec, ...]:
+        """The tasks that the query's backbone has probes for and that take as many texts as were typed."""
+        typed = 2 if query.text_pair.strip() else 1
+        probed = self.probed.get(query.backbone, ())
+        return tuple(task for task in self.asked if task.key in probed and task.texts == typed)
+
+    def heads(self, query: Query) -> tuple[str, ...]:
+        """The checkpoint's own head, and a probe where one fits."""
+        return HEADS if self.tasks(query) else HEADS[:1]
+
+    def poolings(self, query: Query) -> list[tuple[str, str]]:
+        """(title, key) of the poolings that the query's head can read: learned ones need a probe."""
+        return [
+            (visible(spec.title), spec.key)
+            for spec in self.pooled
+            if query.head == "probe" or not spec.learned
+        ]
+
+    def fitted(self, query: Query) -> Query:
+        """``query`` with what no longer fits given up: the task first, then the probe, then the pooling.
+
+        What is no choice at all stays as it is; the engine says what is wrong with it.
+        """
+        if query.head == "probe" and not self.tasks(query):
+            query = replace(query, head="own")
+        if query.head != "probe" or query.task not in [task.key for task in self.tasks(query)]:
+            query = replace(query, task="")  # the engine chooses
+        learned = any(spec.key == query.pooling and spec.learned for spec in self.pooled)
+        return replace(query, pooling="native") if learned and query.head != "probe" else query
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text or a pair to try. ``backbone`` and ``pooling`` are keys, or "" to keep what is chosen."""
+
+    label: str
+    text: str
+    text_pair: str = ""
+    backbone: str = ""
+    pooling: str = "native"
+
+
+def load_examples() -> tuple[Example, ...]:
+    """The examples in the order of the file; the first one is analysed on arrival."""
+    entries = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["example"]
+    return tuple(Example(**entry) for entry in entries)
+
+
+def suited(example: Example, chosen: str, backbones: Sequence[BackboneSpec]) -> str:
+    """The backbone for an example: its own, else the chosen one, else the first that takes as many texts."""
+    count = 2 if example.text_pair else 1
+    fitting = [spec.key for spec in backbones if spec.available and spec.texts in (None, count)]
+    if any(spec.key == example.backbone and spec.available for spec in backbones):
+        return example.backbone
+    return chosen if chosen in fitting else next(iter(fitting), chosen)

@@ -1,0 +1,144 @@
+"""The answer to a query: the verdict, what is looked at, and the panels of exhibits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from components.errors import PoolscopeError
+from components.exhibits.answer.verdict import mistake
+from components.exhibits.control import Control, State
+from components.exhibits.draw.labels import shorten
+from components.exhibits.panels import ANSWER, HEAD, TOKENS
+from components.exhibits.view import CENTRED, LAYER, View, layer_name, reference_name
+from components.texts import Texts
+from components.types import Analysis, Anatomy
+from components.ui.places import Place, Places, Updates, Widget, build_control, build_places, menu
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The components of the answer; ``shown`` holds the last View, or None before the first."""
+
+    shown: gr.State
+    verdict: gr.HTML
+    area: gr.Column
+    layer: gr.Slider
+    reference: gr.Dropdown
+    centred: Widget
+    views: gr.Tabs
+    panels: tuple[Places, ...]
+    say: Texts
+
+    @cached_property
+    def looks(self) -> Mapping[Control[Any], Widget]:
+        """How the answer is looked at, but for the layer: by what stands in cards of exhibits, too."""
+        own = {control: part for panel in self._kept() for control, part in panel.controls.items()}
+        return {CENTRED: self.centred, **own}
+
+    @property
+    def drawn(self) -> list[Any]:
+        """What depends on the layer or on another look."""
+        return [self.shown, *(part for place in self._looked_at() for part in place.parts)]
+
+    @property
+    def all(self) -> list[Any]:
+        """Everything that a new analysis may change."""
+        fixed = [self.shown, self.area, self.layer, self.reference]
+        return [*fixed, *(part for panel in self.panels for part in panel.parts)]
+
+    def show(self, anatomy: Anatomy, state: State) -> Updates:
+        """Updates for a new analysis, which is looked at as ``state`` says."""
+        view, say = View.of(anatomy.analysis, state), self.say
+        last = view.analysis.layers
+        updates: Updates = {
+            self.shown: view,
+            self.area: gr.update(visible=True),
+            self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
+            self.reference: gr.update(
+                choices=_references(view, say), value=str(view.analysis.query.reference)
+            ),
+        }
+        for panel in self.panels:
+            updates |= panel.show(panel.panel.subject(anatomy), state)
+        return updates
+
+    def look(self, analysis: Analysis, state: State) -> Updates:
+        """Updates for another look at the same analysis."""
+        updates: Updates = {self.shown: View.of(analysis, state)}
+        for place in self._looked_at():
+            updates |= place.show(place.exhibit.shown(analysis, state, self.say), self.say)
+        return updates
+
+    def refuse(self, error: PoolscopeError) -> Updates:
+        """Updates for a query that cannot be answered: its reason, and no half-drawn screen."""
+        return {
+            self.shown: None,
+            self.verdict: mistake(error, self.say),
+            self.area: gr.update(visible=False),
+        }
+
+    def facts(self, analysis: Analysis, state: State) -> dict[str, str]:
+        """What was asked and how it is looked at, by name, not escaped."""
+        view, say = View.of(analysis, state), self.say
+        spec, query = view.analysis.backbone, view.analysis.query
+        pair = {say("question.pair"): query.text_pair} if query.text_pair else {}
+        where = f"{spec.location}@{spec.revision}" if spec.source == "hub" else spec.key
+        return {
+            say("question.text"): query.text,
+            **pair,
+            say("question.backbone"): f"{spec.title} · {spec.architecture} · {where}",
+            say("question.pooling"): query.pooling,
+            say("question.head"): say(f"away.head_{query.head}", task=query.task),
+            say("view.layer"): layer_name(view, say),
+            say("view.reference"): reference_name(view, say),
+            say("view.centred"): say("table.yes" if view.centred else "table.no"),
+        }
+
+    def _looked_at(self) -> list[Place]:
+        return [place for panel in self._kept() for place in panel.following(LAYER, *self.looks)]
+
+    def _kept(self) -> list[Places]:
+        """The panels of what is kept for redrawing: of the analysis, not of the head's large values."""
+        return [panel for panel in self.panels if panel.panel.controls]
+
+
+def build_answer(say: Texts) -> Answer:
+    """Lay the answer out; all but the verdict stays hidden until there is an analysis."""
+    summary = build_places(ANSWER, say)
+    verdict = summary.places[0].above
+    verdict.value = f'<div class="verdict"><p>{escape(say("verdict.waiting"))}</p></div>'
+    controls: list[tuple[gr.Slider, gr.Dropdown, Widget]] = []
+    panels = [summary]
+    with gr.Column(visible=False, elem_id="answer") as area, gr.Tabs(elem_id="views") as views:
+        for panel in (TOKENS, HEAD):
+            with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view"):
+                beside = (lambda: controls.append(_controls(say))) if panel.controls else None
+                panels.append(build_places(panel, say, beside))
+    return Answer(gr.State(None), verdict, area, *controls[0], views, tuple(panels), say)
+
+
+def _controls(say: Texts) -> tuple[gr.Slider, gr.Dropdown, Widget]:
+    """How to look at the answer. The layers and the tokens to choose from come with each answer."""
+    with gr.Column(elem_id="view", elem_classes="card"):
+        layer = gr.Slider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
+        reference = menu("reference", say("view.reference"), [("cls", "cls")], "cls")
+        centred = build_control(CENTRED, say)
+    return layer, reference, centred
+
+
+def _references(view: View, say: Texts) -> list[tuple[str, str]]:
+    tokens = view.analysis.tokens
+    cls = shorten(view.labels[tokens.cls], 24)
+    named = "view.reference_cls" if tokens.special[tokens.cls] else "view.reference_stand_in"
+    choices = [(say(named, token=cls), "cls"), (say("view.reference_pooled"), "pooled")]
+    choices += [
+        (say("view.reference_token", index=index, token=shorten(label, 24)), str(index))
+        for index, label in enumerate(view.labels)
+    ]
+    return choices

@@ -1,0 +1,109 @@
+"""What a permalink says of the Classify tab, and how the tab follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+from gradio.components import Component
+
+from components.errors import PoolscopeError
+from components.exhibits.control import Control, Kind, OneOf, State, Text
+from components.exhibits.view import LAYER
+from components.menus import HEADS, absent
+from components.types import Anatomy, BackboneSpec, Query
+from components.ui.classify.question import to_query
+from components.ui.places import Given, Updates
+from components.ui.tab import Linked
+
+if TYPE_CHECKING:
+    from components.ui.classify.tab import Classify
+
+REFERENCE = Control("reference", Text(), "cls")
+# What a question goes without where the rest of a link does not fit it.
+MENDED = {"pooling": "native", "head": "own", "task": "", "reference": "cls"}
+
+
+def controls_of(tab: Classify) -> Sequence[Linked]:
+    """What can be set in the tab. A backbone may be an id of the hub where the owner takes these."""
+    question, answer, analyst = tab.question, tab.answer, tab.analyst
+    tasks = [task.key for task in analyst.tasks()]
+    poolings = [spec.key for spec in analyst.poolings()]
+    kinds: dict[Component, Kind[str]] = {
+        question.text: Text(),
+        question.pair: Text(),
+        question.backbone: Text() if analyst.takes_ids else OneOf(lambda: _keys(tab)),
+        question.pooling: OneOf(lambda: poolings),
+        question.head: OneOf(lambda: HEADS),
+        question.task: OneOf(lambda: tasks),
+    }
+    asked = [Linked(Control(str(one.elem_id), kind, one.value or ""), one) for one, kind in kinds.items()]
+    looked_at: dict[Control[Any], Component] = {REFERENCE: answer.reference, LAYER: answer.layer}
+    looked_at |= answer.looks
+    views = [str(view.id) for view in answer.views.children if isinstance(view, gr.Tab)]
+    view = Linked(Control("view", OneOf(lambda: views), views[0]), None, answer.views)
+    return [*asked, *(Linked(control, part) for control, part in looked_at.items()), view]
+
+
+def query_of(state: State) -> Query:
+    """The query that a link asks."""
+    keys = ("text", "pair", "backbone", "pooling", "head", "task", "reference")
+    return to_query(*(state[key] for key in keys))
+
+
+def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[PoolscopeError]]:
+    """Updates that make the tab ask and show what ``state`` says, and what of it could not be had.
+
+    What does not go together there is given up, and said; texts never are.
+    """
+    query = query_of(state)
+    found, faults = _looked_up(tab, query.backbone)
+    if faults:
+        query = replace(query, backbone=str(tab.question.backbone.value))
+    models = tab.question.models(found)
+    spec = models.get(query.backbone)
+    anatomy: Anatomy | None = None
+    if spec is None or not absent(spec):
+        query, anatomy, more = _mended(tab, query)
+        faults += more
+    filled = {tab.question.found: found, **tab.question.fill(query, models)}
+    if anatomy is None:  # the tab says why, or offers the download
+        answer, _ = tab.respond(query, given, models)
+        return {**filled, **answer}, faults
+    if LAYER.of(state) > anatomy.analysis.layers:
+        last = anatomy.analysis.layers
+        faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
+    looks = {part: control.of(state) for control, part in tab.answer.looks.items()}
+    return {**filled, **tab.download.withdraw(), **tab.answer.show(anatomy, state), **looks}, faults
+
+
+def _mended(tab: Classify, query: Query) -> tuple[Query, Anatomy | None, list[PoolscopeError]]:
+    """The query that can be answered, its answer if there is one, and what was given up for it."""
+    faults: list[PoolscopeError] = []
+    while True:
+        try:
+            anatomy = tab.analyst.anatomy(query)
+        except PoolscopeError as error:
+            without = MENDED.get(error.field)
+            if without is None or getattr(query, error.field) == without:
+                return query, None, faults
+            query = replace(query, **{error.field: without})  # type: ignore[arg-type] # all of them are texts
+            faults.append(error)
+        else:
+            return replace(query, task=anatomy.analysis.query.task), anatomy, faults
+
+
+def _looked_up(tab: Classify, key: str) -> tuple[tuple[BackboneSpec, ...], list[PoolscopeError]]:
+    """The model of the hub that a link asks, or why it cannot be had."""
+    if key in _keys(tab):
+        return (), []
+    try:
+        return (tab.analyst.find(key),), []
+    except PoolscopeError as fault:
+        return (), [fault]
+
+
+def _keys(tab: Classify) -> list[str]:
+    return [spec.key for spec in tab.analyst.backbones()]

@@ -1,0 +1,234 @@
+"""What a visitor asks: texts, backbone, pooling, head and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from components.analyst import Analyst
+from components.exhibits.draw.labels import visible
+from components.menus import BackboneMenu, Choices, Example, suited, unlinked
+from components.texts import Texts
+from components.types import BackboneSpec, Query, Reference
+from components.ui.classify.download import Download, build_download
+from components.ui.places import Updates, menu, text_box
+
+Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """The box, its button, and the place of a refusal."""
+
+    box: gr.Textbox
+    button: gr.Button
+    refusal: gr.HTML
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """The components that make a Query, in the order of ``inputs``, and those that help to choose a backbone.
+
+    ``place`` chooses which backbones the menu offers; ``found`` holds those that the visitor looked up.
+    """
+
+    text: gr.Textbox
+    pair: gr.Textbox
+    backbone: gr.Dropdown
+    pooling: gr.Dropdown
+    head: gr.Dropdown
+    task: gr.Dropdown
+    place: gr.Radio
+    found: gr.State
+    lookup: Lookup | None
+    download: Download
+    examples: gr.Dataset
+    choices: Choices
+    analyst: Analyst
+    summaries: Mapping[str, str]
+    say: Texts
+
+    @property
+    def inputs(self) -> list[gr.components.Component]:
+        """Text, second text, backbone, pooling, head, task."""
+        return [self.text, self.pair, self.backbone, self.pooling, self.head, self.task]
+
+    @property
+    def outputs(self) -> list[gr.components.Component]:
+        """Everything that asks or helps to ask."""
+        return [*self.inputs, self.place]
+
+    def models(self, found: Found) -> BackboneMenu:
+        """The backbones as they are now."""
+        return BackboneMenu.of(self.analyst, found, self.say)
+
+    def explain(self, asked: Query, query: Query, models: BackboneMenu) -> Updates:
+        """Updates that make the menus, as they were ``asked``, offer what fits ``query`` and say what it is.
+
+        A menu keeps its value where that fits: the visitor may have chosen anew in the meantime.
+        """
+        was = self._menus(asked, models)
+        return {
+            part: gr.update(
+                **{name: new for name, new in now.items() if (name, new) != ("value", was[part]["value"])}
+            )
+            for part, now in self._menus(query, models).items()
+        }
+
+    def fill(self, query: Query, models: BackboneMenu) -> Updates:
+        """Updates that make the question ask ``query``."""
+        menus = {part: gr.update(**properties) for part, properties in self._menus(query, models).items()}
+        return {
+            self.text: query.text,
+            self.pair: query.text_pair,
+            **menus,
+            **self.choose(query.backbone, models),
+        }
+
+    def choose(self, key: str, models: BackboneMenu) -> Updates:
+        """Updates that choose a backbone, among those of its place."""
+        updates = self.refresh(key, models)
+        return {**updates, self.backbone: {**updates[self.backbone], "value": key}}
+
+    def refresh(self, key: object, models: BackboneMenu) -> Updates:
+        """Updates that offer what there is now in the place of a backbone; which one is chosen stays."""
+        name = models.place(key)
+        backbone = gr.update(choices=models.within(name), info=models.note(key))
+        return {self.place: gr.update(**_places(models, name)), self.backbone: backbone}
+
+    def _menus(self, query: Query, models: BackboneMenu) -> dict[Any, dict[str, Any]]:
+        """What each menu offers beside ``query``, with one line that explains its choice."""
+        return {
+            self.backbone: {"value": query.backbone, "info": models.note(query.backbone)},
+            self.pooling: {
+                "value": query.pooling,
+                "choices": self.choices.poolings(query),
+                "info": self.summaries.get(query.pooling, ""),
+            },
+            self.head: _head(query, self.choices, self.say),
+            self.task: _task(query, self.choices),
+        }
+
+
+def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) -> Question:
+    """Lay the question out; it asks the first example of the first backbone that suits it."""
+    models, choices = BackboneMenu.of(analyst, (), say), Choices.of(analyst)
+    summaries = {spec.key: unlinked(visible(spec.summary)) for spec in analyst.poolings()}
+    first = examples[0]
+    key = suited(first, models.specs[0].key, models.specs)
+    query = Query(key, first.text, first.text_pair, first.pooling)
+    with gr.Row(elem_id="question"):
+        with gr.Column(scale=3, min_width=300):
+            text = text_box("text", say("question.text"), say("question.text_hint"), first.text)
+            pair = text_box("pair", say("question.pair"), say("question.pair_hint"), first.text_pair)
+        with gr.Column(scale=4, min_width=300):
+            where = say("models.place" if models.online else "models.place_offline")
+            place = gr.Radio(**_places(models, models.place(key)), label=where, elem_id="place")
+            offered = models.within(models.place(key))
+            backbone = menu("backbone", say("question.backbone"), offered, key, info=models.note(key))
+            lookup = build_lookup(say) if analyst.takes_ids else None
+        download = build_download(analyst, say)  # on a phone here, else below all columns
+        with gr.Column(scale=3, min_width=300):
+            pooled, summary = choices.poolings(query), summaries[first.pooling]
+            pooling = menu("pooling", say("question.pooling"), pooled, first.pooling, info=summary)
+            head = menu("head", say("question.head"), **_head(query, choices, say))
+            task = menu("task", say("question.task"), **_task(query, choices))
+    chips, found = _chips(examples, say), gr.State(())
+    asking = (text, pair, backbone, pooling, head, task)
+    return Question(*asking, place, found, lookup, download, chips, choices, analyst, summaries, say)
+
+
+def build_lookup(say: Texts) -> Lookup:
+    """Lay it out, closed."""
+    with gr.Accordion(say("lookup.heading"), open=False, elem_id="lookup"):
+        with gr.Row(elem_id="lookup-row"):
+            box = gr.Textbox(
+                label=say("lookup.id"),
+                placeholder=say("lookup.hint"),
+                info=say("lookup.note"),
+                max_lines=1,
+                elem_id="lookup-id",
+            )
+            button = gr.Button(say("lookup.button"), elem_id="lookup-button")
+        refusal = gr.HTML("", elem_id="lookup-refusal")
+    return Lookup(box, button, refusal)
+
+
+def _places(models: BackboneMenu, chosen: str) -> dict[str, Any]:
+    """The choice of places, which only is one if there are several."""
+    places = models.places
+    return {"choices": places, "value": chosen, "visible": len(places) > 1}
+
+
+def _head(query: Query, choices: Choices, say: Texts) -> dict[str, Any]:
+    """The menu of heads."""
+    titles = {"own": say("question.head_own"), "probe": say("question.head_probe")}
+    infos = {"own": say("question.head_own_info"), "probe": say("question.head_probe_info")}
+    offered = [(titles[head], head) for head in choices.heads(query)]
+    return {"choices": offered, "value": query.head, "info": infos.get(query.head, "")}
+
+
+def _task(query: Query, choices: Choices) -> dict[str, Any]:
+    """The menu of tasks, which only a probe needs; the line under it names the labels."""
+    tasks = choices.tasks(query)
+    labels = next((task.labels for task in tasks if task.key == query.task), ())
+    return {
+        "choices": [(visible(task.title), task.key) for task in tasks],
+        "value": query.task or None,
+        "info": unlinked(visible(" · ".join(labels))),
+        "visible": query.head == "probe",
+    }
+
+
+def _chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
+    """A button for each example."""
+    labels = [say.name(example.label) for example in examples]
+    return gr.Dataset(
+        components=[gr.Textbox(visible=False)],
+        samples=[[label] for label in labels],
+        sample_labels=labels,
+        type="index",
+        label=say("question.examples"),
+        samples_per_page=len(examples),
+        elem_id="examples",
+    )
+
+
+def to_query(
+    text: object,
+    pair: object,
+    backbone: object,
+    pooling: object,
+    head: object,
+    task: object,
+    reference: object,
+) -> Query:
+    """A Query of what a browser sent; whatever is not a string is taken as its text."""
+    return Query(
+        backbone=to_text(backbone),
+        text=to_text(text),
+        text_pair=to_text(pair),
+        pooling=to_text(pooling),
+        head=to_text(head),
+        reference=to_reference(reference),
+        task=to_text(task),
+    )
+
+
+def to_reference(given: object) -> Reference:
+    """A token index if ``given`` is one, also in digits; else what was given, as text."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    text = to_text(given).strip()
+    return int(text) if text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10 else text
+
+
+def to_text(given: object) -> str:
+    """What a browser sent, as text."""
+    try:
+        return "" if given is None else str(given)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return "\ufffd"

@@ -1,0 +1,289 @@
+"""The Classify tab: a text or a pair, what the head reads of it, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.control import State
+from components.exhibits.draw.labels import visible
+from components.exhibits.exhibit import Panel
+from components.exhibits.panels import READING
+from components.exhibits.view import LAYER, View
+from components.menus import BackboneMenu, Example, absent, load_examples, refusal, suited
+from components.texts import Texts
+from components.types import Anatomy, BackboneSpec, Query
+from components.ui.classify.answer import Answer, build_answer
+from components.ui.classify.download import Download, hub_queue
+from components.ui.classify.permalink import controls_of, follow, query_of
+from components.ui.classify.question import Question, build_question, to_query
+from components.ui.gradio_internals import scripted_html
+from components.ui.places import AT_ONCE, NOTHING, PRIVATE, Given, Updates, state_of
+from components.ui.tab import Linked, Surroundings, TabKind
+
+BRIDGE = Path(__file__).with_name("bridge.js")  # browser events that gradio's components do not have
+FOUND = 20  # looked-up backbones that one visitor's menu keeps
+
+
+def build_classify(around: Surroundings) -> Classify:
+    """Lay the tab out and say what happens when; asking anew clears the banner."""
+    analyst, banner, say = around.analyst, around.banner, around.say
+    examples = load_examples()
+    question = build_question(analyst, examples, say)
+    download = question.download
+    tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
+    bridge = scripted_html("", BRIDGE, "bridge")  # input: typing paused; select: a layer was clicked
+
+    model: dict[str, Any] = {
+        "inputs": tab.inputs,
+        "outputs": [banner, *tab.outputs],
+        "concurrency_id": "model",
+        "api_visibility": "private",
+        "show_progress": "minimal",
+        "show_progress_on": [tab.answer.verdict],
+        "trigger_mode": "always_last",
+    }
+    asked = [question.text.submit, question.pair.submit, bridge.input]
+    menus = [question.pooling, question.head, question.task, tab.answer.reference]
+    chosen = [question.backbone.change, *(menu.input for menu in menus)]  # the page chooses backbones, too
+    gr.on([*asked, *chosen], tab.ask, **model)
+    arrival = {"inputs": {*tab.inputs, download.arrived}, "outputs": [*model["outputs"], question.found]}
+    download.arrived.change(tab.arrive, **{**model, **arrival})
+    question.place.input(
+        tab.go_to,
+        inputs={question.place, question.found},
+        outputs=[question.place, question.backbone],
+        **AT_ONCE,
+    )
+    question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
+
+    redraw: dict[str, Any] = {
+        "inputs": {tab.answer.shown, tab.answer.layer, *tab.answer.looks.values()},
+        "outputs": [tab.answer.layer, *tab.answer.drawn],
+        "trigger_mode": "always_last",
+        **AT_ONCE,
+    }
+    looked = [tab.answer.layer, *tab.answer.looks.values()]
+    gr.on([part.input for part in looked], tab.look, **redraw)
+    bridge.select(tab.pick_layer, **redraw)
+    _connect_hub(tab)
+    return tab
+
+
+CLASSIFY = TabKind("classify", "page.classify", build_classify)
+
+
+def _connect_hub(tab: Classify) -> None:
+    """What asks the hub has queues of its own: no question to a model waits for it."""
+    question, download = tab.question, tab.download
+    news: dict[str, Any] = {"inputs": download.inputs, "outputs": [*download.outputs, *download.news]}
+    coming = download.start.click(download.bring, **news, **hub_queue("download"), **PRIVATE)
+    download.cancel.click(download.stop, **news, **AT_ONCE)
+    download.cancel.click(None, cancels=[coming], api_visibility="private")
+    if question.lookup is not None:
+        gr.on(
+            [question.lookup.button.click, question.lookup.box.submit],
+            tab.look_up,
+            inputs={question.lookup.box, question.found},
+            outputs=[question.lookup.refusal, question.found, download.arrived, *question.outputs],
+            **hub_queue("find"),
+            api_visibility="private",
+            show_progress="minimal",
+            show_progress_on=[question.lookup.refusal],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Classify:
+    """What the tab does: methods that take what a browser sent of ``inputs`` give updates."""
+
+    analyst: Analyst
+    question: Question
+    download: Download
+    answer: Answer
+    banner: gr.HTML
+    examples: tuple[Example, ...]
+    say: Texts
+
+    @property
+    def inputs(self) -> set[Any]:
+        """Everything that an analysis depends on."""
+        looked_at = {self.answer.reference, self.answer.shown, *self.answer.looks.values()}
+        return {*self.question.inputs, self.question.found, *self.download.inputs, *looked_at}
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Everything that a new question, its answer or a link may change."""
+        own = [self.banner, self.question.found, self.answer.views, *self.answer.looks.values()]
+        return [*own, *self.question.outputs, *self.download.outputs, *self.answer.all]
+
+    @property
+    def needs(self) -> set[Any]:
+        """The question as it stands, and what has been downloaded."""
+        return {*self.inputs, self.download.arrived}
+
+    @property
+    def waits(self) -> list[Any]:
+        """The verdict."""
+        return [self.answer.verdict]
+
+    @cached_property
+    def linked(self) -> Sequence[Linked]:
+        """The parts of a question, and how its answer is looked at."""
+        return controls_of(self)
+
+    @property
+    def panels(self) -> Sequence[Panel[Any, Any]]:
+        """The verdict, the tokens and the head; and how to read them, for the report."""
+        return [*(places.panel for places in self.answer.panels), READING]
+
+    def answer_to(self, state: State) -> Anatomy:
+        """The answer to what ``state`` asks; PoolscopeError if there is none."""
+        return self.analyst.anatomy(query_of(state))
+
+    def facts(self, answer: Anatomy, state: State) -> dict[str, str]:
+        """The question, and how its answer is looked at."""
+        return self.answer.facts(answer.analysis, state)
+
+    def open(
+        self, state: State, chosen: Sequence[Linked], given: Given
+    ) -> tuple[Updates, list[PoolscopeError]]:
+        """Ask what a link asks; the first question of the page where it asks nothing."""
+        return follow(self, state, given) if chosen else (self.arrive(given), [])
+
+    def fill(self, answer: Anatomy, state: State) -> Updates:
+        """Ask what was answered, and show that."""
+        filled = self.question.fill(answer.analysis.query, self.question.models(()))
+        return {**filled, **self.download.withdraw(), **self.answer.show(answer, state)}
+
+    def ask(self, given: Given) -> Updates:
+        """Answer the question as it stands on the page; offer its backbone where that is not here."""
+        text, pair, backbone, pooling, head, task = (given[part] for part in self.question.inputs)
+        asked = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference])
+        query = self.question.choices.fitted(asked)
+        shown: View | None = given[self.answer.shown]
+        if isinstance(query.reference, int) and not (shown and _same_tokens(query, shown.analysis.query)):
+            query = replace(query, reference="cls")  # an index means nothing among other tokens
+        if shown and asked == query == shown.analysis.query and given[self.download.offered] is None:
+            return NOTHING  # a menu reports a choice more than once
+        models = self.question.models(given[self.question.found])
+        answer, answered = self.respond(query, given, models)
+        return {**self.question.explain(asked, answered, models), **answer}
+
+    def arrive(self, given: Given) -> Updates:
+        """Answer the question, and offer every backbone as it is now: one has been downloaded."""
+        found = self._found(given)
+        models = self.question.models(found)
+        answer = self.ask({**given, self.question.found: found})
+        fresh = self.question.refresh(given[self.question.backbone], models)
+        return {self.question.found: found, **({} if answer is NOTHING else answer), **fresh}
+
+    def go_to(self, given: Given) -> Updates:
+        """Offer the backbones of another place, and choose the first of them: the menu then asks it."""
+        models = self.question.models(given[self.question.found])
+        backbones = models.within(given[self.question.place])
+        return self.question.choose(backbones[0][1], models) if backbones else NOTHING
+
+    def look_up(self, given: Given) -> Updates:
+        """Find the model that was typed, and ask it or offer it."""
+        lookup = self.question.lookup
+        if lookup is None:
+            return NOTHING
+        try:
+            spec = self.analyst.find(str(given[lookup.box] or "").strip())
+        except PoolscopeError as error:
+            return {lookup.refusal: refusal(error, self.say)}
+        before = [other for other in given[self.question.found] if other.key != spec.key]
+        found = (*before[-FOUND + 1 :], spec)
+        return {
+            lookup.refusal: "",
+            self.question.found: found,
+            **self.question.choose(spec.key, self.question.models(found)),
+            **self.download.announce(spec),
+        }
+
+    def try_example(self, given: Given) -> Updates:
+        """Put the clicked example in the place of the question, and answer it."""
+        question = self.question
+        example = self.examples[given[question.examples]]
+        models = question.models(given[question.found])
+        backbone = suited(example, given[question.backbone], models.specs)
+        head, task = given[question.head], given[question.task]
+        query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
+        answer, answered = self.respond(question.choices.fitted(query), given, models)
+        return {**question.fill(answered, models), **answer}
+
+    def look(self, given: Given) -> Updates:
+        """Draw the last analysis at the layer and with the centring that are chosen now."""
+        return self._look(given, given[self.answer.layer])
+
+    def pick_layer(self, given: Given, event: gr.EventData) -> Updates:
+        """Study the layer whose row was clicked in the heat map."""
+        shown: View | None = given[self.answer.shown]
+        if shown is None:
+            return NOTHING
+        layer = _clamped(event.layer, shown.analysis.layers)
+        return {**self._look(given, layer), self.answer.layer: layer}
+
+    def respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
+        """The answer, or the offer of a backbone that is not here; and the query as it is answered."""
+        chosen = models.get(query.backbone)
+        if chosen is not None and absent(chosen):
+            return self._propose(chosen, given), query
+        answer, answered = self._answer(query, given)
+        return {self.banner: "", **self.download.withdraw(), **answer}, answered
+
+    def _look(self, given: Given, layer: object) -> Updates:
+        shown: View | None = given[self.answer.shown]
+        if shown is None:  # the last question had no answer
+            return NOTHING
+        chosen = _clamped(layer, shown.analysis.layers)
+        return self.answer.look(shown.analysis, self._state(chosen, given))
+
+    def _found(self, given: Given) -> tuple[BackboneSpec, ...]:
+        """What the visitor looked up, with the latest news of it."""
+        found: tuple[BackboneSpec, ...] = given[self.question.found]
+        arrived: tuple[BackboneSpec, str] | None = given[self.download.arrived]
+        return tuple(arrived[0] if arrived and arrived[0].key == spec.key else spec for spec in found)
+
+    def _propose(self, spec: BackboneSpec, given: Given) -> Updates:
+        """Offer a backbone that has to be downloaded; what was answered before stays to be seen."""
+        shown: View | None = given[self.answer.shown]
+        if shown is not None:
+            before = self.say("download.before", title=visible(shown.analysis.backbone.title))
+            return self.download.propose(spec, given, f'<p class="detail">{escape(before)}</p>')
+        nothing = f'<div class="verdict"><p>{escape(self.say("download.nothing"))}</p></div>'
+        return {self.answer.verdict: nothing, **self.download.propose(spec, given)}
+
+    def _answer(self, query: Query, given: Given) -> tuple[Updates, Query]:
+        """The answer, and the query that it answers: the engine fills in what was left to it."""
+        try:
+            anatomy = self.analyst.anatomy(query)
+        except PoolscopeError as error:
+            return self.answer.refuse(error), query
+        shown: View | None = given[self.answer.shown]
+        at_last = shown is None or shown.layer == shown.analysis.layers  # and goes on looking at the last one
+        layer = LAYER.default if shown is None or at_last else shown.layer
+        updates = self.answer.show(anatomy, self._state(layer, given))
+        return updates, replace(query, task=anatomy.analysis.query.task)
+
+    def _state(self, layer: int, given: Given) -> State:
+        """How an answer is looked at."""
+        return {**state_of(self.answer.looks, given), LAYER.key: layer}
+
+
+def _clamped(layer: object, last: int) -> int:
+    """A browser's layer as one that exists; the last if it is no number at all."""
+    return min(max(int(layer), 0), last) if isinstance(layer, int | float) else last
+
+
+def _same_tokens(query: Query, other: Query) -> bool:
+    return (query.backbone, query.text, query.text_pair) == (other.backbone, other.text, other.text_pair)

@@ -1,0 +1,120 @@
+"""Gradio's private ground: what this app needs of gradio beyond what its documentation promises, and why.
+
+Any release of gradio may change it. tests/ui/test_gradio_internals.py checks every part of this file;
+tests/browser/test_internals.py checks what gradio_selectors.toml lists, which scripts and styles look for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.block_function import BlockFunction
+from gradio.context import LocalContext
+from gradio.routes import App, ORJSONResponse
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Scope
+
+# Serving
+
+
+class GuardedApp(App):
+    """Gradio's server inside of another middleware.
+
+    The documented ways to add a middleware put it inside of gradio's own CORS middleware, which answers
+    preflight requests of every origin wherever the host is not this machine.
+    """
+
+    def __init__(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
+        super().__init__(default_response_class=ORJSONResponse)
+        self._guard = guard
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Starlette calls this once, before the first request."""
+        return self._guard(super().build_middleware_stack())
+
+
+def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
+    """``page.launch(**options)`` with ``guard`` around the whole server; returns as soon as it is served."""
+    page.launch(prevent_thread_lock=True, _app=GuardedApp(guard), **options)
+
+
+def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:
+    """The functions behind a page's events and endpoints, by the number under which the page calls them.
+
+    ``fn`` is replaced by one with a timeout. Read are ``inputs``, ``api_name``, ``api_visibility``,
+    ``concurrency_id`` and ``types_generator``; by tests also ``page``, the path of a language's page.
+    """
+    return page.fns
+
+
+# The request that is being answered: a function whose parameter it is would be callable by gradio alone.
+
+
+def current_scope() -> Scope:
+    """The ASGI scope of the request whose event is being answered; empty outside of one."""
+    request = LocalContext.request.get(None)
+    return {} if request is None or request.request is None else request.request.scope
+
+
+def current_headers() -> Headers:
+    """The headers of the request whose event is being answered; none outside of one."""
+    scope = current_scope()
+    return Headers(scope=scope) if scope else Headers()
+
+
+# Routes, as regular expressions of whole paths. All others stay closed.
+
+CALL_BY_NAME = re.compile(r"/gradio_api/call/v2/(\w+)/?")  # the body holds an endpoint's values by name
+CALL_BY_POSITION = re.compile(r"/gradio_api/call/(\w+)/?")  # the body holds them in a list, "data"
+QUEUE_EVENT = re.compile(r"/gradio_api/(queue/join|(run|api)/\w+/?)")  # the page: a list, "fn_index", ...
+CANCEL_OR_RESET = re.compile(r"/gradio_api/(cancel|reset)/?")  # the page: nobody waits for an answer any more
+RUNS_A_FUNCTION = re.compile(r"/gradio_api/(queue/join|call/|mcp)")  # as the beginning of a path
+READS_QUERY = re.compile(r"/theme\.css|/gradio_api/(queue/data|theme\.css|mcp(/.*)?)")
+ROUTES: Mapping[str, re.Pattern[str]] = {  # by method; MCP answers only where the owner has turned it on
+    "GET": re.compile(
+        r"/(assets|static|svelte)/[^\\\0]+|/(favicon\.ico|robots\.txt|manifest\.json|theme\.css|config/?)"
+        r"|/gradio_api/(info/?|app_id/?|startup-events|theme\.css|queue/(data|status)|heartbeat/\w+)"
+        r"|/gradio_api/call/(v2/)?\w+/\w+|/gradio_api/mcp(/.*)?"
+    ),
+    "POST": re.compile(
+        r"/gradio_api/(queue/join|(call|call/v2|run|api)/\w+/?|cancel|reset/?)|/gradio_api/mcp(/.*)?"
+    ),
+    "DELETE": re.compile(r"/gradio_api/mcp(/.*)?"),
+}
+QUEUE_FULL = 503  # the status that gradio answers with when no more questions may wait
+
+
+def is_unknown_stream(error: RuntimeError) -> bool:
+    """Whether a visitor asked for the answers to a question that nobody asked.
+
+    Gradio says so in the stream, and then raises an HTTPException although the response has begun.
+    """
+    return isinstance(error.__cause__, HTTPException)
+
+
+# The page in the browser
+
+# <base href="./"> changes nothing but that Plotly names a clip by the page's whole address. Once the page's
+# state has changed that address, the browser first fetches the old one to look for the clip in it, and draws
+# nothing of what is clipped meanwhile. Gradio runs this before it makes any component.
+REMOVE_BASE = "<script>document.querySelector('base').remove()</script>"
+
+
+def scripted_html(html: str, script: Path, elem_id: str) -> gr.HTML:
+    """A piece of HTML whose ``script`` runs once, when it is on the page.
+
+    To the script, ``element`` is that piece; ``trigger(event, data)`` fires the component's event of that
+    name on the server, whose function gets ``data`` as attributes of a `gr.EventData`.
+    """
+    return gr.HTML(html, js_on_load=script.read_text(encoding="utf-8"), elem_id=elem_id)
+
+
+def error_text(message: str, headers: Headers) -> str:
+    """``message`` as the one who asked shows it: gradio's page, which sends its origin, shows it as HTML."""
+    return escape(message) if "origin" in headers else message

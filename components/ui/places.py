@@ -1,0 +1,237 @@
+"""Where exhibits stand on the page, and how an answer fills them. No exhibit is known here by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import gradio as gr
+
+from components.exhibits.control import Control, State, Switch, Whole
+from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
+from components.menus import Menu
+from components.texts import Texts
+from components.ui.gradio_internals import scripted_html
+
+Given = Mapping[Any, Any]  # component -> the value that a browser sent
+Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
+Widget = gr.Slider | gr.Checkbox  # what the card of an exhibit may hold
+NOTHING: Updates = gr.skip()  # leaves every component as it is
+
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where one exhibit stands: HTML above, a plot, HTML below it, and programs, as far as it has them."""
+
+    exhibit: Exhibit[Any]
+    name: str  # which its heading and its plot have
+    above: gr.HTML
+    plot: gr.Plot | None
+    below: gr.HTML | None
+    codes: tuple[gr.Code, ...]
+
+    @property
+    def parts(self) -> list[Any]:
+        """All of it."""
+        return [part for part in (self.above, self.plot, self.below, *self.codes) if part is not None]
+
+    def show(self, shown: Shown, say: Texts, summary: str = "") -> Updates:
+        """Updates that put ``shown`` here; ``summary`` is HTML that goes before it, under its heading."""
+        above, below = heading_html(shown, self.name, say) + summary, shown.html + shown.legend
+        if self.below is None:
+            above += below
+        codes = shown.codes or ("",) * len(self.codes)
+        updates: Updates = {self.above: above, **dict(zip(self.codes, codes, strict=True))}
+        updates |= {} if self.plot is None else {self.plot: shown.figure}
+        return updates if self.below is None else {**updates, self.below: below}
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The exhibits of one panel on the page, and the ``controls`` that stand in their cards."""
+
+    panel: Panel[Any, Any]
+    places: tuple[Place, ...]
+    controls: Mapping[Control[Any], Widget]
+    say: Texts
+
+    @property
+    def parts(self) -> list[Any]:
+        """Everything that an answer fills."""
+        return [part for place in self.places for part in place.parts]
+
+    def following(self, *controls: Control[Any]) -> list[Place]:
+        """The places of the exhibits that depend on any of ``controls``."""
+        return [place for place in self.places if set(controls) & set(place.exhibit.controls)]
+
+    def show(self, subject: Any, state: State, only: list[Place] | None = None) -> Updates:
+        """Updates that show what the panel shows of an answer, or what ``only`` these places do."""
+        updates: Updates = {}
+        for place in self.places if only is None else only:
+            updates |= place.show(place.exhibit.shown(subject, state, self.say), self.say)
+        return updates
+
+    def connect(self, stored: gr.State) -> None:
+        """Draw the ``stored`` subject anew when a control in the card of an exhibit is moved."""
+        for place in self.places:
+            own = {one: self.controls[one] for one in place.exhibit.controls if one in self.controls}
+            if own:
+                gr.on(
+                    [part.input for part in own.values()],
+                    partial(self._look, place, stored, own),
+                    inputs={stored, *own.values()},
+                    outputs=place.parts,
+                    trigger_mode="always_last",
+                    **AT_ONCE,
+                )
+
+    def _look(
+        self, place: Place, stored: gr.State, own: Mapping[Control[Any], Widget], given: Given
+    ) -> Updates:
+        return NOTHING if given[stored] is None else self.show(given[stored], state_of(own, given), [place])
+
+
+def build_places(
+    panel: Panel[Any, Any],
+    say: Texts,
+    beside: Callable[[], object] | None = None,
+    first: tuple[Any, State] | None = None,
+) -> Places:
+    """Lay a panel out; what ``beside`` builds stands in the last column of the first row.
+
+    ``first``: a subject and a state that it shows from the beginning.
+    """
+    made: list[Place] = []
+    controls: dict[Control[Any], Widget] = {}
+    summarised = [exhibit for exhibit in panel.exhibits if exhibit.with_summary]
+    build = partial(_build, say=say, first=first, panel=panel, controls=controls)
+    if panel.summary is not None and len(summarised) != 1:  # it belongs to all of them, and stands above
+        made.append(build(panel.summary))
+    for number, row in enumerate(panel.rows):
+        shown = [exhibit for exhibit in row if "page" in exhibit.where]
+        with gr.Row() if len(shown) > 1 else nullcontext():
+            for exhibit in shown:
+                last = exhibit is shown[-1] and number == 0 and beside is not None
+                column = _column(exhibit) if len(shown) > 1 else {}
+                side = gr.Column(**column, elem_id="side") if last else nullcontext()
+                with side:
+                    with _framed(exhibit, say, {} if last else column):
+                        if panel.summary is not None and summarised == [exhibit]:
+                            made.append(build(panel.summary))
+                        made.append(build(exhibit))
+                    if last and beside is not None:
+                        beside()
+    return Places(panel, tuple(made), controls, say)
+
+
+def build_place(
+    exhibit: Exhibit[Any],
+    name: str,
+    say: Texts,
+    shown: Shown,
+    controls: Callable[[], object] | None = None,
+    element: str | None = None,
+) -> Place:
+    """An exhibit's components, without what it stands in.
+
+    ``controls`` builds its own, under its heading; ``element`` is the id of the HTML where that stands bare.
+    """
+    above, below = heading_html(shown, name, say), shown.html + shown.legend
+    apart = exhibit.plotted or controls is not None
+    ends = gr.HTML(
+        above if apart else above + below, elem_id=element, elem_classes="part" if exhibit.codes else None
+    )
+    if controls is not None:
+        controls()
+    plot = plot_box(f"{name}-plot", shown.figure) if exhibit.plotted else None
+    rest = gr.HTML(below, elem_classes="part") if apart else None
+    codes = tuple(_code(key, name, say) for key in exhibit.codes)
+    return Place(exhibit, name, ends, plot, rest, codes)
+
+
+def plot_box(name: str, figure: Any = None) -> gr.Plot:
+    """A plot in a box of its own, which scrolls where the plot is larger."""
+    with gr.Column(elem_id=name, elem_classes="plot"):
+        return gr.Plot(figure, show_label=False, container=False)
+
+
+def build_exporter() -> gr.HTML:
+    """An empty component that makes the buttons work which save images of plots."""
+    return scripted_html("", EXPORT, "exporter")
+
+
+def build_control(control: Control[Any], say: Texts) -> Widget:
+    """The component for a control that stands in the card of an exhibit: a switch or a slider."""
+    kind = control.kind
+    more: dict[str, Any] = {
+        "label": say(control.label),
+        "info": say(control.info) if control.info else None,
+        "elem_id": control.key.replace("_", "-"),
+    }
+    if isinstance(kind, Whole):
+        return gr.Slider(kind.least, kind.most, control.default, step=kind.step, buttons=[], **more)
+    if isinstance(kind, Switch):
+        return gr.Checkbox(control.default, **more)
+    raise TypeError(f"{control.key}: a card holds switches and sliders, not {kind}")
+
+
+def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:
+    """A box that grows with its text; of one line, so that Enter asks."""
+    return gr.Textbox(text, label=label, placeholder=hint, lines=1, max_lines=6, elem_id=name, **more)
+
+
+def menu(name: str, label: str, choices: Menu, value: str | list[str] | None, **more: Any) -> gr.Dropdown:
+    """A menu of one or several choices, each with what is shown and what is sent."""
+    return gr.Dropdown(choices, value=value, label=label, filterable=False, elem_id=name, **more)
+
+
+def state_of(controls: Mapping[Control[Any], Widget], given: Given) -> State:
+    """What a browser sent, by the key of each control."""
+    return {control.key: given[part] for control, part in controls.items()}
+
+
+def _build(
+    exhibit: Exhibit[Any],
+    say: Texts,
+    first: tuple[Any, State] | None,
+    panel: Panel[Any, Any],
+    controls: dict[Control[Any], Widget],
+) -> Place:
+    """An exhibit with its own controls, which are added to ``controls``."""
+    own = [control for control in exhibit.controls if control not in panel.controls]
+    shown = Shown() if first is None else exhibit.shown(*first, say)
+    name = exhibit.element or exhibit.name
+
+    def build() -> None:
+        with gr.Row(elem_id=f"{name}-look") if len(own) > 1 else nullcontext():
+            controls.update({control: build_control(control, say) for control in own})
+
+    element = name if exhibit.frame == "bare" else None
+    return build_place(exhibit, name, say, shown, build if own else None, element)
+
+
+def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> AbstractContextManager[Any]:
+    """What an exhibit stands in."""
+    name, style = exhibit.element or exhibit.name, [exhibit.style] if exhibit.style else []
+    if exhibit.frame == "folded":
+        return gr.Accordion(say(exhibit.title), open=False, elem_id=name, elem_classes=style)
+    if exhibit.frame == "bare":
+        return nullcontext()
+    return gr.Column(elem_id=name, elem_classes=["card", *style], **column)
+
+
+def _column(exhibit: Exhibit[Any]) -> dict[str, Any]:
+    return {"scale": exhibit.width, "min_width": 300}
+
+
+def _code(key: str, place: str, say: Texts) -> gr.Code:
+    """Python to copy or to save, titled by the text of ``key``."""
+    exhibit, _, name = key.partition(".")
+    element = name if place == exhibit else f"{place}-{name}"  # a slide shows what the page has already
+    return gr.Code(language="python", label=say(key), interactive=False, wrap_lines=True, elem_id=element)

@@ -1,0 +1,220 @@
+"""Middleware between the network and gradio: which paths, from which origins, how large, how often.
+
+Gradio serves more than this app needs: uploads, files, a proxy to any address, every origin wherever the host
+is not this machine. Here only what the page and the API use is let through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.errors import PoolscopeError
+from components.texts import Texts, languages
+from components.ui.gradio_internals import (
+    QUEUE_FULL,
+    READS_QUERY,
+    ROUTES,
+    RUNS_A_FUNCTION,
+    error_text,
+    is_unknown_stream,
+)
+from components.ui.public.locale import (
+    locale_redirect,
+    page_path,
+    page_texts,
+    request_texts,
+    vary_by_language,
+)
+from components.ui.public.rate_limit import RateLimiter, client_address
+from components.ui.public.request_body import Endpoint, validated_body
+from components.ui.public.timeout import ARRIVED
+
+PAGES = tuple(map(page_path, languages()))
+QUESTION_COST, OTHER_COST = 10, 1  # of one POST in a client's rate; other ones redraw or cancel
+
+# Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
+        "script-src-attr 'none'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+    )
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class GuardMiddleware:
+    """ASGI middleware around the whole app."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        endpoints: Mapping[str | int, Endpoint],
+        questions_per_minute: int,
+        max_body_bytes: int,
+        body_timeout: float,
+    ) -> None:
+        """``questions_per_minute``: of one client. ``body_timeout``: seconds in which a body must arrive."""
+        self._app, self._endpoints = app, endpoints
+        self._rate_limiter = RateLimiter(QUESTION_COST * questions_per_minute)
+        self._max_body_bytes, self._body_timeout = max_body_bytes, body_timeout
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with why it is refused; the app's lifespan passes as it is."""
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        if scope["type"] != "http":  # gradio has no websockets
+            return None
+        send, is_page = _with_security_headers(send), scope["path"] in PAGES
+        say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
+        if is_page:
+            send = vary_by_language(send)
+        try:
+            self._check_head(scope, say)
+            if scope["method"] == "POST":
+                receive = await self._with_checked_body(scope, receive, say)
+        except HTTPException as refusal:
+            return await _response(refusal)(scope, receive, send)
+        if is_page and (redirect := locale_redirect(scope, say)):
+            return await redirect(scope, receive, send)
+        try:
+            await self._app(scope, receive, _with_own_busy_message(scope, receive, send, say))
+        except RuntimeError as error:
+            if not is_unknown_stream(error):
+                raise
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return None
+
+    def _check_head(self, scope: Scope, say: Texts) -> None:
+        """Judge a request by its head; HTTPException says why it is refused."""
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        if not _is_same_origin(headers):
+            raise HTTPException(403, say("refusal.foreign_origin"))
+        if path in PAGES and method in ("GET", "HEAD"):
+            return
+        routes = ROUTES.get("GET" if method == "HEAD" else method)
+        if routes is None or not routes.fullmatch(path) or ".." in path.split("/"):
+            raise HTTPException(404, say("refusal.not_found"))
+        if not READS_QUERY.fullmatch(path):
+            scope["query_string"] = b""
+        if method != "POST":
+            return
+        if int(headers.get("content-length", "0")) > self._max_body_bytes:
+            raise self._body_too_large(say)
+        now = scope[ARRIVED] = asyncio.get_running_loop().time()
+        cost = QUESTION_COST if RUNS_A_FUNCTION.match(path) else OTHER_COST
+        wait = self._rate_limiter.retry_after(client_address(scope), cost, now)
+        if wait:
+            message = say("refusal.too_many_requests", seconds=wait)
+            raise HTTPException(429, message, {"Retry-After": str(wait)})
+
+    async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
+        """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
+        deadline = asyncio.timeout(self._body_timeout)
+        try:
+            async with deadline:
+                body = await _read_body(receive, self._max_body_bytes)
+        except TimeoutError as error:
+            if not deadline.expired():  # the server's own
+                raise
+            raise HTTPException(408, say("refusal.request_timeout")) from error
+        if len(body) > self._max_body_bytes:  # the rest of it was not read, so nothing can follow it
+            raise self._body_too_large(say, {"Connection": "close"})
+        try:
+            valid = validated_body(scope["path"], body, self._endpoints)
+        except PoolscopeError as error:
+            raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
+        headers = MutableHeaders(scope=scope)
+        headers["content-length"] = str(len(valid))
+        headers["content-type"] = "application/json"
+        if "transfer-encoding" in headers:
+            del headers["transfer-encoding"]
+        return _receive_first(valid, receive)
+
+    def _body_too_large(self, say: Texts, headers: dict[str, str] | None = None) -> HTTPException:
+        message = say("refusal.body_too_large", longest=f"{self._max_body_bytes:,}")
+        return HTTPException(413, message, headers)
+
+
+def _is_same_origin(headers: Headers) -> bool:
+    """Whether a request comes from this app's own page, or from no page at all."""
+    origin = headers.get("origin")
+    if origin is None or headers.get("sec-fetch-site") == "same-origin":
+        return True
+    host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
+    try:
+        asking = urlsplit(origin).netloc
+    except ValueError:  # no address, such as an unfinished IPv6 one
+        return False
+    return bool(host) and asking.lower() == host.lower()
+
+
+def _response(refusal: HTTPException) -> JSONResponse:
+    """A refusal in the form in which gradio's page and clients look for its message."""
+    return JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
+
+
+async def _read_body(receive: Receive, max_bytes: int) -> bytes:
+    """The whole body, or its beginning as soon as that is more than ``max_bytes``."""
+    body, more = bytearray(), True
+    while more and len(body) <= max_bytes:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)  # False in a message that the client has gone
+    return bytes(body)
+
+
+def _receive_first(body: bytes, receive: Receive) -> Receive:
+    """``receive``, which gives ``body`` before anything else."""
+    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return receiving
+
+
+def _with_security_headers(send: Send) -> Send:
+    """``send``, which adds SECURITY_HEADERS to every response."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(SECURITY_HEADERS)
+        await send(message)
+
+    return sending
+
+
+def _with_own_busy_message(scope: Scope, receive: Receive, send: Send, say: Texts) -> Send:
+    """``send``, which says in this app's words that gradio's queue is full."""
+    full = False
+
+    async def sending(message: Message) -> None:
+        nonlocal full
+        if message["type"] == "http.response.start":
+            full = message["status"] == QUEUE_FULL
+            if full:
+                busy = HTTPException(QUEUE_FULL, say("refusal.queue_full"), {"Retry-After": "5"})
+                return await _response(busy)(scope, receive, send)
+        return None if full else await send(message)
+
+    return sending

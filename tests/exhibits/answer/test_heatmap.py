@@ -1,0 +1,87 @@
+import re
+from html import unescape
+
+import numpy as np
+
+from components.exhibits.answer.heatmap import HEATMAP
+from components.exhibits.exhibit import Shown, heading_html
+from components.texts import load_texts
+from components.types import Analysis, Query
+from tests.exhibits.showing import numbers, rows
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+
+
+def analysis(text_pair: str = "", text: str = "not good", backbone: str = "pair") -> Analysis:
+    return FakeAnalyst().analyze(Query(backbone, text, text_pair))
+
+
+def shown(given: Analysis, layer: int = 6) -> Shown:
+    return HEATMAP.show(given, {"layer": layer}, SAY)
+
+
+def test_cells_are_the_similarities_on_a_scale_centred_on_zero() -> None:
+    given = analysis()
+    (cells,) = shown(given).figure.data
+    np.testing.assert_allclose(cells.z, given.similarity, atol=1e-4)
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+
+
+def test_the_layer_under_study_is_framed() -> None:
+    frame = shown(analysis(), 3).figure.layout.shapes[0]
+    assert (frame.y0, frame.y1, frame.x0, frame.x1) == (2.5, 3.5, -0.5, 3.5)
+
+
+def test_layers_and_tokens_have_names() -> None:
+    layout = shown(analysis()).figure.layout
+    assert list(layout.yaxis.ticktext) == ["0 (embeddings)", "1", "2", "3", "4", "5", "6"]
+    assert [text.endswith("[CLS]</b>") for text in layout.xaxis.ticktext] == [True, False, False, False]
+
+
+def test_the_texts_of_a_pair_have_a_line_and_a_name() -> None:
+    layout = shown(analysis("bad")).figure.layout
+    assert [note.text for note in layout.annotations] == ["first text", "second text"]
+    assert len(layout.shapes) == 3
+
+
+def test_every_token_has_room_for_its_label() -> None:
+    assert shown(analysis("bad")).least_width - shown(analysis()).least_width == 2 * 24
+
+
+def test_it_gets_the_room_that_it_needs() -> None:
+    given = shown(analysis(text="a b c d e f g h"))
+    style = f"#heatmap-plot .js-plotly-plot {{ min-width: {given.least_width}px }}"
+    assert f"<style>{style}</style>" in heading_html(given, "heatmap", SAY)
+
+
+def test_its_numbers_are_a_row_for_each_token_and_a_column_for_each_layer() -> None:
+    given = analysis(text="not good at all")
+    head, *found = rows(shown(given, 3))
+    assert head[2:] == [f"layer {layer}" for layer in range(7)]
+    values = np.array([numbers(row[2:]) for row in found])
+    np.testing.assert_allclose(values, given.similarity.T, rtol=1e-6)
+
+
+def test_it_says_where_it_is_highest_and_lowest() -> None:
+    given = analysis(text="not good at all")
+    values = given.similarity.copy()
+    values[:, 0] = np.nan  # the reference
+    for pick in (np.nanargmax, np.nanargmin):
+        layer, index = np.unravel_index(pick(values), values.shape)
+        said = f"{values[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})"
+        assert said in shown(given, 3).words
+
+
+def test_there_are_three_ways_to_save_it_and_each_names_the_plot() -> None:
+    html = heading_html(shown(analysis(text="not good at all", backbone="first"), 1), "heatmap", SAY)
+    assert re.findall(r'data-export="(\w+)" data-plot="heatmap"', html) == ["png", "svg"]
+    assert 'download="poolscope-heatmap.csv"' in html
+    assert 'data-scale="cosine similarity"' in html
+    assert "“not good at all” · First token · sentiment · pooling native · own head" in unescape(html)
+
+
+def test_only_the_page_says_that_rows_can_be_clicked() -> None:
+    given = shown(analysis())
+    assert SAY("heatmap.hint") in unescape(heading_html(given, "heatmap", SAY))
+    assert SAY("heatmap.hint") not in unescape(heading_html(given, "heatmap", SAY, live=False))

@@ -1,0 +1,51 @@
+from html import unescape
+
+from components.exhibits.answer.table import TABLE
+from components.exhibits.exhibit import Shown
+from components.exhibits.tables import to_csv
+from components.texts import load_texts
+from components.types import Analysis, Query
+from tests.exhibits.showing import records, saved
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+
+
+def analysis(text: str = "not good", text_pair: str = "") -> Analysis:
+    return FakeAnalyst().analyze(Query("first", text, text_pair))
+
+
+def shown(given: Analysis) -> Shown:
+    return TABLE.show(given, {"layer": 1}, SAY)
+
+
+def test_every_token_has_its_row_with_the_numbers_of_the_layer() -> None:
+    given = analysis("not good", "bad")
+    rows = records(shown(given))
+    for index, row in enumerate(rows):
+        assert row["index"] == str(index)
+        assert abs(float(row["similarity"]) - given.similarity[1, index]) < 1e-6
+        assert abs(float(row["centred"]) - given.centred[1, index]) < 1e-6
+    assert [row["token"] for row in rows] == ["[CLS]", "not", "good", "[SEP]", "bad", "[SEP]"]
+    assert [row["segment"] for row in rows] == ["", "first text", "first text", "", "second text", ""]
+    assert [row["read"] for row in rows] == ["yes", "no", "no", "no", "no", "no"]
+    assert rows[1]["characters"] == "0–3"
+
+
+def test_the_link_holds_the_whole_file() -> None:
+    given = shown(analysis("très bon"))
+    assert saved(given.html) == to_csv(given.data)
+
+
+def test_a_spreadsheet_takes_no_token_for_a_formula() -> None:
+    assert records(shown(analysis("=1+1")))[1]["token"] == "'=1+1"
+
+
+def test_a_lone_surrogate_breaks_nothing() -> None:
+    assert "U+D800" in shown(analysis("a\ud800")).html
+
+
+def test_cells_are_escaped() -> None:
+    html = shown(analysis(XSS)).html
+    assert "<img" not in html
+    assert XSS in unescape(html)

@@ -1,0 +1,111 @@
+import re
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pytest
+
+from components.errors import PoolscopeError
+from components.exhibits.answer.verdict import VERDICT, mistake
+from components.texts import load_texts
+from components.types import Analysis, Query, Reads
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+
+
+def analysis(backbone: str = "first", text: str = "not good", **query: str) -> Analysis:
+    return FakeAnalyst().analyze(Query(backbone, text, **query))
+
+
+def plain(given: Analysis) -> str:
+    """The verdict as a reader sees it."""
+    lines = re.sub(r"</p>|</li>|</div>", "\n", VERDICT.show(given, {}, SAY).html)
+    return unescape(re.sub(r"<[^>]+>", "", lines))
+
+
+def reading(given: Analysis, *positions: int) -> Analysis:
+    read = np.isin(np.arange(len(given.tokens.text)), positions)
+    return replace(given, reads=Reads(read, read.astype(np.float32)))
+
+
+def test_one_token() -> None:
+    assert plain(analysis()).startswith(
+        "FirstForSequenceClassification reads 1 of 4 tokens: [CLS] (the first).\n"
+    )
+    assert "Changing any other final hidden state leaves every logit exactly as it is." in plain(analysis())
+
+
+def test_the_last_token_and_one_in_between() -> None:
+    assert "reads 1 of 2 tokens: good (the last)." in plain(analysis("last"))
+    assert "reads 1 of 4 tokens: good (number 3)." in plain(reading(analysis(), 2))
+
+
+def test_a_few_many_all_but_a_few_all_and_none() -> None:
+    long = analysis(text="one two three four five six seven eight nine ten")  # 12 tokens
+    assert "reads 2 of 12 tokens: one (number 2), two (number 3)." in plain(reading(long, 1, 2))
+    assert "reads 6 of 12 tokens.\n" in plain(reading(long, *range(6)))
+    assert "reads 11 of 12 tokens: all but [CLS] (the first)." in plain(reading(long, *range(1, 12)))
+    assert "reads all 12 tokens.\n" in plain(reading(long, *range(12)))
+    assert "reads none of the 12 tokens.\n" in plain(reading(long))
+
+
+def test_another_pooling_is_not_passed_off_as_the_heads_own() -> None:
+    swapped = plain(analysis(pooling="mean"))
+    assert swapped.startswith("FirstForSequenceClassification, given the mean vector, reads all 4 tokens.")
+
+
+def test_a_probe_reads_in_the_checkpoints_place() -> None:
+    probed = plain(analysis(pooling="mean", head="probe"))
+    assert probed.startswith(
+        "A linear classifier trained on the mean vector for sentiment reads all 4 tokens."
+    )
+    assert "FirstForSequenceClassification" not in probed
+
+
+def test_what_the_head_says() -> None:
+    certain = replace(analysis(), probabilities=np.array([0.07, 0.93], dtype=np.float32))
+    assert "It says positive (93 %)." in plain(certain)
+
+
+def test_an_untrained_head_says_nothing() -> None:
+    shown = plain(analysis("untrained"))
+    assert "Untrained head: these outputs are random." in shown
+    assert "It says" not in shown
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "sentence"),
+    [
+        ([0.9, 0.1, 0.6, 0.2], "It says joy (90 %), trust (60 %)."),
+        ([0.4, 0.1, 0.3, 0.2], "It says none of its 4 labels: each is below 50 %."),
+    ],
+)
+def test_several_labels(probabilities: list[float], sentence: str) -> None:
+    given = replace(analysis("emotions"), probabilities=np.array(probabilities, dtype=np.float32))
+    assert sentence in plain(given)
+
+
+def test_regression_says_its_value() -> None:
+    given = replace(analysis("score"), probabilities=np.array([3.416], dtype=np.float32))
+    assert "It says score (3.42)." in plain(given)
+
+
+def test_warnings_are_shown_under_it() -> None:
+    said = plain(analysis(text_pair="bad"))
+    assert "This head was trained on one text at a time: what it says about a pair means little." in said
+
+
+def test_nothing_from_outside_is_markup() -> None:
+    given = analysis("hostile", f"{XSS} <b>")
+    error = PoolscopeError("text", XSS, "errors.unloaded", reason=XSS)
+    for html in (VERDICT.show(given, {}, SAY).html, mistake(error, SAY)):
+        assert "<img" not in html
+        assert "<script" not in html
+        assert "<svg" not in html
+
+
+def test_a_mistake_names_field_value_and_what_is_allowed() -> None:
+    html = mistake(PoolscopeError("pooling", "median", "errors.allowed", allowed=("mean", "max")), SAY)
+    assert "pooling: &#x27;median&#x27; was given; allowed are mean, max." in html
+    assert 'role="alert"' in html

@@ -1,0 +1,53 @@
+"""Made-up comparisons, of made-up answers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from components.exhibits.comparison.comparison import Comparison
+from components.texts import Sentence
+from components.types import Analysis, BackboneSpec, Cell, Compared, ProblemType, Query
+from tests.ui.fake import FakeAnalyst
+
+
+def answer(
+    probabilities: Sequence[float],
+    labels: tuple[str, ...] = ("negative", "positive"),
+    problem_type: ProblemType = "single_label",
+    trained: bool = True,
+    text: str = "a good film",
+) -> Analysis:
+    """An answer with these outputs."""
+    return replace(
+        FakeAnalyst().analyze(Query("first", text)),
+        probabilities=np.array(probabilities, dtype=np.float32),
+        labels=labels,
+        problem_type=problem_type,
+        head_trained=trained,
+    )
+
+
+def comparison(rows: Sequence[Sequence[Analysis | str]], titles: Sequence[str] = ()) -> Comparison:
+    """A row for each backbone; a text stands for a refusal."""
+    poolings = tuple(f"p{place}" for place in range(len(rows[0])))
+    specs = tuple(
+        BackboneSpec(f"b{place}", titles[place] if titles else f"B{place} · made up", "", "", "local", "")
+        for place in range(len(rows))
+    )
+    return Comparison(
+        specs,
+        poolings,
+        tuple(
+            Compared(spec, tuple(_cell(spec.key, key, one) for key, one in zip(poolings, row, strict=True)))
+            for spec, row in zip(specs, rows, strict=True)
+        ),
+        "done",
+    )
+
+
+def _cell(backbone: str, pooling: str, given: Analysis | str) -> Cell:
+    query = Query(backbone, "a good film", pooling=pooling)
+    if isinstance(given, str):
+        return Cell(query, None, Sentence("errors.refused", reason=given))
+    return Cell(query, replace(given, query=query))

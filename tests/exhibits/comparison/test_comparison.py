@@ -1,0 +1,133 @@
+"""Which cells are held against each other, which stand out, and whether they can be read."""
+
+import random
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from components.exhibits.comparison.comparison import FAINT, PALETTE, STRONG, refusals, strength
+from components.types import Analysis
+from tests.exhibits.compared import answer, comparison
+
+NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
+PAGES = {"light": ("#ffffff", "#1e293b"), "dark": ("#1e293b", "#f1f5f9")}  # behind and of the page's text
+# What is left of linear red, green and blue to who lacks a kind of cone (Machado 2009, severity 1).
+BLIND = {
+    "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+    "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_odd_ones_are_those_outside_the_majority(seed: int) -> None:
+    drawn = random.Random(seed)
+    said = [[drawn.choice("aaabc") for _ in range(4)] for _ in range(5)]
+    outputs = {"a": [0.5, 0.3, 0.2], "b": [0.1, 0.8, 0.1], "c": [0.1, 0.1, 0.8]}
+    grid = comparison([[answer(outputs[label], tuple("abc")) for label in row] for row in said])
+    flat = [label for row in said for label in row]
+    label, count = Counter(flat).most_common(1)[0]
+    odd = [other != label for other in flat] if count > len(flat) / 2 else [False] * len(flat)
+    assert [grid.differs(cell) for cell in grid.cells] == odd
+    (group,) = grid.groups
+    assert {labels[0]: len(cells) for labels, cells in group.predictions.items()} == Counter(flat)
+
+
+def test_half_is_no_majority() -> None:
+    grid = comparison([[NO, YES], [YES, NO]])
+    assert grid.groups[0].majority is None
+    assert not grid.agrees
+
+
+def test_only_trained_heads_with_the_same_labels_are_held_against_each_other() -> None:
+    untrained, value = answer([0.1, 0.9], trained=False), answer([0.3], ("score",), "regression")
+    other = answer([0.1, 0.9], ("different", "same"))
+    swapped = answer([0.8, 0.2], ("positive", "negative"))
+    grid = comparison([[NO, NO, swapped], [untrained, value, other]])
+    assert [group.total for group in grid.groups] == [3, 1]
+    assert [grid.differs(cell) for cell in grid.cells] == [False, False, True, False, False, False]
+
+
+def test_labels_of_a_multi_label_head_are_compared_together() -> None:
+    labels = ("joy", "anger", "trust")
+    both, none = answer([0.9, 0.1, 0.6], labels, "multi_label"), answer([0.1] * 3, labels, "multi_label")
+    turned = answer([0.6, 0.9, 0.1], ("trust", "joy", "anger"), "multi_label")
+    grid = comparison([[both, turned, none]])
+    assert [grid.differs(cell) for cell in grid.cells] == [False, False, True]
+    assert grid.groups[0].majority == ("joy", "trust")
+
+
+def test_a_colour_once_given_stays_when_more_comes() -> None:
+    topics = answer([0.1, 0.2, 0.7], ("world", "sports", "business"))
+    before, after = comparison([[YES, topics]]), comparison([[YES, topics], [NO, answer([1, 0], ("x", "y"))]])
+    assert tuple(before.colours) == ("negative", "positive", "business")
+    assert dict(after.colours) | dict(before.colours) == dict(after.colours)
+    assert tuple(after.colours) == ("negative", "positive", "business", "x", "y")
+    assert len(set(after.colours.values())) == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (answer([0.5, 0.5]), FAINT),
+        (answer([0.0, 1.0]), STRONG),
+        (answer([0.25, 0.75]), (FAINT + STRONG) / 2),
+        (answer([0.25] * 4, tuple("abcd")), FAINT),
+        (answer([0.1, 0.2], ("a", "b"), "multi_label"), FAINT),
+        (answer([1.0], ("a",)), STRONG),
+    ],
+)
+def test_colour_is_as_strong_as_the_answer_is_sure(given: Analysis, expected: float) -> None:
+    assert strength(given) == pytest.approx(expected, abs=0.51)
+
+
+def test_every_reason_is_counted() -> None:
+    counts = refusals(comparison([["why", YES, "why"], ["else", "why", NO]]).cells)
+    assert {str(reason): count for reason, count in counts.items()} == {"why": 3, "else": 1}
+
+
+def test_names_are_short_where_that_tells_them_apart() -> None:
+    grid = comparison([[YES], [NO]], ["BERT mini · sentiment", "GPT-2 mini · sentiment"])
+    assert list(grid.names.values()) == ["BERT mini", "GPT-2 mini"]
+    alike = ["BERT mini · sentiment", "BERT mini · paraphrase"]
+    assert list(comparison([[YES], [NO]], alike).names.values()) == alike
+
+
+@pytest.mark.parametrize("theme", PAGES)
+@pytest.mark.parametrize("colour", PALETTE)
+def test_text_can_be_read_on_every_colour(colour: str, theme: str) -> None:
+    behind, text = PAGES[theme]
+    for share in (FAINT / 100, STRONG / 100):
+        mixed = [share * a + (1 - share) * b for a, b in zip(_rgb(colour), _rgb(behind), strict=True)]
+        bright, dark = sorted((_luminance(mixed), _luminance(_rgb(text))), reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("kind", BLIND)
+def test_two_labels_differ_for_the_colour_blind(kind: str) -> None:
+    def seen(colour: str) -> list[float]:
+        linear = [_linear(value) for value in _rgb(colour)]
+        return [sum(a * b for a, b in zip(row, linear, strict=True)) for row in BLIND[kind]]
+
+    first, second = (seen(colour) for colour in PALETTE[:2])
+    assert max(abs(a - b) for a, b in zip(first, second, strict=True)) > 0.1
+
+
+def test_no_two_colours_are_the_same() -> None:
+    for one, other in combinations(PALETTE, 2):
+        assert sum(abs(a - b) for a, b in zip(_rgb(one), _rgb(other), strict=True)) > 0.2
+
+
+def _rgb(colour: str) -> list[float]:
+    return [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def _luminance(colour: list[float]) -> float:
+    """Relative luminance by WCAG 2."""
+    return sum(
+        weight * _linear(value) for weight, value in zip((0.2126, 0.7152, 0.0722), colour, strict=True)
+    )

@@ -1,0 +1,112 @@
+"""A comparison in words, as a table and as a file."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+
+from components.exhibits.comparison.agreement import agreement
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison.grid import grid
+from components.exhibits.comparison.table import numbers
+from components.exhibits.tables import to_csv
+from components.texts import load_texts
+from tests.exhibits.compared import answer, comparison
+from tests.exhibits.compared_html import Table, words
+
+SAY = load_texts()
+NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
+
+
+def said(given: Comparison) -> str:
+    return words(agreement(given, {}, SAY).html)
+
+
+def rows(given: Comparison) -> list[dict[str, str]]:
+    """The rows of the file."""
+    data = numbers(given, {}, SAY).data
+    assert data is not None
+    return list(csv.DictReader(io.StringIO(to_csv(data), newline="")))
+
+
+def test_the_sentence_counts_and_names_those_that_differ() -> None:
+    one = comparison([[NO, NO, NO], [NO, YES, NO]], ["BERT · x", "GPT · x"])
+    assert said(one) == "5 of 6 combinations say negative; 1 says positive: GPT under p1."
+    cells = [
+        [NO] * 6,
+        [YES, YES, NO, NO, NO, YES],
+        [YES] * 6,
+        [NO, YES] + [NO] * 4,
+        [NO] * 6,
+        [YES] + [NO] * 5,
+    ]
+    assert said(comparison(cells, ["A · x", "B · x", "C · x", "D · x", "E · x", "F · x"])) == (
+        "25 of 36 combinations say negative; 11 say positive: "
+        "B under p0, p1 and p5, C under every pooling, D under p1, and 1 more."
+    )
+    four = said(comparison([[NO] * 5, [YES] * 4 + [NO]]))
+    assert "4 say positive: B1 under 4 of 5 poolings." in four
+    assert said(comparison([[YES, YES]])) == "All 2 combinations say positive."
+    assert said(comparison([[YES]])) == "1 combination says positive."
+    split = said(comparison([[YES, NO]]))
+    assert split == "2 combinations, and no majority: 1 says positive, 1 says negative."
+
+
+def test_what_cannot_be_held_against_the_others_is_counted_apart() -> None:
+    value, higher = answer([-0.5], ("score",), "regression"), answer([2.25], ("score",), "regression")
+    none = answer([0.1, 0.2], ("joy", "fear"), "multi_label")
+    told = said(comparison([[answer([0.1, 0.9], trained=False), "no", value, higher, none]]))
+    assert "2 values, from −0.50 (B0 under p2) to 2.25 (B0 under p3)." in told
+    assert "1 combination says none of its labels." in told
+    assert "1 with an untrained head: their outputs are random. 1 cannot be answered." in told
+
+
+def test_the_table_can_be_read_by_ear() -> None:
+    one = comparison([[NO, NO, YES], [NO, "too <long>", NO]])
+    shown = grid(replace(one, titles={"p0": "p0 · the first"}), {}, SAY)
+    assert shown.html.count('scope="row"') == 2
+    assert shown.html.count('scope="col"') == 4
+    assert 'tabindex="0" role="region" aria-label=' in shown.html
+    assert Table(shown.html).rows[1][1:] == [
+        "negative90 %",
+        "negative90 %",
+        "positive80 %≠differs from the majority",
+    ]
+    assert Table(shown.html).rows[2][2] == "–cannot be answered: too <long>"
+    assert "too &lt;long&gt; (1 combination)" in shown.legend
+    assert 'title="p0 · the first"' in shown.html
+
+
+def test_what_has_not_come_has_an_empty_row() -> None:
+    one = comparison([[NO, YES], [NO, NO]])
+    for state, told in (("running", "not there yet"), ("stopped", "was not asked")):
+        html = grid(replace(one, compared=one.compared[:1], state=state), {}, SAY).html
+        assert Table(html).classes[1:] == [["", "told", "told"], ["", "pending", "pending"]]
+        assert html.count(told) == 2
+    assert grid(replace(one, compared=()), {}, SAY).html.count('class="pending"') == 4
+
+
+def test_the_file_holds_every_combination() -> None:
+    topics = answer([0.125, 0.25, 0.625], ("=x", "y", "@z"))
+    both = answer([0.75, 0.25, 0.5625], ("joy", "anger", "trust"), "multi_label")
+    found = rows(comparison([[NO, NO, YES, topics], [both, "why", answer([0.1, 0.9], trained=False), NO]]))
+    assert [(row["backbone"], row["pooling"]) for row in found] == [
+        (f"b{row}", f"p{column}") for row in range(2) for column in range(4)
+    ]
+    assert [row["says"] for row in found] == [
+        *("negative", "negative", "positive", "'@z"),
+        *("joy + trust", "", "positive", "negative"),
+    ]
+    assert float(found[2]["probability"]) == pytest.approx(0.8)
+    assert found[4]["probability"] == "0.75 + 0.5625"
+    assert [row["with the majority"] for row in found] == ["yes", "yes", "no", "yes", "yes", "", "", "yes"]
+    assert found[5]["why not"] == "why"
+    assert found[6]["trained"] == "no"
+
+
+def test_numbers_beside_several_probabilities_have_seven_digits_too() -> None:
+    several = answer([0.75, 0.25, 0.5625], ("joy", "anger", "trust"), "multi_label")
+    values = [answer([value], ("score",), "regression") for value in (-2.0, -1 / 3, 1.25e-5)]
+    found = [row["probability"] for row in rows(comparison([[several, "no", *values, answer([0.0, 1.0])]]))]
+    assert found == ["0.75 + 0.5625", "", "-2", "-0.3333333", "1.25e-05", "1"]

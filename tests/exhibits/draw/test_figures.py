@@ -1,0 +1,85 @@
+"""What holds for every figure: small, transparent, escaped, and made for gradio's plotly.js."""
+
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gradio
+import plotly.graph_objects as go
+import pytest
+from plotly.offline import get_plotlyjs_version
+
+from components.exhibits.draw.style import CHOSEN, FIRST, OTHER, READ, SECOND, SPECIAL
+from components.exhibits.exhibit import Exhibit, Panel
+from components.exhibits.panels import HEAD, TOKENS
+from components.texts import load_texts
+from components.types import Anatomy, Query
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+
+
+def figure_of(panel: Panel[Anatomy, Any], exhibit: Exhibit[Any], anatomy: Anatomy) -> go.Figure:
+    return exhibit.show(panel.subject(anatomy), {}, SAY).figure
+
+
+FIGURES: dict[str, Callable[[Anatomy], go.Figure]] = {
+    exhibit.name: partial(figure_of, panel, exhibit)
+    for panel in (TOKENS, HEAD)
+    for exhibit in panel.exhibits
+    if exhibit.plotted
+}
+
+
+def anatomy(backbone: str, text: str, text_pair: str = "", pooling: str = "native") -> Anatomy:
+    return FakeAnalyst().anatomy(Query(backbone, text, text_pair, pooling))
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+@pytest.mark.parametrize("pooling", ["native", "mean"])
+def test_128_tokens_and_six_layers_stay_below_40_kilobytes(
+    figure: Callable[[Anatomy], go.Figure], pooling: str
+) -> None:
+    long = anatomy("pair", "unquestionably " * 62, "extraordinarily " * 63, pooling)
+    assert (len(long.analysis.tokens.text), long.analysis.layers) == (128, 6)
+    assert len(figure(long).to_json().encode()) <= 40_000
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_backgrounds_are_clear_and_nothing_zooms(figure: Callable[[Anatomy], go.Figure]) -> None:
+    layout = figure(anatomy("first", "not good")).layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
+    assert layout.xaxis.fixedrange
+    assert layout.yaxis.fixedrange
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_markup_from_outside_is_escaped(figure: Callable[[Anatomy], go.Figure]) -> None:
+    hostile = anatomy("hostile", f"a {XSS} b", XSS)
+    shown = json.dumps(json.loads(figure(hostile).to_json()))
+
+    assert "<" not in re.sub(r"</?(b|br|i|span|extra)\b[^<>]*>", "", shown)
+
+
+@pytest.mark.parametrize("colour", [READ, FIRST, SECOND, SPECIAL, CHOSEN, OTHER])
+@pytest.mark.parametrize("background", ["#ffffff", "#1e293b"], ids=["light", "dark"])
+def test_bars_stand_out_from_both_themes(colour: str, background: str) -> None:
+    lighter, darker = sorted((_luminance(colour), _luminance(background)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def test_plotly_is_not_newer_than_what_gradio_bundles() -> None:
+    assets = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
+    (chunk,) = assets.glob("PlotlyPlot-*.js")
+    bundled = re.findall(r"version=[`'\"](\d+)\.(\d+)\.(\d+)[`'\"]", chunk.read_text("utf-8"))
+    target = tuple(map(int, get_plotlyjs_version().split(".")))
+    assert max(tuple(map(int, version)) for version in bundled) >= target
+
+
+def _luminance(colour: str) -> float:
+    channels = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

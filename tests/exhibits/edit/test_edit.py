@@ -1,0 +1,192 @@
+"""Two versions of a text: what is shown of them is what each gets when it is asked alone."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.errors import PoolscopeError
+from components.exhibits.comparison.agreement import agreement
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison.grid import grid
+from components.exhibits.comparison.table import numbers
+from components.exhibits.edit.grid import signed
+from components.exhibits.edit.moved_words import moves
+from components.exhibits.exhibit import Shown, heading_html
+from components.exhibits.panels import COMPARISON
+from components.exhibits.tables import to_csv
+from components.exhibits.view import number, percent
+from components.texts import load_texts
+from components.types import Compared, Query
+from tests.exhibits.compared import answer, comparison
+from tests.exhibits.compared_html import Table, words
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+BEFORE, AFTER = "the plot is not good", "the plot is good"
+KEYS = ["first", "last", "untrained", "many", "emotions", "score"]
+NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
+
+
+def edited(keys: Sequence[str] = KEYS, before: str = BEFORE, after: str = AFTER) -> Comparison:
+    """Two versions, compared by made-up backbones."""
+    analyst, poolings = FakeAnalyst(), ("cls", "mean", "pooler")
+
+    def answers(text: str) -> tuple[Compared, ...]:
+        return tuple(analyst.compare([Query(key, text, pooling=one) for key in keys for one in poolings]))
+
+    specs = {spec.key: spec for spec in analyst.backbones()}
+    rows = tuple(specs[key] for key in keys)
+    return Comparison(rows, poolings, answers(before), "done", answers(after))
+
+
+def both(before: list[Any], after: list[Any], titles: tuple[str, ...] = ()) -> Comparison:
+    return replace(comparison([before], titles), after=comparison([after], titles).compared)
+
+
+def said(given: Comparison) -> str:
+    return words(agreement(given, {}, SAY).html)
+
+
+def rows_of(given: Shown) -> list[dict[str, str]]:
+    """The rows of the file."""
+    assert given.data is not None
+    return list(csv.DictReader(io.StringIO(to_csv(given.data), newline="")))
+
+
+def test_every_cell_says_what_each_version_gets_alone() -> None:
+    table = Table(grid(edited(), {}, SAY).html)
+    for key, row, classes in zip(KEYS, table.rows[1:], table.classes[1:], strict=True):
+        for pooling, cell, kind in zip(("cls", "mean"), row[1:3], classes[1:3], strict=True):
+            old, new = (FakeAnalyst().analyze(Query(key, text, pooling=pooling)) for text in (BEFORE, AFTER))
+            if old.problem_type == "regression":
+                was, now = float(old.probabilities[0]), float(new.probabilities[0])
+                assert cell == f"before: {number(was)}now: {number(now)}{signed(now - was, 2)}"
+                continue
+            for label in (*old.predicted, *new.predicted):
+                assert label in cell
+            if old.problem_type == "single_label":
+                assert f"{percent(old.probabilities.max())}now: " in cell
+                moved = 100 * (new.probabilities - old.probabilities)[old.probabilities.argmax()]
+                points = f"{signed(float(moved), 0 if abs(moved) >= 1 else 1)} pp"
+                assert (points in cell) == old.head_trained
+            assert ("flip" in kind) == (old.head_trained and set(old.predicted) != set(new.predicted))
+            assert ("untrained" in kind) == (not old.head_trained)
+        assert classes[3] == "absent"
+
+
+def test_the_numbers_are_those_of_both_analyses() -> None:
+    for row in rows_of(numbers(edited(), {}, SAY)):
+        asked = [Query(row["backbone"], text, pooling=row["pooling"]) for text in (BEFORE, AFTER)]
+        if row["pooling"] == "pooler":
+            with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
+                FakeAnalyst().analyze(asked[0])
+            continue
+        old, new = map(FakeAnalyst().analyze, asked)
+        place = old.labels.index(row["output"])
+        assert float(row["before"]) == pytest.approx(float(old.probabilities[place]), abs=1e-6)
+        assert float(row["now"]) == pytest.approx(float(new.probabilities[place]), abs=1e-6)
+        moved = float(new.probabilities[place]) - float(old.probabilities[place])
+        assert float(row["moved"]) == pytest.approx(moved, abs=1e-6)
+        assert row["tokens read before"] == str(old.reads.positions.sum())
+        assert row["tokens read now"] == str(new.reads.positions.sum())
+
+
+def test_words_are_as_near_as_each_version_says() -> None:
+    rows = rows_of(moves(edited(), {}, SAY))
+    old, new = (
+        FakeAnalyst().analyze(Query("first", text, pooling="cls")).similarity[-1] for text in (BEFORE, AFTER)
+    )
+    told = [row for row in rows if row["backbone"] == "first"]
+    assert [(row["word"], row["kind"]) for row in told] == [
+        *(("the", "in both"), ("plot", "in both"), ("is", "in both")),
+        *(("not", "dropped"), ("good", "in both")),
+    ]
+    assert [float(row["similarity before"]) for row in told] == pytest.approx(list(old[1:-1]), abs=1e-6)
+    later = [float(row["similarity now"]) for row in told if row["similarity now"]]
+    assert later == pytest.approx(list(new[1:-1]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.256, 2, "+0.26"), (-12.4, 0, "−12"), (0.0, 0, "±0"), (-0.004, 2, "±0.00"), (-0.04, 1, "±0.0")],
+)
+def test_a_move_has_a_sign_if_it_is_one(value: float, digits: int, text: str) -> None:
+    assert signed(value, digits) == text
+
+
+def test_the_sentence_counts_who_changes_its_mind() -> None:
+    less = answer([0.6, 0.4])
+    some = both([NO, NO, NO, YES], [YES, less, NO, YES], ("GPT · x",))
+    told = said(some)
+    assert told.startswith(
+        "1 of 4 combinations changes its mind: 1 from negative to positive (GPT under p0)."
+        "The largest move: GPT under p0, negative 90 % → 20 % (−70 pp)."
+    )
+    assert "First version: 3 of 4 combinations say negative; 1 says positive: GPT under p3." in told
+    assert "Second version: 2 combinations" not in told
+    every = said(both([NO, NO], [YES, YES]))
+    assert every.startswith("All 2 combinations change their mind, from negative to positive.")
+    none = said(both([NO, YES], [less, YES]))
+    assert none.startswith("None of 2 combinations changes its mind.The largest move: B0 under p0")
+    same = said(both([NO, YES], [NO, YES]))
+    assert same.startswith("None of 2 combinations changes its mind.No output moves at all.")
+
+
+def test_what_does_not_count_is_said_apart() -> None:
+    old, new = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
+    other = answer([0.5, 0.25, 0.25], ("a", "b", "c"))
+    found = both([NO, old, NO, "no"], [NO, new, other, NO])
+    told = said(found)
+    assert told.startswith("1 combination, and it does not change its mind.")
+    assert "1 with an untrained head: their outputs are random. 1 answered" in told
+    assert told.endswith("1 cannot be answered.")
+    table = Table(grid(found, {}, SAY).html)
+    assert table.classes[1][1:] == ["edit told", "edit untrained", "edit told", "absent"]
+    assert "pp" not in table.rows[1][2]
+    assert "pp" not in table.rows[1][3]
+
+
+def test_nothing_from_a_visitor_or_a_checkpoint_is_markup() -> None:
+    odd = both([answer([0.9, 0.1], (XSS, "x")), XSS], [answer([0.1, 0.9], (XSS, "x")), XSS], (XSS,))
+    odd = replace(odd, titles={"p0": XSS})
+    for given in (odd, replace(odd, after=None), edited(["hostile"], f"a {XSS}", XSS)):
+        for exhibit in COMPARISON.exhibits:
+            shown = exhibit.shown(given, {}, SAY)
+            html = heading_html(shown, exhibit.name, SAY) + shown.html + shown.legend
+            inside = re.sub(r"<(style|a|button) .*?>|<style>.*?</style>", "", html)
+            assert not re.search(r"<(img|svg|script)|onerror=pwn\(\)>|<a/", inside)
+
+
+def test_an_exhibit_of_two_versions_shows_nothing_of_one() -> None:
+    one = replace(edited(), after=None)
+    shown = {exhibit.name: exhibit.shown(one, {}, SAY) for exhibit in COMPARISON.exhibits}
+    assert shown["moves"].html == ""
+    assert all(given.html or given.figure for name, given in shown.items() if name != "moves")
+
+
+def test_before_anything_has_come_there_is_an_empty_grid_and_empty_curves() -> None:
+    none = replace(edited(), compared=(), after=())
+    shown = {exhibit.name: exhibit.shown(none, {}, SAY) for exhibit in COMPARISON.exhibits}
+    assert [name for name, given in shown.items() if given.html] == ["grid"]
+    assert [name for name, given in shown.items() if given.heading] == ["curves"]
+    assert all(given.figure is None for given in shown.values())
+
+
+def test_the_task_goes_by_its_title_in_the_language_in_the_table_of_two_versions() -> None:
+    asked = answer([0.9, 0.1])
+    asked = replace(asked, query=replace(asked.query, head="probe", task="sentiment"))
+    given = both([asked], [asked])
+    cells = tuple(
+        replace(one, cells=tuple(replace(cell, analysis=asked) for cell in one.cells))
+        for one in given.compared
+    )
+    told = replace(SAY, entries={**SAY.entries, "names.sentiment": "what it <feels>"})
+    for after in (None, cells):
+        shown = numbers(replace(given, compared=cells, after=after), {}, told)
+        assert [row["task"] for row in rows_of(shown)] == ["what it <feels>"]
+        assert "what it &lt;feels&gt;" in shown.html

@@ -1,0 +1,54 @@
+from dataclasses import replace
+from html import escape
+
+import pytest
+
+from components.exhibits.evidence.evidence import Evidence, select
+from components.exhibits.evidence.findings import FINDINGS, PUBLISHED
+from components.exhibits.view import number
+from components.texts import load_texts
+from tests.exhibits.showing import plain
+from tests.ui.fake_results import BACKBONES, TASKS, fake_results
+
+SAY = load_texts()
+RESULTS = fake_results()
+
+
+def evidence(backbone: str = BACKBONES[0], task: str = "sentiment") -> Evidence:
+    return select(RESULTS, task, (backbone,), {})
+
+
+def said(given: Evidence) -> str:
+    return plain(FINDINGS.show(given, {}, SAY).html)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("backbone", BACKBONES[::4])
+def test_the_sentence_says_what_the_numbers_say(task: str, backbone: str) -> None:
+    probes = [row for row in RESULTS.probes if (row.task, row.backbone) == (task, backbone)]
+    rhos = {row.pooling: row.rho for row in RESULTS.cosines if row.backbone == backbone}
+    others = sorted(row.p for row in probes if row.pooling != "cls")
+    differ = 0
+    while differ < len(others) and others[differ] * (len(others) - differ) < 0.05:
+        differ += 1
+    best, worst = max(probes, key=lambda row: row.accuracy), min(probes, key=lambda row: row.accuracy)
+    spread = round(100 * best.accuracy, 1) - round(100 * worst.accuracy, 1)
+    sentence = said(evidence(backbone, task))
+    assert f"spans {spread:.1f} percentage points over {len(probes)} poolings" in sentence
+    assert f"from {100 * worst.accuracy:.1f} % ({worst.pooling})" in sentence
+    assert f"to {100 * best.accuracy:.1f} % ({best.pooling})" in sentence
+    assert f"{differ} of {len(others)} differ from cls" in sentence
+    low, high = min(rhos, key=rhos.__getitem__), max(rhos, key=rhos.__getitem__)
+    assert f"spans {round(rhos[high], 2) - round(rhos[low], 2):.2f} over {len(rhos)} poolings" in sentence
+    assert f"from {number(rhos[low])} ({low}) to {number(rhos[high])} ({high})" in sentence
+
+
+def test_a_backbone_without_numbers_is_not_passed_over() -> None:
+    assert "absent: not measured for this task." in said(evidence("absent"))
+    without = select(replace(RESULTS, cosines=()), "topic", BACKBONES[:1], {})
+    assert "ρ" not in said(without)
+
+
+def test_what_others_found_does_not_depend_on_the_choice() -> None:
+    html = PUBLISHED.show(evidence("absent"), {}, SAY).html
+    assert html == f'<p class="published">{escape(SAY("evidence.published"))}</p>'

@@ -1,0 +1,194 @@
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from components.exhibits.draw.ribbons import bundle, columns
+from components.exhibits.draw.style import CHOSEN, OTHER, READ
+from components.exhibits.head.flow import FLOW, TRUNK, step_lines
+from components.exhibits.head.parts import CLASSES, TOKENS, class_parts, token_parts
+from components.texts import load_texts
+from components.types import Anatomy, Query, Reads, Step
+from tests.exhibits.showing import numbers, rows
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+LONG = "unquestionably " * 126  # 128 tokens with the special ones
+
+
+def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> Anatomy:
+    return FakeAnalyst().anatomy(Query(backbone, text, **query))
+
+
+def drawn(given: Anatomy) -> go.Figure:
+    return FLOW.show(given, {}, SAY).figure
+
+
+def reading(given: Anatomy, share: Any) -> Anatomy:
+    """The same with other shares; what has none is not read."""
+    shares = np.asarray(share, dtype=np.float32)
+    return replace(given, analysis=replace(given.analysis, reads=Reads(shares > 0, shares)))
+
+
+def streams(figure: go.Figure, text: str) -> list[go.Scatter]:
+    """Outlines of the figure that speak of ``text`` first."""
+    return [one for one in figure.data if isinstance(one.text, str) and one.text.split("<br>")[0] == text]
+
+
+def width_at_end(stream: go.Scatter) -> float:
+    """How wide a stream is where it ends."""
+    ends = [x for x, y in zip(stream.x, stream.y, strict=True) if y == max(stream.y)]
+    return float(max(ends) - min(ends))
+
+
+@pytest.mark.parametrize("text", ["", "not", "not good", LONG], ids=["none", "1", "2", "128"])
+def test_token_parts_stand_for_every_token_once_and_their_weights_sum_to_one(text: str) -> None:
+    given = anatomy("last", "one") if not text else anatomy(text=text)
+    parts = token_parts(given, SAY)
+    members = [index for part in parts for index in part.members]
+    assert sorted(members) == list(range(len(given.analysis.tokens.text)))
+    assert sum(part.weight for part in parts) == pytest.approx(1)
+    assert len(parts) <= TOKENS
+
+
+def test_of_many_tokens_those_read_most_stand_alone_in_their_order() -> None:
+    given = anatomy(text=LONG)
+    share = np.full(128, 0.001)
+    share[[5, 90, 127]] = 0.2, 0.4, 0.275
+    parts = token_parts(reading(given, share), SAY)
+    alone = [part.members[0] for part in parts if len(part.members) == 1]
+    assert {5, 90, 127} <= set(alone)
+    assert alone == sorted(alone)
+    (rest,) = (part for part in parts if len(part.members) > 1)
+    assert rest.label == f"{len(rest.members)} others 12 %"
+    assert rest.live
+
+
+def test_what_is_not_read_is_said_to_be_so() -> None:
+    (rest,) = (part for part in token_parts(anatomy(text=LONG), SAY) if len(part.members) > 1)
+    assert rest.label == "120 not read"
+    assert (rest.weight, rest.live) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "parts"), [("first", 2), ("emotions", 4), ("score", 1), ("many", CLASSES)]
+)
+def test_class_parts_sum_to_one_and_stand_for_every_class_once(backbone: str, parts: int) -> None:
+    found = class_parts(anatomy(backbone).analysis, SAY)
+    labels = anatomy(backbone).analysis.labels
+    assert len(found) == parts
+    assert sum(part.weight for part in found) == pytest.approx(1)
+    assert sorted(index for part in found for index in part.members) == list(range(len(labels)))
+
+
+@pytest.mark.parametrize("total", [2, 8, 9, 20, 40])
+def test_few_classes_stand_alone_and_of_many_the_likeliest(total: int) -> None:
+    analysis = anatomy("many").analysis
+    given = replace(
+        analysis,
+        labels=analysis.labels[:total],
+        logits=analysis.logits[:total],
+        probabilities=np.linspace(2 / total, 0, total, dtype=np.float32),
+    )
+    parts = class_parts(given, SAY)
+    assert [part.members[0] for part in parts] == list(range(min(total, CLASSES)))
+    assert (len(parts[-1].members) > 1) == (total > CLASSES)
+
+
+def test_several_labels_share_the_trunk_by_their_probabilities() -> None:
+    analysis = anatomy("emotions").analysis
+    weights = {part.members[0]: part.weight for part in class_parts(analysis, SAY)}
+    whole = analysis.probabilities.sum()
+    assert all(weights[index] == pytest.approx(p / whole) for index, p in enumerate(analysis.probabilities))
+
+
+def test_streams_into_the_trunk_are_as_wide_as_their_shares() -> None:
+    figure = drawn(reading(anatomy(), [0.5, 0.3, 0.2, 0]))
+    whole = TRUNK[1] - TRUNK[0]
+    widths = [width_at_end(streams(figure, token)[0]) for token in ("[CLS]", "not", "good")]
+    assert widths == pytest.approx([0.5 * whole, 0.3 * whole, 0.2 * whole], abs=2e-4)
+    (unread,) = streams(figure, "[SEP]")
+    assert max(unread.y) < max(streams(figure, "good")[0].y)
+    assert "rgba(133, 137, 143" in unread.fillcolor
+
+
+@pytest.mark.parametrize("text", ["", LONG])
+@pytest.mark.parametrize("backbone", ["first", "last", "many", "emotions", "score", "hostile"])
+def test_every_head_has_a_picture_within_its_frame(backbone: str, text: str) -> None:
+    figure = drawn(anatomy(backbone, text or "one"))
+    for outline in figure.data:
+        assert all(x is None or 0 <= x <= 1 for x in outline.x)
+    names = [text for one in figure.data if one.mode == "text" for text in one.text]
+    assert sum(name.count("<b>") for name in names) >= len(anatomy(backbone).steps) + 1
+
+
+def test_steps_are_named_in_their_order_with_shapes_and_functions_are_dashed() -> None:
+    figure = drawn(anatomy())
+    (words,) = (list(one.text) for one in figure.data if one.mode == "text")
+    assert "1. takes one position" in words[0]
+    assert "4 × 8 → 8" in words[0]
+    assert "2. dense" in words[1]
+    assert "72 parameters" in words[1]
+    assert "changes nothing" in words[3]
+    dashed = {one.text.split("<br>")[0] for one in figure.data if one.line.dash == "5px,3px"}
+    assert dashed == {"1. takes one position", "3. tanh"}
+
+
+def test_an_untrained_step_and_everything_after_it_is_grey() -> None:
+    figure = drawn(anatomy("untrained"))
+    bars = {one.text.split("<br>")[0]: one.line.color for one in figure.data if one.line.color}
+    assert bars["2. dense"] == bars["4. dropout"] == READ
+    assert bars["5. classifier"] == bars["logits"] == OTHER
+    assert CHOSEN not in bars.values()
+    assert CHOSEN in {one.line.color for one in drawn(anatomy()).data}
+
+
+def test_a_step_before_the_picking_spans_all_tokens() -> None:
+    given = anatomy()
+    hidden = given.steps[0].taken
+    score = Step("linear", "score", "Body", (), 16, "checkpoint", False, False, hidden, hidden[:, :2])
+    pick = replace(given.steps[0], taken=hidden[:, :2], given=hidden[0, :2])
+    figure = drawn(replace(given, steps=(score, pick)))
+    (bar,) = (one for one in streams(figure, "1. score") if one.line.width)
+    assert max(bar.x) - min(bar.x) > 0.9
+    assert len(streams(figure, "[SEP]")) == 2  # through the step, and to its end
+
+
+def test_pointing_at_a_step_tells_where_it_ran_and_its_first_values() -> None:
+    given = anatomy("untrained")
+    lines = step_lines(given, 4, SAY)
+    assert "called in FirstForSequenceClassification" in lines
+    assert "newly initialised: random" in lines
+    assert f"{float(np.linalg.norm(given.analysis.logits)):.3g}" in lines[-1]
+
+
+def test_no_text_of_a_checkpoint_is_markup() -> None:
+    figure = drawn(anatomy("hostile", XSS))
+    shown = figure.to_json()
+    for mark in ("<img", "<svg", "<script", "<a/href"):
+        assert mark not in shown.replace("\\u003c", "<")
+
+
+def test_columns_and_bundles_keep_what_flows() -> None:
+    places = columns([0.5, 0.5, 0.0], (0.0, 1.0), 0.2)
+    assert [round(right - left, 6) for left, right in places] == [0.1, 0.1, 0.006]
+    assert all(first[1] < second[0] for first, second in itertools.pairwise(places))
+    assert bundle([0.25, 0.75], (0.0, 0.2)) == [(0.0, 0.05), (0.05, pytest.approx(0.2))]
+
+
+def test_its_numbers_are_tokens_steps_and_classes() -> None:
+    given = anatomy(text="not good at all")
+    shown = FLOW.show(given, {}, SAY)
+    found = rows(shown)[1:]
+    by_part = {part: [row for row in found if row[0] == part] for part in ("token", "step", "class")}
+    assert [len(by_part[part]) for part in by_part] == [6, 5, 2]
+    assert numbers([row[6] for row in by_part["token"]]) == given.analysis.reads.share.tolist()
+    assert [int(row[4]) for row in by_part["step"]] == [step.parameters for step in given.steps]
+    assert by_part["step"][0][2:4] == ["6 × 8", "8"]
+    best = given.analysis.predicted[0]
+    assert by_part["class"][0][1] == best
+    assert "what the head reads: [CLS] 100 %." in shown.words
+    assert f"The classes: {best}" in shown.words

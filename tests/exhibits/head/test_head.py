@@ -1,0 +1,136 @@
+"""What the Head tab says in HTML, and that nothing of a checkpoint becomes markup."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from components.exhibits.exhibit import Exhibit, heading_html
+from components.exhibits.head.printed import PRINTED, turns
+from components.exhibits.head.sentence import SENTENCE
+from components.exhibits.head.sources import SOURCES
+from components.exhibits.head.weights import LISTED, WEIGHTS
+from components.exhibits.panels import HEAD
+from components.texts import load_texts
+from components.types import Anatomy, Declared, Excerpt, Query, Weight
+from tests.exhibits.showing import Tags, plain
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+TAGS = {
+    "p", "strong", "span", "code", "h2", "h3", "ul", "li", "ol", "div", "section", "pre", "b", "table",
+    "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "button", "a",
+}  # fmt: skip
+
+
+def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> Anatomy:
+    return FakeAnalyst().anatomy(Query(backbone, text, **query))
+
+
+def html(exhibit: Exhibit[Anatomy], given: Anatomy) -> str:
+    """All that is no figure."""
+    shown = exhibit.shown(given, {}, SAY)
+    return heading_html(shown, exhibit.name, SAY) + shown.html + shown.legend
+
+
+def everything(given: Anatomy) -> str:
+    return "".join(html(exhibit, given) for exhibit in HEAD.exhibits)
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+def test_nothing_of_a_checkpoint_becomes_markup(head: str) -> None:
+    given = anatomy("hostile", XSS) if head == "own" else anatomy(text=XSS, head=head)
+    unused = (Weight(XSS, (2,), "checkpoint"),)
+    found = Tags(everything(replace(given, unused=unused)))
+    assert found.tags <= TAGS
+    assert found.attributes <= {"class", "id", "aria-hidden", "aria-label", "aria-labelledby", "role",
+                                "tabindex", "scope", "type", "download", "href", "data-export", "data-plot",
+                                "data-about"}  # fmt: skip
+
+
+def test_what_is_hostile_is_still_shown() -> None:
+    odd = Excerpt("a\u202eb", "f.py", 1, ("\tx",), (1,), ())
+    assert "<script>pwn()</script>" in plain(everything(anatomy("hostile")))
+    assert "U+202E" in plain(html(SOURCES, replace(anatomy(), sources=(odd,))))
+
+
+def test_the_way_in_one_sentence() -> None:
+    assert plain(html(SENTENCE, anatomy())) == (
+        "FirstForSequenceClassification: [CLS] → dense → tanh → dropout → classifier → 2 logits. "
+        "90 parameters: all from the checkpoint."
+    )
+    assert "4 logits" in plain(html(SENTENCE, anatomy("emotions")))
+    assert "1 logit." in plain(html(SENTENCE, anatomy("score")))
+
+
+def test_several_tokens_are_counted_and_a_probe_names_its_task() -> None:
+    said = plain(html(SENTENCE, anatomy("first", pooling="mean", head="probe", task="topic")))
+    assert said.startswith(
+        "A linear classifier on the mean vector, trained for topic: 4 tokens → mean pooling"
+    )
+    assert "all from the trained probe" in said
+
+
+def test_random_weights_are_named() -> None:
+    said = plain(html(SENTENCE, anatomy("untrained")))
+    assert "90 parameters: 18 of them drawn at random." in said
+    assert "classifier.weight and classifier.bias are not in the checkpoint: they were drawn" in said
+    assert "random" not in html(SENTENCE, anatomy())
+
+
+def test_another_shape_is_a_reason_of_its_own() -> None:
+    given = anatomy("untrained")
+    changed = tuple(
+        replace(weight, origin="reshaped") if weight.origin == "new" else weight for weight in given.weights
+    )
+    said = plain(html(SENTENCE, replace(given, weights=changed)))
+    assert "the checkpoint holds another shape" in said
+    assert "not in the checkpoint" not in said
+
+
+def test_numbers_beside_print_model_are_those_of_the_steps() -> None:
+    given = anatomy()
+    numbers = {line.path: turns(given, line) for line in given.declared if turns(given, line)}
+    assert numbers == {"body.pooler.dense": [2], "dropout": [4], "classifier": [5]}
+    assert list(numbers) == ["body.pooler.dense", "classifier", "dropout"]  # printed last, run before
+
+
+def test_a_module_that_runs_twice_has_two_numbers() -> None:
+    given = anatomy()
+    twice = replace(given, steps=(*given.steps, given.steps[3]))
+    assert turns(twice, Declared("dropout", 1, "(dropout): Dropout(p=0.1)")) == [4, 6]
+    assert "runs as step 4, 6" in plain(html(PRINTED, twice))
+    assert turns(twice, Declared("", 0, ")")) == []
+
+
+def test_functions_are_marked_in_the_order_of_execution_only() -> None:
+    left, right = html(PRINTED, anatomy()).split("</section>")[:2]
+    assert right.count("turn functional") == 2
+    assert "functional" not in left
+    assert right.count("<li") == 5
+    assert "    (pooler): BodyPooler(" in plain(left)
+
+
+def test_weights_with_their_origin() -> None:
+    trained, untrained = html(WEIGHTS, anatomy()), html(WEIGHTS, anatomy("untrained"))
+    assert trained.count("read from the checkpoint</td>") == 4
+    assert "random" not in trained
+    assert "The checkpoint holds nothing that this model does not use." in plain(trained)
+    assert untrained.count('<strong class="random">newly initialised: random</strong>') == 2
+    assert "one tensor:lm_head.weight 30 × 8" in plain(untrained)
+
+
+def test_a_long_list_of_unused_tensors_is_folded() -> None:
+    many = tuple(Weight(f"lm_head.{n}", (2, 3), "checkpoint") for n in range(LISTED + 1))
+    assert "<details" in html(WEIGHTS, replace(anatomy(), unused=many))
+    assert "<details" not in html(WEIGHTS, replace(anatomy(), unused=many[:LISTED]))
+    assert "13 tensors:" in plain(html(WEIGHTS, replace(anatomy(), unused=many)))
+
+
+def test_lines_that_ran_and_the_one_that_picks_are_marked() -> None:
+    shown = html(SOURCES, anatomy())
+    lines = dict(re.findall(r'<span class="line([^"]*)"><span class="number">(\d+)', shown))
+    assert {number: marks for marks, number in lines.items()} == {"40": "", "41": " ran picks", "42": " ran"}
+    assert shown.count("picks the position") == 1
+    assert "transformers/models/body/modeling_body.py, lines 40 to 42" in shown
+    assert html(SOURCES, replace(anatomy(), sources=())) == '<p class="hint">No source of it is at hand.</p>'

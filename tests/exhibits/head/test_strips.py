@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from components.exhibits.head.strips import STRIPS, logit_words, strips
+from components.texts import load_texts
+from components.types import Anatomy, Query, Reads, Step
+from tests.exhibits.showing import numbers, rows
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+
+
+def anatomy(backbone: str = "first", text: str = "not good") -> Anatomy:
+    return FakeAnalyst().anatomy(Query(backbone, text))
+
+
+def drawn(given: Anatomy) -> go.Figure:
+    return STRIPS.show(given, {}, SAY).figure
+
+
+def test_a_strip_for_the_hidden_state_and_one_after_each_step() -> None:
+    given = anatomy()
+    rows = strips(given, SAY)
+    assert [row.name for row in rows] == [
+        "final hidden state of [CLS]",
+        "1. takes one position",
+        "2. dense",
+        "3. tanh",
+        "4. dropout",
+        "5. classifier",
+    ]
+    np.testing.assert_array_equal(rows[0].values, given.steps[0].taken[0])
+    np.testing.assert_array_equal(rows[-1].values, given.analysis.logits)
+
+
+def test_where_every_token_has_values_those_of_the_one_read_most_are_shown() -> None:
+    given = anatomy()
+    hidden = given.steps[0].taken
+    score = Step("linear", "score", "Body", (), 16, "checkpoint", False, False, hidden, hidden[:, :2])
+    share = np.array([0, 0, 1, 0], dtype=np.float32)
+    moved = replace(given, steps=(score,), analysis=replace(given.analysis, reads=Reads(share > 0, share)))
+    first, second = strips(moved, SAY)
+    assert (first.name, second.name) == ("final hidden state of good", "1. score · at good")
+    np.testing.assert_array_equal(first.values, hidden[2])
+    np.testing.assert_array_equal(second.values, hidden[2, :2])
+
+
+def test_each_strip_has_a_scale_of_its_own_that_is_printed() -> None:
+    given = anatomy()
+    figure = drawn(given)
+    cells = [one for one in figure.data if one.type == "heatmap"]
+    for strip, trace in zip(strips(given, SAY), cells, strict=True):
+        assert trace.zmax == -trace.zmin == pytest.approx(float(np.abs(strip.values).max()))
+        np.testing.assert_allclose(np.asarray(trace.z)[0], strip.values, rtol=1e-3)
+    printed = [text for one in figure.data if one.type == "scatter" for text in one.text]
+    assert f"±{np.abs(given.analysis.logits).max():.3g}" in printed
+
+
+def test_a_vector_of_zeros_has_a_scale() -> None:
+    given = anatomy()
+    zero = replace(given.steps[-1], given=np.zeros(2, dtype=np.float32))
+    assert drawn(replace(given, steps=(zero,))).data[-4].zmax == 1
+
+
+@pytest.mark.parametrize(("backbone", "words"), [("first", 2), ("emotions", 4), ("score", 1), ("many", 1)])
+def test_few_logits_have_their_labels_and_of_many_the_highest(backbone: str, words: int) -> None:
+    given = anatomy(backbone)
+    found = logit_words(given, SAY)
+    assert len(found) == words
+    assert any(given.analysis.labels[int(given.analysis.logits.argmax())] in word for word in found)
+
+
+def test_1024_numbers_stay_below_60_kilobytes() -> None:
+    given = anatomy()
+    wide = np.random.default_rng(0).normal(size=1024).astype(np.float32)
+    steps = tuple(replace(step, given=wide) for step in given.steps)
+    assert len(drawn(replace(given, steps=steps)).to_json()) < 60_000
+
+
+def test_no_text_of_a_checkpoint_is_markup() -> None:
+    shown = drawn(anatomy("hostile", XSS)).to_json().replace("\\u003c", "<")
+    assert not any(mark in shown for mark in ("<img", "<svg", "<script", "<a/href"))
+
+
+def test_its_numbers_are_a_column_for_each_strip() -> None:
+    given = anatomy(text="not good at all")
+    head, *found = rows(STRIPS.show(given, {}, SAY))
+    assert len(head) == 2 + len(given.steps)
+    columns = list(zip(*found, strict=True))
+    np.testing.assert_allclose(numbers(columns[3]), given.steps[1].given, rtol=1e-6)
+    np.testing.assert_allclose(
+        numbers([cell for cell in columns[-1] if cell]), given.analysis.logits, rtol=1e-6
+    )

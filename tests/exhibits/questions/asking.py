@@ -1,0 +1,83 @@
+"""Questions put to made-up classifiers."""
+
+import string
+from dataclasses import replace
+from functools import cache
+
+from components.exhibits.evidence.evidence import select
+from components.exhibits.questions import head_facts, result_facts
+from components.exhibits.questions.answers import Answer, Answers
+from components.exhibits.questions.question import Question, Text, read_questions
+from components.results import Results
+from components.texts import load_texts
+from components.types import Query
+from tests.ui.fake import KINDS, FakeAnalyst, Kind
+from tests.ui.fake_results import BACKBONES, fake_results
+
+QUESTIONS = read_questions()
+
+RESULTS = fake_results()
+
+KEYS = [question.key for question in QUESTIONS]
+
+LANGUAGES = tuple(QUESTIONS[0].question)
+
+
+def shipped() -> FakeAnalyst:
+    """A fake with the keys of the shipped catalogue; one family in three reads its last token."""
+    likes = {"pretrained": "untrained", "sentiment": "first", "paraphrase": "pair"}
+    kinds = {kind.spec.key: kind for kind in KINDS}
+
+    def kind(key: str) -> Kind:
+        family, training = key.split("-")
+        like = kinds["last" if family in ("xlnet", "gpt2") and training == "sentiment" else likes[training]]
+        named = replace(like.spec, key=key, title=key.upper(), architecture=f"{family.title()}Classifier")
+        return replace(like, spec=named)
+
+    return FakeAnalyst(tuple(kind(key) for key in BACKBONES))
+
+
+def put_to(kind: Kind, question: Question, language: str = "en", results: Results = RESULTS) -> Answer:
+    """The question, asked of one kind of classifier in the place of its backbones."""
+    analyst = FakeAnalyst((kind,))
+    key = kind.spec.key
+    probes = tuple(replace(row, backbone=key) for row in results.probes if row.backbone == BACKBONES[0])
+    own = tuple(replace(row, backbone=key) for row in results.checkpoints[:1])
+    results = replace(results, probes=probes, checkpoints=own)
+    asked = replace(question, backbones=(key,))
+    return Answers(analyst, results, (asked,), load_texts(language)).answer(asked.key)
+
+
+@cache
+def answered(key: str) -> Answer:
+    return Answers(shipped(), RESULTS, QUESTIONS, load_texts()).answer(key)
+
+
+def texts(question: Question) -> list[tuple[str, str, str, Text]]:
+    """Every text of the answers after its part, its sentence and the value of the case that it is for."""
+    return [
+        (part, name, value, text)
+        for part, lines in (("answer", question.answer), ("each", question.each))
+        for name, line in lines.items()
+        for value, text in line.items()
+    ]
+
+
+def placeholders(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+def known(question: Question, part: str) -> set[str]:
+    """The facts and the cases that a sentence of the question may use."""
+    say = load_texts()
+    if question.view == "evidence":
+        keys = [key for key in question.backbones if key in BACKBONES]
+        evidence = select(RESULTS, question.task, keys, {})
+        found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, {}, say)}
+        together = result_facts.results_facts(evidence, "cls", {}, say)
+    else:
+        head = FakeAnalyst().anatomy(Query("first", "a text"))
+        found = {*head_facts.head_facts(head, say)}
+        found |= head_facts.against_facts(head, head, say).keys() if question.against else set()
+        together = head_facts.heads_facts([head])
+    return found | together.keys() if part == "answer" else found

@@ -1,0 +1,175 @@
+"""Answers to questions: every sentence of the file holds for whatever is measured."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from components.exhibits.evidence.evidence import Evidence
+from components.exhibits.questions.answers import BREAK, Answer, Answers, breakable, sentences
+from components.exhibits.questions.question import Question
+from components.results import Results
+from components.texts import Language, load_texts
+from components.types import Analysis, Anatomy, Query
+from tests.exhibits.questions.asking import (
+    KEYS,
+    LANGUAGES,
+    QUESTIONS,
+    RESULTS,
+    answered,
+    put_to,
+    shipped,
+)
+from tests.exhibits.showing import Tags, plain
+from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
+
+SAY = load_texts()
+
+
+def analysis_of(answer: Answer) -> Analysis:
+    """The analysis that an answer was measured on."""
+    assert isinstance(answer.measured, Anatomy)
+    return answer.measured.analysis
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.spec.key for kind in KINDS])
+@pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
+def test_every_question_has_an_answer_from_every_kind_of_classifier(
+    question: Question, kind: Kind, language: str
+) -> None:
+    given = put_to(kind, question, language)
+    assert given.view == question.view
+    for html in (given.card, given.banner):
+        assert len(plain(html)) > 40
+        assert Tags(html).tags <= {"div", "p", "ul", "li", "strong", "details", "summary", "wbr"}
+        assert Tags(html).attributes <= {"class", "lang", "role", "open"}
+        assert "{" not in html or "hostile" in kind.spec.key
+    if kind.spec.key == "hostile" and "{architecture}" in str(question):
+        assert "<img" not in given.card
+        assert "&lt;img" in given.card
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_fact_is_marked_and_nothing_else(key: str) -> None:
+    marked = re.findall(r"<strong>(.*?)</strong>", answered(key).card)
+    assert marked
+    rest = plain(re.sub(r"<strong>.*?</strong>", "", answered(key).card))
+    assert not re.search(r"\d", rest.split("Measured just now")[0])
+
+
+def test_the_answer_says_which_tokens_are_read() -> None:
+    analyst = shipped()
+    asked = next(one for one in QUESTIONS if one.key == "families")
+    said = plain(answered("families").card)
+    for key in asked.backbones:
+        analysis = analyst.analyze(Query(key, asked.text))
+        total, (read,) = len(analysis.tokens.text), analysis.reads.positions.nonzero()[0]
+        place = "the first token" if read == 0 else "the last token"
+        assert f"{analysis.backbone.architecture} reads 1 of {total} tokens: " in said
+        assert re.search(rf"{analysis.backbone.architecture} [^:]*: [^:]*{place}\.", said)
+    assert "No: 5 heads were asked; 3 of them read the first token alone, 2 the last one alone." in said
+
+
+def test_the_verdict_follows_what_is_measured() -> None:
+    asked = next(one for one in QUESTIONS if one.key == "pooler")
+    kind = next(kind for kind in KINDS if kind.spec.key == "first")
+    assert plain(put_to(kind, asked).card).startswith("It starts from [CLS] and nothing else")
+    every = put_to(kind, replace(asked, pooling="mean"))
+    assert plain(every.card).startswith("It uses more than [CLS]")
+    assert plain(put_to(kind, replace(asked, pooling="mean"), "zh").card).startswith("不只用 [CLS]")
+
+
+def test_the_average_is_compared_with_the_own_vector() -> None:
+    given = answered("average")
+    swapped = analysis_of(given)
+    assert swapped.query == Query("bert-sentiment", swapped.query.text, pooling="mean", reference="pooled")
+    own = shipped().analyze(replace(swapped.query, pooling="native"))
+    said = plain(given.card)
+    same = own.predicted == swapped.predicted
+    assert ("still chooses the same" in said) == same
+    assert f"{own.predicted[0]} ({100 * own.probabilities.max():.0f} %)" in said
+    assert f"{swapped.predicted[0]} ({100 * swapped.probabilities.max():.0f} %)" in said
+    assert f"the cosine of the two is {swapped.similarity[-1, swapped.tokens.cls]:.2f};" in said
+
+
+def test_the_evidence_is_that_of_the_results() -> None:
+    given = answered("position")
+    assert isinstance(given.measured, Evidence)
+    assert given.measured.task == "sentiment"
+    assert given.measured.backbones == ("bert-pretrained", "bert-sentiment")
+    said = plain(given.card)
+    for key in given.measured.backbones:
+        rows = {row.pooling: row for row in RESULTS.probes if (row.backbone, row.task) == (key, "sentiment")}
+        for pooling in ("cls", "lasttoken", "mean", "max", "flatten"):
+            row = rows[pooling]
+            value, low, high = (f"{100 * one:.1f}" for one in (row.accuracy, row.low, row.high))
+            assert f"{pooling} {value} % ({low} to {high})" in said
+
+
+def test_an_absent_backbone_is_not_asked() -> None:
+    analyst = FakeAnalyst(tuple(kind for kind in shipped().kinds if kind.spec.key.startswith("bert")))
+    answers = Answers(analyst, RESULTS, QUESTIONS, SAY)
+    assert [asked.key for asked in answers.available] == KEYS
+    given = answers.answer("families")
+    assert analysis_of(given).query.backbone == "bert-sentiment"
+    assert given.card.count("<li>") == 1
+    away = tuple(replace(kind, spec=replace(kind.spec, available=False)) for kind in analyst.kinds)
+    assert {asked.view for asked in Answers(FakeAnalyst(away), RESULTS, QUESTIONS, SAY).available} == {
+        "evidence"
+    }
+
+
+def test_a_question_that_nobody_here_can_answer_is_left_out() -> None:
+    tuned = FakeAnalyst(tuple(kind for kind in shipped().kinds if "pretrained" not in kind.spec.key))
+    left = [asked.key for asked in Answers(tuned, Results(), QUESTIONS, SAY).available]
+    assert left == ["pooler", "families", "average", "endings"]
+    with pytest.raises(KeyError):
+        Answers(tuned, Results(), QUESTIONS, SAY).answer("position")
+    elsewhere = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.task == "topic"))
+    assert "fair" not in [asked.key for asked in Answers(tuned, elsewhere, QUESTIONS, SAY).available]
+
+
+def test_what_cannot_be_answered_as_asked_is_said_in_its_place() -> None:
+    asked = replace(QUESTIONS[0], text=f" {XSS}", reference=f"{XSS}")
+    given = Answers(shipped(), RESULTS, (asked,), SAY).answer(asked.key)
+    assert (given.view, given.measured, given.banner) == ("", None, "")
+    assert "This cannot be answered here." in given.card
+    assert "reference: " in plain(given.card)
+    in_chinese = Answers(shipped(), RESULTS, (asked,), load_texts("zh")).answer(asked.key)
+    assert "参照：" in plain(in_chinese.card)
+    assert Tags(given.card).tags == {"div", "p"}
+
+
+def test_only_long_names_may_break() -> None:
+    name = "BertForSequenceClassification"
+    assert breakable(f"RoBERTa and {name}").split(BREAK) == [
+        "RoBERTa and Bert",
+        "For",
+        "Sequence",
+        "Classification",
+    ]
+    assert breakable("cls.predictions.LayerNorm").split(BREAK) == ["cls.", "predictions.", "Layer", "Norm"]
+    assert "Bert<wbr>For<wbr>Sequence" in answered("pooler").banner
+
+
+def test_questions_that_are_not_translated_are_asked_in_english() -> None:
+    other = replace(SAY, language=Language("xx", "Other"))
+    answers = Answers(shipped(), RESULTS, QUESTIONS, other)
+    assert answers.texts.language.tag == "en"
+    assert 'lang="en"' in answers.answer("pooler").card
+
+
+def test_an_unknown_fact_or_case_is_named() -> None:
+    with pytest.raises(KeyError, match="nothing"):
+        sentences({"a": {"else": {"en": "{nothing}."}}}, {"something": "1"}, SAY)
+    with pytest.raises(KeyError, match="trained"):
+        sentences({"trained": {"yes": {"en": "Yes."}, "no": {}}}, {}, SAY)
+
+
+def test_a_case_chooses_the_text() -> None:
+    line = {"yes": {"en": "It is {what}."}, "alone": {}, "else": {"en": "Else."}}
+    said = [
+        sentences({"same": line}, {"same": value, "what": "<so>"}, SAY) for value in ("yes", "no", "alone")
+    ]
+    assert said == ["It is <strong>&lt;so&gt;</strong>.", "Else.", ""]

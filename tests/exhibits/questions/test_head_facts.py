@@ -1,0 +1,224 @@
+"""Facts of heads: each is computed here once more, from the analysis or from the head itself."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts, listed
+from components.exhibits.view import number, percent
+from components.texts import load_texts
+from components.types import Anatomy, Declared, Query, Step, Weight
+from tests.ui.fake import KINDS, FakeAnalyst
+
+EN, ZH = load_texts("en"), load_texts("zh")
+
+TEXT = "a very slow film"
+
+
+def anatomy(key: str = "first", text: str = TEXT, read: list[int] | None = None, **query: Any) -> Anatomy:
+    """A made-up head, which reads the tokens ``read``."""
+    whole = FakeAnalyst().anatomy(Query(key, text, **query))
+    if read is None:
+        return whole
+    positions = np.zeros(len(whole.analysis.tokens.text), dtype=bool)
+    positions[read] = True
+    share = (positions / max(positions.sum(), 1)).astype(np.float32)
+    reads = replace(whole.analysis.reads, positions=positions, share=share)
+    return replace(whole, analysis=replace(whole.analysis, reads=reads))
+
+
+def along(start: float, end: float) -> Anatomy:
+    """A head beneath which the cosine of [CLS] goes from ``start`` to ``end``."""
+    whole = anatomy()
+    similarity = np.full_like(whole.analysis.similarity, 0.5)
+    similarity[[0, -1], whole.analysis.tokens.cls] = start, end
+    return replace(whole, analysis=replace(whole.analysis, similarity=similarity))
+
+
+def with_weights(*origins: Any) -> Anatomy:
+    return replace(anatomy(), weights=tuple(Weight(f"w.{n}", (2, 3), one) for n, one in enumerate(origins)))
+
+
+def facts(given: Anatomy, say: Any = EN) -> dict[str, str]:
+    return head_facts(given, say)
+
+
+@pytest.mark.parametrize(
+    ("read", "named", "place", "case"),
+    [
+        ([0], "[CLS]", "the first token", "cls"),
+        ([5], "[SEP]", "the last token", "one"),
+        ([2], "“very”", "token number 3", "one"),
+        ([0, 3], "[CLS], “slow”", "the first token, token number 4", "some"),
+        (
+            [0, 1, 2, 3, 4],
+            "[CLS], “a”, “very”, “slow” and 1 more",
+            "the first token, token number 2, token number 3, token number 4 and 1 more",
+            "some",
+        ),
+        (
+            [0, 1, 2, 3, 4, 5],
+            "[CLS], “a”, “very”, “slow” and 2 more",
+            "the first token, token number 2, token number 3, token number 4 and 2 more",
+            "all",
+        ),
+        ([], "none", "none", "none"),
+    ],
+)
+def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, place: str, case: str) -> None:
+    given = anatomy(read=read)
+    found = facts(given)
+    assert (found["read"], found["place"]) == (named, place)
+    assert (found["count"], found["total"]) == (str(len(read)), "6")
+    assert found["cls"] == "[CLS]"
+    assert found["reads"] == case
+
+
+def test_what_is_read_is_said_in_chinese_as_well() -> None:
+    assert facts(anatomy(read=[0]), ZH)["place"] == "第一个词元"
+    assert facts(anatomy(read=[0, 3]), ZH)["read"] == "[CLS]、“slow”"
+
+
+def test_a_word_in_the_place_of_cls_is_quoted() -> None:
+    found = facts(anatomy("last", "all good ."))
+    assert found["cls"] == found["read"] == "“.”"
+    assert facts(anatomy("last", "all good ."))["reads"] == "cls"
+
+
+@pytest.mark.parametrize("key", [kind.spec.key for kind in KINDS])
+def test_outputs_are_those_of_the_analysis(key: str) -> None:
+    analysis = anatomy(key).analysis
+    found = facts(anatomy(key))
+    if analysis.problem_type == "regression":
+        assert found["says"] == f"score ({number(analysis.logits[0])})"
+        return
+    best = int(np.argmax(analysis.probabilities))
+    assert found["outputs"].startswith(analysis.labels[best][:39])
+    assert percent(analysis.probabilities[best]) in found["outputs"]
+    if analysis.problem_type == "multi_label":
+        count = int((analysis.probabilities > 0.5).sum())
+        assert found["says"].count("%") == count or (count == 0 and found["says"] == "none")
+    else:
+        assert found["says"].count("%") == 1
+
+
+def test_many_labels_are_counted() -> None:
+    assert facts(anatomy("many"))["outputs"].endswith("and 36 more")
+
+
+def test_steps_are_those_that_ran() -> None:
+    found = facts(anatomy())
+    assert found["steps"] == "pick one token → dense → tanh → dropout → classifier"
+    assert found["classes"] == "BodyPooler (pick one token → dense → tanh) → dropout → classifier"
+    assert found["between"] == "dense → tanh → dropout"
+    assert found["core"] == "linear → tanh → linear"
+    assert found["printed"] == "dense, classifier, dropout"
+    assert facts(anatomy(), ZH)["steps"].startswith("取出一个词元 → dense")
+
+
+def test_a_layer_before_the_pick_is_part_of_the_core() -> None:
+    values = np.zeros((3, 2), dtype=np.float32)
+    score = Step("linear", "score", "M", ("score.weight",), 6, "checkpoint", False, False, values, values)
+    pick = Step("getitem", "", "M", (), 0, None, False, True, values, values[0])
+    cut = Step("getitem", "", "M", (), 0, None, False, False, values, values[1:])
+    mean = Step("mean", "", "M", (), 0, None, False, True, values, values[0])
+    given = replace(anatomy(), steps=(score, pick))
+    assert facts(given)["core"] == "linear"
+    assert facts(given)["between"] == "none"
+    assert facts(given)["direct"] == "yes"
+    assert facts(replace(anatomy(), steps=(cut, mean, score)))["steps"] == "getitem → mean → score"
+
+
+def test_weights_are_counted_by_where_they_come_from() -> None:
+    given = anatomy("untrained")
+    found = facts(given)
+    shapes = [weight.shape for weight in given.weights]
+    assert found["parameters"] == str(sum(int(np.prod(shape)) for shape in shapes)) == "90"
+    assert found["new_parameters"] == "18"
+    assert (found["weight_count"], found["new_count"], found["kept_count"]) == ("4", "2", "2")
+    assert found["new"] == "classifier.weight, classifier.bias"
+    assert found["kept"] == "body.pooler.dense.weight, body.pooler.dense.bias"
+    assert found["unused"] == "lm_head.weight"
+    assert (facts(anatomy())["new"], facts(anatomy())["unused"]) == ("none", "none")
+
+
+def test_of_many_unused_tensors_three_are_named() -> None:
+    unused = tuple(Weight(f"u{n}", (2,), "checkpoint") for n in range(30))
+    assert facts(replace(anatomy(), unused=unused))["unused"] == "u0, u1, u2 and 27 more"
+    assert facts(replace(anatomy(), weights=(Weight("w", (3000, 20), "new"),)))["parameters"] == "60,000"
+
+
+def test_cosines_are_those_of_cls() -> None:
+    given = anatomy("last", reference="pooled")
+    column = given.analysis.similarity[:, given.analysis.tokens.cls]
+    assert facts(given)["cosines"] == " → ".join(number(value) for value in column)
+    assert facts(given)["cosine"] == number(column[-1])
+
+
+def test_the_pooling_compared_with_has_the_same_facts() -> None:
+    own, mean = anatomy(), anatomy(pooling="mean")
+    found = against_facts(own, mean, EN)
+    assert {f"against_{name}" for name in facts(own)} <= found.keys()
+    assert (facts(own)["count"], found["against_count"]) == ("1", "6")
+    assert found["against_says"] == facts(mean)["says"]
+    assert not any(name.startswith("against_") for name in facts(own))
+
+
+def test_heads_are_counted_together() -> None:
+    ends = [anatomy(), anatomy("last"), anatomy(read=[0, 1])]
+    found = heads_facts(ends)
+    assert (found["asked"], found["firsts"], found["lasts"], found["cores"]) == ("3", "1", "1", "1")
+    one = replace(anatomy(), steps=anatomy().steps[-1:])
+    assert heads_facts([anatomy(), one])["cores"] == "2"
+
+
+def reached() -> list[dict[str, str]]:
+    """Facts of heads that are in every case there is."""
+    opposite = replace(
+        anatomy().analysis,
+        logits=-anatomy().analysis.logits,
+        probabilities=anatomy().analysis.probabilities[::-1],
+    )
+    in_order = (
+        Declared("body.pooler.dense", 0, "x"),
+        Declared("dropout", 0, "x"),
+        Declared("classifier", 0, "x"),
+    )
+    heads = [
+        *(anatomy(read=read) for read in ([0], [2], [0, 2], list(range(6)), [])),
+        anatomy("untrained"),
+        replace(anatomy(), steps=anatomy().steps[-1:]),
+        replace(anatomy(), declared=in_order),
+        with_weights("checkpoint"),
+        with_weights("new", "reshaped"),
+        with_weights("checkpoint", "new"),
+        *(along(*ends) for ends in ((0.1, 0.9), (0.9, 0.1), (0.301, 0.299))),
+    ]
+    pairs = [
+        (anatomy(), anatomy()),
+        (anatomy(), replace(anatomy(), analysis=opposite)),
+        (anatomy("untrained"),) * 2,
+    ]
+    several = [[anatomy()], [anatomy(), anatomy()], [anatomy(), anatomy("last")], [anatomy(), heads[6]]]
+    measured = [facts(one) for one in heads] + [against_facts(one, two, EN) for one, two in pairs]
+    return measured + [heads_facts(some) for some in several]
+
+
+def test_every_case_of_a_head_is_reached() -> None:
+    found = {(case, measured[case]) for measured in reached() for case in CASES.keys() & measured.keys()}
+    assert found == {(case, value) for case, values in CASES.items() for value in values}
+
+
+def test_a_regression_agrees_where_it_shows_the_same() -> None:
+    own, mean = anatomy("score"), anatomy("score", pooling="mean")
+    assert against_facts(own, own, EN)["agree"] == "yes"
+    assert against_facts(own, mean, EN)["agree"] == "no"
+
+
+def test_more_names_than_fit_are_counted() -> None:
+    assert listed(["a", "b", "c"], 3, EN) == "a, b, c"
+    assert listed(["a", "b", "c"], 2, EN) == "a, b and 1 more"
+    assert listed(["a", "b", "c"], 2, ZH) == "a、b 等（另有 1 个）"
+    assert listed([], 2, EN) == "none"

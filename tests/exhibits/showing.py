@@ -1,0 +1,52 @@
+"""What is shown, as a reader or a spreadsheet finds it."""
+
+import csv
+import io
+import re
+from base64 import b64decode
+from html import unescape
+from html.parser import HTMLParser
+
+from components.exhibits.exhibit import Shown
+from components.exhibits.tables import to_csv
+
+
+def rows(shown: Shown) -> list[list[str]]:
+    """The numbers of an exhibit as a spreadsheet reads them, the titles of the columns first."""
+    assert shown.data is not None
+    return list(csv.reader(io.StringIO(to_csv(shown.data), newline="")))
+
+
+def records(shown: Shown) -> list[dict[str, str]]:
+    """The same, each row by the titles of the columns."""
+    titles, *found = rows(shown)
+    return [dict(zip(titles, row, strict=True)) for row in found]
+
+
+def saved(html: str) -> str:
+    """The file behind the only link of ``html`` that saves one."""
+    (data,) = re.findall(r'href="data:text/csv;base64,([^"]+)"', html)
+    return b64decode(data).decode("utf-8-sig")
+
+
+def numbers(cells: list[str]) -> list[float]:
+    return [float(cell) for cell in cells]
+
+
+def plain(html: str) -> str:
+    """Text without its markup."""
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}

@@ -1,0 +1,118 @@
+"""What can be set, what a link says of it, and what is made of that."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole, from_link, to_link
+
+BACKBONES = ("bert-sentiment", "org/name", "a&b=c", "ü,+ %26", "gpt2")
+CONTROLS = (
+    Control("text", Text(), "a fine film"),
+    Control("pair", Text(), ""),
+    Control("backbone", OneOf(lambda: BACKBONES), "bert-sentiment"),
+    Control("backbones", SomeOf(lambda: BACKBONES), BACKBONES[:2]),
+    Control("layer", Whole(-1, 200), -1),
+    Control("centred", Switch(), False),
+)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "text": st.text(st.characters(exclude_categories=["Cs"]), max_size=300),
+    "pair": st.text(st.characters(exclude_categories=["Cs"]), max_size=300),
+    "backbone": st.sampled_from(BACKBONES),
+    "backbones": st.lists(st.sampled_from(BACKBONES), unique=True).map(tuple),
+    "layer": st.integers(-1, 200),
+    "centred": st.booleans(),
+}
+
+
+@settings(max_examples=200)
+@given(st.fixed_dictionaries(VALUES))
+def test_a_link_gives_back_what_it_was_made_of(state: dict[str, Any]) -> None:
+    assert from_link("?" + to_link(state, CONTROLS), CONTROLS) == (state, [])
+
+
+def test_what_is_as_on_arrival_is_left_out() -> None:
+    arrival = {control.key: control.default for control in CONTROLS}
+    assert to_link(arrival, CONTROLS) == ""
+    assert to_link({**arrival, "centred": True, "layer": 3}, CONTROLS) == "layer=3&centred=1"
+    assert to_link({**arrival, "backbones": ()}, CONTROLS) == "backbones="
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "said"),
+    [
+        ("backbone=nobody", "backbone", "backbone: 'nobody' was given; allowed are bert-sentiment"),
+        ("backbones=gpt2&backbones=gone", "backbones", "backbones: 'gone' was given"),
+        ("layer=201", "layer", "a whole number from -1 to 200 is allowed"),
+        ("layer=1.5", "layer", "layer: '1.5' was given"),
+        ("layer=" + "9" * 5000, "layer", "was given"),
+        ("layer=٣", "layer", "layer: '٣' was given"),
+        ("centred=yes", "centred", "allowed are 0, 1"),
+    ],
+)
+def test_a_mistake_is_named_and_leaves_the_rest(query: str, key: str, said: str) -> None:
+    state, faults = from_link(f"{query}&pair=kept", CONTROLS)
+    assert [fault.field for fault in faults] == [key]
+    assert said in str(faults[0])
+    assert state["pair"] == "kept"
+    assert state[key] == next(control.default for control in CONTROLS if control.key == key)
+
+
+def test_foreign_keys_are_nobodys_mistake() -> None:
+    state, faults = from_link("?__theme=dark&utm_source=mail&gpt2", CONTROLS)
+    assert faults == []
+    assert state == {control.key: control.default for control in CONTROLS}
+
+
+@given(st.text(max_size=400))
+def test_whatever_comes_every_control_has_a_value(query: str) -> None:
+    state, _ = from_link(query, CONTROLS)
+    assert list(state) == [control.key for control in CONTROLS]
+    assert from_link(to_link(state, CONTROLS), CONTROLS) == (state, [])
+
+
+def test_a_link_of_too_many_keys_is_as_on_arrival() -> None:
+    state, faults = from_link("layer=2&" * 2000, CONTROLS)
+    assert state == {control.key: control.default for control in CONTROLS}
+    assert [fault.field for fault in faults] == ["link"]
+
+
+@pytest.mark.parametrize(
+    ("key", "sent", "taken"),
+    [
+        ("text", "", ""),
+        ("text", None, "a fine film"),
+        ("text", ["a"], "a fine film"),
+        ("backbone", "gone", "gone"),  # who asks it says that it is
+        ("backbone", 3, "bert-sentiment"),
+        ("backbones", ["gpt2"], ("gpt2",)),
+        ("backbones", [], ()),
+        ("backbones", [3, None], ("3", "None")),
+        ("backbones", "gpt2", BACKBONES[:2]),
+        ("layer", 3.0, 3),
+        ("layer", -7, -1),
+        pytest.param("layer", 10**400, 200, id="no float is as large"),
+        ("layer", float("inf"), 200),
+        ("layer", float("nan"), -1),
+        ("layer", "3", -1),
+        ("layer", None, -1),
+        ("centred", True, True),
+        ("centred", "", False),
+    ],
+)
+def test_whatever_a_browser_sends_is_a_value_of_the_controls_type(key: str, sent: Any, taken: Any) -> None:
+    control = next(control for control in CONTROLS if control.key == key)
+    found = control.of({key: sent})
+    assert (found, type(found)) == (taken, type(taken))
+
+
+def test_what_a_state_does_not_say_is_as_on_arrival() -> None:
+    assert all(control.of({}) == control.default for control in CONTROLS)
+
+
+@settings(max_examples=200)
+@given(st.fixed_dictionaries(VALUES))
+def test_a_control_reads_what_was_set(state: dict[str, Any]) -> None:
+    assert {control.key: control.of(state) for control in CONTROLS} == state

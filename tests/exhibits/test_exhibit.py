@@ -1,0 +1,223 @@
+"""What holds for every exhibit of every panel, whatever it shows."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from html import unescape
+from typing import Any
+
+import pytest
+
+from components.exhibits import panels
+from components.exhibits.comparison.alignment import align
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.control import Switch, Whole
+from components.exhibits.edit.moves import align_versions
+from components.exhibits.edit.versions import versions
+from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, scale_html
+from components.exhibits.head.strips import strips
+from components.exhibits.tables import to_csv
+from components.texts import languages, load_texts
+from components.types import Analysis, Cell, Query
+from tests.exhibits.answers import answers
+from tests.exhibits.showing import Tags, rows, saved
+from tests.ui.fake import XSS, FakeAnalyst
+
+SAY = load_texts()
+PANELS = {name: one for name, one in vars(panels).items() if isinstance(one, Panel)}
+EXHIBITS = {exhibit.name: (panel, exhibit) for panel in PANELS.values() for exhibit in panel.exhibits}
+PLOTTED = {name: pair for name, pair in EXHIBITS.items() if pair[1].plotted}
+
+
+@cache
+def shown(name: str, tag: str = "en") -> tuple[tuple[Any, Shown], ...]:
+    """What the exhibit ``name`` shows of everything that it applies to, after what it shows it of."""
+    panel, exhibit = EXHIBITS[name]
+    say, subjects = load_texts(tag), map(panel.subject, answers(panel))
+    return tuple((one, exhibit.shown(one, {}, say)) for one in subjects if exhibit.applies(one))
+
+
+def first_answers(given: Comparison) -> list[Analysis]:
+    """An answer of each backbone that has any."""
+    rows = ([cell.analysis for cell in one.cells if cell.analysis] for one in given.compared)
+    return [row[0] for row in rows if row]
+
+
+def with_curves(given: Comparison) -> list[Analysis]:
+    """Those of more than the one token that similarities are to."""
+    return [one for one in first_answers(given) if len(one.tokens.text) > 1]
+
+
+def come(both: Comparison) -> list[tuple[Cell, Cell]]:
+    """The cells of which both versions have come."""
+    after = {cell.query.backbone: one for one in both.after or () for cell in one.cells}
+    pairs = ((one, after.get(one.backbone.key)) for one in both.compared)
+    return [pair for one, two in pairs if two for pair in zip(one.cells, two.cells, strict=True)]
+
+
+def rows_of_words(given: Comparison) -> int:
+    """A row for each word and for each special token of each backbone."""
+    found = align(given, 100, False)
+    assert found
+    return sum(sum(found.seen) + int(one.tokens.special.sum()) for one in first_answers(given))
+
+
+def rows_of_moves(both: Comparison) -> int:
+    """A row for each word of either version and each backbone."""
+    found = versions(both)
+    moved = found and align_versions(found)
+    assert moved
+    answered = {old.query.backbone for old, new in come(both) if old.analysis and new.analysis}
+    return len(moved.matches) * len(answered)
+
+
+ROWS: dict[str, Callable[[Any], int]] = {
+    "similarity": lambda analysis: len(analysis.tokens.text),
+    "outputs": lambda analysis: len(analysis.labels),
+    "heatmap": lambda analysis: len(analysis.tokens.text),
+    "numbers": lambda analysis: len(analysis.tokens.text),
+    "flow": lambda one: len(one.analysis.tokens.text) + len(one.steps) + len(one.analysis.labels),
+    "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
+    "weights": lambda one: len(one.weights),
+    "accuracy": lambda evidence: len(evidence.probes),
+    "rho": lambda evidence: len(evidence.probes),
+    "moves": rows_of_moves,
+    "words": rows_of_words,
+    "curves": lambda one: sum(len(analysis.similarity) for analysis in with_curves(one)),
+    "compare-numbers": lambda one: len(one.cells if one.after is None else come(one)),
+    "evidence-numbers": lambda evidence: len(evidence.probes),
+    "own-numbers": lambda evidence: len(evidence.own),
+}
+
+
+def test_every_exhibit_has_a_name_of_its_own() -> None:
+    every = [exhibit for panel in PANELS.values() for exhibit in panel.exhibits]
+    assert max(Counter(exhibit.name for exhibit in every).values()) == 1
+    assert max(Counter(exhibit.element or exhibit.name for exhibit in every).values()) == 1
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", exhibit.element or exhibit.name) for exhibit in every)
+
+
+@pytest.mark.parametrize("tag", languages())
+@pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS)
+def test_what_a_panel_is_called_is_said_in_every_language(panel: Panel[Any, Any], tag: str) -> None:
+    say = load_texts(tag)
+    assert say(panel.title)
+    for exhibit in panel.exhibits:
+        assert exhibit.title or exhibit.frame != "folded", exhibit.name
+        assert not exhibit.title or say(exhibit.title)
+        assert all(map(say, exhibit.codes))
+        for control in exhibit.controls:
+            assert say(control.label)
+            assert not control.info or say(control.info)
+            own = control not in panel.controls
+            assert not own or isinstance(control.kind, Switch | Whole), control.key
+
+
+@pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS)
+def test_what_leads_a_panel_belongs_to_exhibits_that_are_in_it(panel: Panel[Any, Any]) -> None:
+    rest = [exhibit for row in panel.rows for exhibit in row]
+    assert panel.exhibits == ((panel.summary, *rest) if panel.summary else tuple(rest))
+    assert panel.summary is not None or not any(exhibit.with_summary for exhibit in rest)
+    assert all(row for row in panel.rows)
+
+
+@pytest.mark.parametrize("tag", languages())
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_every_exhibit_shows_something_of_every_answer(name: str, tag: str) -> None:
+    exhibit = EXHIBITS[name][1]
+    assert shown(name, tag)
+    for subject, one in shown(name, tag):
+        waits = name == "moves" and not any(old.analysis and new.analysis for old, new in come(subject))
+        assert bool(one.heading or one.html or one.codes) != waits
+        assert len(one.codes) == len(exhibit.codes)
+        if exhibit.plotted:
+            assert one.heading
+            assert one.words
+            assert (one.figure is not None) == bool(one.about) == (name != "curves" or bool(subject.cells))
+            assert (one.data is not None) == bool(one.figure and one.figure.data)
+        else:
+            assert one.figure is None
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_its_numbers_have_as_many_rows_as_what_they_are_of(name: str) -> None:
+    assert (name in ROWS) == any(one.data is not None for _, one in shown(name))
+    told = [(subject, one) for subject, one in shown(name) if one.data is not None]
+    for subject, one in told:
+        titles, *found = rows(one)
+        assert len(found) == ROWS[name](subject)
+        assert all(titles)
+        assert {len(row) for row in found} <= {len(titles)}
+
+
+@pytest.mark.parametrize("tag", languages())
+@pytest.mark.parametrize("name", PLOTTED)
+def test_above_a_plot_stand_its_heading_its_words_and_ways_to_save_it(name: str, tag: str) -> None:
+    say = load_texts(tag)
+    for _, one in shown(name, tag):
+        html = heading_html(one, "place", say)
+        text = unescape(html)
+        assert f'<h2 id="place-heading">{one.heading}</h2>' in text
+        assert f'<p id="place-description" class="unseen">{one.words}</p>' in text
+        if one.data is None:  # there is nothing to save
+            assert "data-export" not in html
+            continue
+        assert re.findall(r'data-export="(\w+)" data-plot="place"', html) == ["png", "svg"]
+        assert text.count(f'data-about="{one.about}"') == 2
+        assert text.count("data-scale=") == (2 if one.scale else 0)
+        assert 'download="poolscope-place.csv"' in html
+        assert saved(html) == to_csv(one.data).encode("utf-8", errors="replace").decode("utf-8")
+        assert f'aria-label="{say("away.save")}"' in text
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_what_can_be_clicked_is_said_on_the_page_alone(name: str) -> None:
+    for _, one in shown(name):
+        live, still = (heading_html(one, name, SAY, live) for live in (True, False))
+        assert live.replace(one.action, "", 1) == still
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_nothing_from_outside_is_markup(name: str) -> None:
+    every = [heading_html(one, name, SAY) + one.html + one.legend for _, one in shown(name)]
+    found = Tags("".join(every))
+    assert not found.tags & {"img", "svg", "script", "iframe", "object"}
+    assert not {attribute for attribute in found.attributes if attribute.startswith("on")}
+    assert "javascript:" not in "".join(re.findall(r'href="([^"]*)"', "".join(every)))
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name in EXHIBITS])
+def test_nothing_from_outside_is_a_formula(name: str) -> None:
+    told = [one for _, one in shown(name) if one.data is not None]
+    cells = [cell for one in told for row in rows(one) for cell in row]
+    assert cells
+    numbers = re.compile(r"-\d+(\.\d+)?(e-?\d+)?")
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r"))]
+    assert not [cell for cell in cells if cell.startswith("-") and not numbers.fullmatch(cell)]
+
+
+def test_a_token_that_looks_like_a_formula_is_kept_and_markup_is_a_cell_as_any_other() -> None:
+    hostile = [rows(one) for _, one in shown("similarity")][-1]
+    assert [row[1] for row in hostile[2:4]] == ["'=1+1", XSS]
+
+
+def test_what_a_redraw_carries_stays_small() -> None:
+    """What stands above the plots of 128 tokens and 7 layers."""
+    long = FakeAnalyst().analyze(Query("pair", " ".join(f"word{n}" for n in range(126))))
+    assert long.similarity.shape == (7, 128)
+    every = (EXHIBITS[name][1].show(long, {}, SAY) for name in ("similarity", "heatmap"))
+    assert sum(len(heading_html(one, "heatmap", SAY)) for one in every) < 40_000
+
+
+def test_an_exhibit_that_does_not_apply_shows_nothing() -> None:
+    never = Exhibit("never", lambda *_: Shown(html="shown"), applies=lambda subject: subject == "this")
+    assert never.shown("this", {}, SAY).html == "shown"
+    assert never.shown("that", {}, SAY).html == ""
+    assert heading_html(never.shown("that", {}, SAY), "never", SAY) == ""
+
+
+def test_a_scale_has_the_colours_of_the_plots_and_its_name() -> None:
+    html = scale_html("<b>")
+    assert "&lt;b&gt;" in html
+    assert html.index("#7f4a0c") < html.index("#eceef0") < html.index("#04594f")

@@ -1,0 +1,39 @@
+"""Requests that make no sense, and some that nearly do."""
+
+import json
+
+from hypothesis import strategies as st
+
+from tests.public.asking import QUESTION
+
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters(exclude_categories=()))
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=9), st.dictionaries(st.text(max_size=9), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+names = st.sampled_from(
+    ("data", "fn_index", "session_hash", "event_data", "trigger_id", "batched", "event_id",
+    "simple_format",
+     "backbone", "text", "text_pair", "pooling", "head", "layer", "reference", "task")
+)  # fmt: skip
+forms = st.one_of(
+    st.dictionaries(names, values),
+    st.builds(lambda data, rest: {**rest, "data": data, "session_hash": "x"},
+    st.lists(values, max_size=9),
+              st.dictionaries(names, values)),
+    st.builds(lambda rest: {**QUESTION, **rest}, st.dictionaries(names, values)),
+    values,
+)  # fmt: skip
+bodies = st.one_of(
+    st.binary(max_size=99),
+    forms.map(json.dumps),
+    st.builds(lambda form, end: json.dumps(form)[:end], forms, st.integers(0, 50)),
+)
+posts = st.sampled_from(
+    ("queue/join", "run/predict", "api/analyze", "call/analyze", "call/v2/analyze", "call/v2/anatomy",
+     "call/ask", "call/backbones", "call/v2/poolings", "cancel", "reset", "call/v2/", "call/%00", "call/..")
+)  # fmt: skip

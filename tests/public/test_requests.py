@@ -1,0 +1,272 @@
+"""What the app serves, to whom, how much may be sent, and what is said of rubbish."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, ask
+from tests.public.rubbish import bodies, posts
+from tests.serving import ROOT
+
+
+def test_the_page_and_its_scripts_are_served_and_guarded(real: httpx.Client) -> None:
+    page = real.get("/")
+    assert "Poolscope" in page.text
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "connect-src 'self'" in page.headers["content-security-policy"]
+    assert "x-frame-options" not in page.headers  # a Space is shown in a frame
+    script = page.text.split('src="./assets/')[1].split('"')[0]
+    assert real.get(f"/assets/{script}").headers["content-type"].endswith("/javascript")
+
+
+@pytest.mark.parametrize(
+    ("address", "preferred", "place"),
+    [
+        ("/", "zh-CN,en;q=0.5", "./zh"),
+        ("/?text=a&lang=zh", "en", "./zh?text=a&lang=zh"),
+        ("/zh?lang=en", "zh", "./?lang=en"),
+        ("/?lang=zh&x=%0d%0aSet-Cookie:a", "en", "./zh?lang=zh&x=%0d%0aSet-Cookie:a"),
+    ],
+)
+def test_the_page_comes_in_the_visitor_s_language(
+    real: httpx.Client, address: str, preferred: str, place: str
+) -> None:
+    headers = {"Accept-Language": preferred}
+    sent = real.get(address, headers=headers, follow_redirects=False)
+    assert (sent.status_code, sent.headers["location"]) == (HTTPStatus.FOUND, place)
+    page = real.get(address, headers=headers, follow_redirects=True)
+    assert page.status_code == HTTPStatus.OK
+    assert ("哪个词元" in page.text) == ("zh" in place)
+    assert "Accept-Language" in sent.headers["vary"]
+    assert "Accept-Language" in page.headers["vary"]
+
+
+def test_a_refusal_is_said_in_the_language_of_the_page(real: httpx.Client) -> None:
+    asked = {"fn_index": -1, "session_hash": "x", "data": []}
+    for referer, said in (("/zh?text=a", "fn_index：给出的是 -1；"), ("/", "fn_index: -1 was given; ")):
+        headers = {"Referer": str(real.base_url.join(referer)), "Accept-Language": "en"}
+        answer = real.post("/gradio_api/queue/join", json=asked, headers=headers)
+        assert answer.json()["detail"].startswith(said)
+
+
+SECRETS = [
+    "app.py", "/etc/passwd", str(ROOT / "app.py"), "../app.py", "..%2fapp.py", "%2e%2e/app.py",
+    "....//app.py", "assets/backbones.toml", "components/settings.py",
+    "~/.cache/huggingface/token", "/proc/self/environ",
+    "http://example.com/", "https:/example.com", "//example.com", "file:///etc/passwd", "app.py%00.png",
+    "..\\app.py", "%5c..%5capp.py",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "door",
+    ["gradio_api/file=", "gradio_api/file/", "file=", "file/", "assets/", "static/", "svelte/",
+     "gradio_api/proxy=", "gradio_api/stream/", "gradio_api/custom_component/x/client/", ""],
+)  # fmt: skip
+def test_no_door_leads_to_a_file(real: httpx.Client, door: str) -> None:
+    statuses = {secret: real.get(f"/{door}{secret}").status_code for secret in SECRETS}
+    assert set(statuses.values()) <= {400, 403, 404}, statuses
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/gradio_api/upload"), ("POST", "/gradio_api/component_server"), ("POST", "/login"),
+        ("POST", "/gradio_api/process_recording"), ("POST", "/gradio_api/vibe-edit/"),
+        ("POST", "/gradio_api/run-history/connect"), ("POST", "/gradio_api/stream/x"),
+        ("GET", "/monitoring"),
+        ("GET", "/monitoring/summary"), ("GET", "/gradio_api/runs"),
+        ("GET", "/gradio_api/run-history/buckets"),
+        ("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/gradio_api/vibe-code"),
+        ("GET", "/gradio_api/token"),
+        ("GET", "/gradio_api/dev/reload"), ("GET", "/gradio_api/deep_link?session_hash=x"),
+        ("GET", "/logout"),
+        ("GET", "/gradio_api/mcp/sse"), ("GET", "/gradio_api/mcp/schema"), ("PUT", "/"),
+        ("PATCH", "/config"),
+        ("DELETE", "/gradio_api/file=app.py"), ("TRACE", "/"), ("OPTIONS", "/config"),
+    ],
+)  # fmt: skip
+def test_what_is_not_needed_is_not_there(real: httpx.Client, method: str, path: str) -> None:
+    answer = real.request(method, path, **({"json": {}} if method == "POST" else {}))
+    assert answer.status_code in (404, 405)
+
+
+def test_an_upload_is_not_taken(real: httpx.Client) -> None:
+    answer = real.post("/gradio_api/upload", files={"files": ("evil.html", b"<script>pwn()</script>")})
+    assert answer.status_code == HTTPStatus.NOT_FOUND
+
+
+def test_no_value_makes_the_server_fetch_anything(real: httpx.Client) -> None:
+    """Gradio downloads what an object in the data calls a file; the fixture sees that nobody was asked."""
+    file = {"path": "http://files.example/x.bin", "url": "http://files.example/x.bin",
+            "meta": {"_type": "gradio.FileData"}}  # fmt: skip
+    for path in (ANALYZE, "/gradio_api/call/v2/anatomy"):
+        answer = real.post(path, json={**QUESTION, "text": file})
+        assert answer.status_code == HTTPStatus.BAD_REQUEST
+        assert answer.json()["detail"].startswith("text: {'path'")
+    data = ["bert-sentiment", "not good", file, "native", "own", -1, "cls", ""]
+    assert real.post("/gradio_api/call/analyze", json={"data": data}).status_code == HTTPStatus.BAD_REQUEST
+
+
+def test_what_is_said_of_the_app_tells_nothing_of_its_inside(real: httpx.Client) -> None:
+    for query in ("", "?all_endpoints=true"):
+        info = real.get(f"/gradio_api/info{query}").json()
+        assert set(info["named_endpoints"]) >= {"/analyze", "/anatomy", "/backbones", "/poolings"}
+        assert "/ask" not in info["named_endpoints"]
+        assert info["unnamed_endpoints"] == {}
+    for path in ("/", "/config", "/gradio_api/info"):
+        said = real.get(path).text
+        assert str(ROOT) not in said
+        assert str(Path.home()) + "/" not in said
+
+
+# To whom
+
+OWN = [("127.0.0.1:7860", "http://127.0.0.1:7860"), ("me-pool.hf.space", "https://me-pool.hf.space")]
+FOREIGN = [
+    ("127.0.0.1:7860", "http://localhost:7860"), ("127.0.0.1:7860", "http://127.0.0.1:8000"),
+    ("127.0.0.1:7860", "https://evil.example"), ("me-pool.hf.space", "https://evil.example"),
+    ("me-pool.hf.space", "https://you-evil.hf.space"), ("me-pool.hf.space", "https://huggingface.co"),
+    ("me-pool.hf.space", "https://me-pool.hf.space.evil.example"), ("me-pool.hf.space", "null"),
+    ("me-pool.hf.space", ""), ("me-pool.hf.space", "https://evil.example/me-pool.hf.space"),
+    ("me-pool.hf.space", "https://me-pool.hf.space@evil.example"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "origin"), OWN)
+def test_its_own_page_may_ask(real: httpx.Client, host: str, origin: str) -> None:
+    headers = {"Host": host, "Origin": origin}
+    assert real.get("/config", headers=headers).status_code == HTTPStatus.OK
+    answer = real.post(ANALYZE, json=QUESTION, headers=headers)
+    assert answer.status_code == HTTPStatus.OK
+
+
+def test_its_own_page_may_ask_behind_a_proxy(real: httpx.Client) -> None:
+    inside = {"Host": "10.0.0.5:7860", "Origin": "https://me-pool.hf.space"}
+    for heard in ({"X-Forwarded-Host": "me-pool.hf.space"}, {"Sec-Fetch-Site": "same-origin"}):
+        assert real.post(ANALYZE, json=QUESTION, headers=inside | heard).status_code == HTTPStatus.OK
+
+
+@pytest.mark.parametrize(("host", "origin"), FOREIGN)
+def test_no_other_page_may_ask_or_read(real: httpx.Client, host: str, origin: str) -> None:
+    headers = {"Host": host, "Origin": origin}
+    preflight = {**headers, "Access-Control-Request-Method": "POST"}
+    answers = [
+        real.get("/config", headers=headers),
+        real.post(ANALYZE, json=QUESTION, headers=headers),
+        real.post(ANALYZE, content=json.dumps(QUESTION), headers={**headers, "Content-Type": "text/plain"}),
+        real.options(ANALYZE, headers=preflight),
+    ]
+    for answer in answers:
+        assert answer.status_code == HTTPStatus.FORBIDDEN
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_a_refusal_is_no_markup_to_a_page_and_plain_to_a_program(real: httpx.Client) -> None:
+    """Gradio's page shows what a refusal says as HTML, though without its scripts."""
+    markup = {**QUESTION, "<img/src=x>": ""}
+    page = real.post(ANALYZE, json=markup, headers={"Origin": str(real.base_url).rstrip("/")})
+    program = real.post(ANALYZE, json=markup)
+    assert "field: &#x27;&lt;img/src=x&gt;&#x27; was given" in page.json()["detail"]
+    assert "field: '<img/src=x>' was given" in program.json()["detail"]
+
+
+def test_programs_may_ask(real: httpx.Client) -> None:
+    client = Client(str(real.base_url), verbose=False)
+    assert client.predict(**QUESTION, api_name="/analyze")["backbone"] == "bert-sentiment"
+    with pytest.raises(AppError, match="backbone: 'none' was given; allowed are"):
+        client.predict("none", "not good", api_name="/analyze")
+
+
+# How much
+
+
+def test_a_body_has_an_end(real: httpx.Client) -> None:
+    long = "x" * 2_000_000
+    answer = real.post(ANALYZE, json={**QUESTION, "text": long})
+    assert answer.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    assert "at most 545,536 bytes" in answer.json()["detail"]
+
+
+def test_a_body_that_does_not_say_its_length_has_an_end_too(real: httpx.Client) -> None:
+    heard = 0
+
+    def flood() -> Iterator[bytes]:
+        nonlocal heard
+        for _ in range(1000):
+            heard += 1_000_000
+            yield b"x" * 1_000_000
+
+    try:
+        answer = real.post(ANALYZE, content=flood())
+    except httpx.TransportError:  # the server has hung up while the rest was on its way
+        answer = None
+    assert answer is None or answer.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    assert heard < 100_000_000
+    assert real.get("/").status_code == HTTPStatus.OK
+
+
+def test_a_text_that_is_too_long_is_named(real: httpx.Client) -> None:
+    assert "text: " in ask(real, text="x" * 20_001)["error"]
+    assert "20,001 characters, and at most 20,000" in ask(real, text="x" * 20_001)["error"]
+
+
+def test_a_flood_of_the_real_app_loses_no_question_that_was_let_in(real: httpx.Client) -> None:
+    async def question(client: httpx.AsyncClient, number: int) -> str:
+        asked = await client.post(ANALYZE, json={**QUESTION, "text": f"not good {number}"})
+        if asked.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+            return "busy"
+        answer = await client.get(f"/gradio_api/call/analyze/{asked.json()['event_id']}")
+        return "answered" if '"BertForSequenceClassification"' in answer.text else answer.text
+
+    async def flood() -> list[str]:
+        async with httpx.AsyncClient(base_url=real.base_url, timeout=120, limits=AT_ONCE) as client:
+            return await asyncio.gather(*(question(client, number) for number in range(200)))
+
+    outcomes = asyncio.run(flood())
+    assert set(outcomes) <= {"answered", "busy"}
+    assert outcomes.count("answered") >= 30
+    assert ask(real)["backbone"] == "bert-sentiment"
+
+
+# Rubbish
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=400,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+@given(
+    path=posts,
+    body=bodies,
+    kind=st.sampled_from(("application/json", "text/plain", "multipart/form-data", "")),
+)
+def test_rubbish_is_answered_and_nothing_of_the_inside_is_shown(
+    real: httpx.Client, path: str, body: str | bytes, kind: str
+) -> None:
+    """The fixture sees that no fault is in the log."""
+    answer = real.post(f"/gradio_api/{path}", content=body, headers={"Content-Type": kind})
+    said = answer.text
+    if answer.is_success and "event_id" in answer.json():
+        said += real.get(f"/gradio_api/call/analyze/{answer.json()['event_id']}").text
+    assert answer.status_code in (200, 400, 404, 405, 422)
+    assert "Traceback" not in said
+    assert 'File "' not in said
+    assert str(ROOT) not in said
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["queue/data?session_hash=none", "queue/data", "call/analyze/none", "call/v2/none/none", "heartbeat/"],
+)
+def test_an_answer_that_nobody_asked_for_is_none(real: httpx.Client, path: str) -> None:
+    answer = real.get(f"/gradio_api/{path}")
+    assert "Traceback" not in answer.text
+    assert "complete" not in answer.text

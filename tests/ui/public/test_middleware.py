@@ -1,0 +1,74 @@
+"""The middleware around an app that knows nothing of gradio: what is passed on, and what is refused how."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from components.ui.public.middleware import GuardMiddleware
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the body that was passed on."""
+    body = await Request(scope, receive).body()
+    await PlainTextResponse(body or b"served")(scope, receive, send)
+
+
+def ask(method: str, path: str, **request: Any) -> httpx.Response:
+    """What the middleware answers to one request."""
+
+    async def answer() -> httpx.Response:
+        guarded = GuardMiddleware(echo, {}, questions_per_minute=9, max_body_bytes=999, body_timeout=30)
+        transport = httpx.ASGITransport(guarded)
+        async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as client:
+            return await client.request(method, path, **request)
+
+    return asyncio.run(answer())
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "https://[x]", "//[", "http://a]b"])
+def test_an_origin_that_is_no_address_is_a_foreign_one(origin: str) -> None:
+    answer = ask("GET", "/config", headers={"Origin": origin})
+    assert answer.status_code == HTTPStatus.FORBIDDEN
+    assert answer.json() == {"detail": "Only this app's own page may ask from a browser."}
+
+
+def post(receive: Receive, seconds: float) -> list[Message]:
+    """What is sent to a POST whose body ``receive`` gives."""
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/gradio_api/reset",
+        "query_string": b"",
+        "headers": [],
+    }
+    guarded = GuardMiddleware(echo, {}, questions_per_minute=9, max_body_bytes=999, body_timeout=seconds)
+    asyncio.run(guarded(scope, receive, send))
+    return sent
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
+    async def never() -> Message:
+        return await asyncio.Future()
+
+    start, body = post(never, seconds=0)
+    assert start["status"] == HTTPStatus.REQUEST_TIMEOUT
+    assert b"took too long to arrive" in body["body"]
+
+
+def test_a_timeout_of_the_server_s_own_is_not_told_as_a_slow_body() -> None:
+    async def fail() -> Message:
+        raise TimeoutError("the server's own")
+
+    with pytest.raises(TimeoutError, match="the server's own"):
+        post(fail, seconds=30)

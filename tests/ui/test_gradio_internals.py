@@ -1,0 +1,208 @@
+"""What this app needs of gradio and gradio does not promise: each test says what no longer holds."""
+
+import asyncio
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import gradio as gr
+import httpx
+import pytest
+from gradio.context import LocalContext
+from gradio.data_classes import CancelBody, PredictBody, ResetBody, SimplePredictBody
+from gradio.routes import App
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Match
+from starlette.types import Scope
+
+from components.ui import gradio_internals
+from components.ui.gradio_internals import (
+    ROUTES,
+    GuardedApp,
+    block_functions,
+    current_headers,
+    current_scope,
+)
+from components.ui.serving import launch_options
+from tests.serving import ROOT, built
+
+FRONTEND = Path(gr.__file__).parent / "templates" / "frontend"
+SELECTORS = tomllib.loads(
+    Path(gradio_internals.__file__).with_name("gradio_selectors.toml").read_text("utf-8")
+)
+HOST = "http://app.example"
+PREFLIGHT = {"Origin": "http://other.example", "Access-Control-Request-Method": "POST"}
+
+
+def small_page() -> gr.Blocks:
+    """A page with one button and one public endpoint."""
+    with gr.Blocks(analytics_enabled=False) as page:
+        name = gr.Textbox()
+        gr.Button().click(str.upper, name, name, concurrency_id="model", api_name="upper")
+    return page
+
+
+@pytest.fixture(scope="module")
+def server() -> App:
+    """Gradio's own server of a small page."""
+    return built(lambda: App.create_app(small_page()))
+
+
+def test_a_given_server_is_the_one_that_is_served() -> None:
+    parameters = inspect.signature(gr.Blocks.launch).parameters
+    assert "_app" in parameters, "Blocks.launch no longer takes the server as _app: GuardedApp is not served"
+    missing = launch_options().keys() - parameters.keys()
+    assert not missing, f"Blocks.launch no longer takes {missing}"
+
+
+def test_the_guard_is_around_the_whole_server() -> None:
+    async def preflight() -> httpx.Response:
+        app = App.create_app(small_page(), app=GuardedApp(lambda _: PlainTextResponse("guarded")))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HOST) as client:
+            return await client.options("/", headers=PREFLIGHT)
+
+    answer = asyncio.run(preflight())
+    assert answer.text == "guarded", (
+        "gradio.routes.App no longer builds its middleware in build_middleware_stack: nothing guards the app"
+    )
+
+
+def test_a_function_of_the_page_says_what_it_is() -> None:
+    (function,) = block_functions(built(small_page)).values()
+    told = {
+        "fn": function.fn is str.upper,
+        "inputs": len(function.inputs) == 1,
+        "api_name": function.api_name == "upper",
+        "api_visibility": function.api_visibility == "public",
+        "concurrency_id": function.concurrency_id == "model",
+        "types_generator": function.types_generator is False,
+        "page": function.page == "",
+    }
+    moved = [name for name, holds in told.items() if not holds]
+    assert not moved, f"gradio's BlockFunction no longer has what was asked for as {moved}"
+
+
+def test_gradio_calls_the_function_that_was_put_in_place_of_another() -> None:
+    page = built(small_page)
+    (function,) = block_functions(page).values()
+    function.fn = str.lower
+
+    async def call() -> object:
+        return (await page.process_api(function, ["A"]))["data"]
+
+    assert asyncio.run(call()) == ["a"], "gradio no longer calls BlockFunction.fn: no answer has a timeout"
+
+
+def test_a_function_finds_the_request_that_it_answers() -> None:
+    scope: Scope = {"type": "http", "headers": [(b"referer", b"http://app.example/zh")], "arrived": 7}
+    found = []
+
+    def look(text: str) -> str:
+        found.append((current_scope().get("arrived"), current_headers().get("referer")))
+        return text
+
+    page = built(small_page)
+    (function,) = block_functions(page).values()
+    function.fn = look
+
+    async def call() -> None:
+        await page.process_api(function, ["A"], request=gr.Request(Request(scope)))
+
+    asyncio.run(call())
+    assert found == [(7, "http://app.example/zh")], (
+        "LocalContext.request no longer holds the request: no timeout counts from when it came"
+    )
+    assert LocalContext.request.get(None) is None
+    assert not current_scope()
+    assert not current_headers()
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"), ("GET", "/config"), ("GET", "/config/"), ("GET", "/theme.css"),
+        ("GET", "/assets/index.js"), ("GET", "/static/img/logo.svg"), ("GET", "/svelte/svelte.js"),
+        ("GET", "/favicon.ico"), ("GET", "/robots.txt"), ("GET", "/manifest.json"),
+        ("GET", "/gradio_api/info"), ("GET", "/gradio_api/info/"), ("GET", "/gradio_api/app_id"),
+        ("GET", "/gradio_api/app_id/"), ("GET", "/gradio_api/startup-events"),
+        ("GET", "/gradio_api/theme.css"), ("GET", "/gradio_api/queue/data"),
+        ("GET", "/gradio_api/queue/status"), ("GET", "/gradio_api/heartbeat/x"),
+        ("GET", "/gradio_api/call/upper/x"), ("GET", "/gradio_api/call/v2/upper/x"), ("HEAD", "/"),
+        ("POST", "/gradio_api/queue/join"), ("POST", "/gradio_api/call/upper"),
+        ("POST", "/gradio_api/call/upper/"), ("POST", "/gradio_api/call/v2/upper"),
+        ("POST", "/gradio_api/call/v2/upper/"), ("POST", "/gradio_api/run/upper"),
+        ("POST", "/gradio_api/run/upper/"), ("POST", "/gradio_api/api/upper"),
+        ("POST", "/gradio_api/api/upper/"), ("POST", "/gradio_api/cancel"), ("POST", "/gradio_api/reset"),
+        ("POST", "/gradio_api/reset/"),
+    ],
+)  # fmt: skip
+def test_gradio_has_every_route_that_is_let_through(server: App, method: str, path: str) -> None:
+    scope = {"type": "http", "method": method, "path": path, "headers": []}
+    assert path == "/" or ROUTES["GET" if method == "HEAD" else method].fullmatch(path)
+    assert any(route.matches(scope)[0] == Match.FULL for route in server.routes), (
+        f"gradio no longer serves {method} {path}"
+    )
+
+
+def test_gradio_reads_the_fields_that_a_checked_body_holds() -> None:
+    session = {"data", "session_hash"}
+    for body, fields in (
+        (PredictBody, {*session, "fn_index", "event_data", "trigger_id"}),
+        (SimplePredictBody, session),
+        (CancelBody, {"event_id", "fn_index", "session_hash"}),
+        (ResetBody, {"event_id"}),
+    ):
+        missing = fields - body.model_fields.keys()
+        assert not missing, f"gradio's {body.__name__} no longer has {missing}"
+        needed = {name for name, field in body.model_fields.items() if field.is_required()} - fields
+        assert not needed, f"gradio's {body.__name__} needs {needed}, which no checked body holds"
+
+
+def test_a_piece_of_html_fires_the_events_that_scripts_trigger() -> None:
+    scripts = [path.read_text("utf-8") for path in (ROOT / "components").rglob("*.js")]
+    triggered = {name for script in scripts for name in re.findall(r"trigger\(\"(\w+)\"", script)}
+    assert triggered == {"input", "select", "apply", "expand", "download"}
+    missing = triggered - {str(event) for event in gr.HTML.EVENTS}
+    assert not missing, f"gr.HTML no longer has the events {missing}"
+    taken = inspect.signature(gr.HTML).parameters
+    assert "js_on_load" in taken, "gr.HTML no longer takes js_on_load: no script of the page runs"
+
+
+def test_the_page_has_the_base_that_is_removed_from_it() -> None:
+    assert (FRONTEND / "index.html").read_text("utf-8").count("<base ") == 1, (
+        "gradio's page has no <base> any more: REMOVE_BASE fails, and is no longer needed"
+    )
+
+
+# Selectors: those that are on the page on arrival are looked for in tests/browser/test_internals.py
+
+
+def is_shipped(name: str) -> bool:
+    """Whether a script or style of gradio's page has a class of this name."""
+    whole = re.compile(rf"[\"'`. ]{name}(?![\w-])")
+    assets = (path for path in (FRONTEND / "assets").iterdir() if path.suffix in (".js", ".css"))
+    return any(whole.search(path.read_text("utf-8")) for path in assets)
+
+
+@pytest.mark.parametrize("name", SELECTORS["at_times"])
+def test_gradio_ships_the_classes_that_elements_have_at_times(name: str) -> None:
+    assert is_shipped(name), (
+        f'nothing in gradio\'s page has the class "{name}" any more: {SELECTORS["at_times"][name]}'
+    )
+
+
+def test_every_class_that_is_not_this_app_s_own_is_listed() -> None:
+    styles = "".join(path.read_text("utf-8") for path in (ROOT / "assets").glob("*.css"))
+    rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL))
+    used = set(re.findall(r"\.([a-z][\w-]*)", " ".join(rules)))
+    ui, exhibits = ROOT / "components" / "ui", ROOT / "components" / "exhibits"
+    code = [path for folder in (ui, exhibits) for path in (*folder.rglob("*.py"), *folder.rglob("*.js"))]
+    own = {word for path in code for word in re.findall(r"[\w-]+", path.read_text("utf-8"))}
+    listed = SELECTORS["at_times"].keys() | {
+        name
+        for place in ("on_arrival", "head_view")
+        for name in re.findall(r"\.([a-z][\w-]*)", " ".join(SELECTORS[place]))
+    }
+    assert [name for name in sorted(used - own - listed) if is_shipped(name)] == []
