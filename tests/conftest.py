@@ -4,11 +4,81 @@ import pytest
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported: no test may ask a network
 
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from components.engine.engine import Engine
 from components.settings import Settings
 from tests.serving import served
+
+HERE = Path(__file__).resolve().parent
+MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
+    "browser": ("browser",),
+    "slow": (
+        "test_hostile_inputs.py",
+        "bundle",
+        "public",
+        "test_offline.py",
+        "test_readme.py",
+        "engine/export",
+        "engine/hostile",
+        "engine/hub",
+        "engine/test_checkpoints.py",
+        "engine/test_compare.py",
+        "engine/test_memory.py",
+        "engine/test_parity.py",
+        "ui/test_api.py",
+        "ui/test_api_compare.py",
+    ),
+    "families": (
+        "families",
+        "engine/test_families.py",
+        "engine/test_family_answers.py",
+        "engine/test_rows.py",
+    ),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what has a mark, without reading it")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --quick, whether a file or a folder has a mark; to import them takes as long as many tests."""
+    marked = {HERE / path for paths in MARKS.values() for path in paths}
+    return True if config.getoption("quick") and collection_path in marked else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by where they are, and let those that take longest come first."""
+    marked = {HERE / path: mark for mark, paths in MARKS.items() for path in paths}
+    gone = [str(path) for path in marked if not path.exists()]
+    if gone:
+        raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(gone)}")
+    for item in items:
+        places = (item.path, *item.path.parents)
+        for mark in {marked[place] for place in places if place in marked}:
+            item.add_marker(mark)
+    order = list(MARKS)
+    items.sort(
+        key=lambda item: min(
+            (order.index(mark) for mark in order if item.get_closest_marker(mark)), default=len(order)
+        )
+    )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how long each part took, over all workers."""
+    spent: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                part = report.nodeid.partition("::")[0].split("/")
+                spent["/".join(part[:2])] += report.duration
+    terminalreporter.section("seconds of each part")
+    for part, seconds in spent.most_common():
+        terminalreporter.line(f"{seconds:8.1f}  {part}")
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +88,17 @@ def engine() -> Engine:
 
 
 @pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the real app serves the bundled checkpoints."""
-    with served("app.py", log=tmp_path_factory.mktemp("app") / "server.log") as url:
+def attempts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file in which the real app notes down every attempt to reach another machine."""
+    file = tmp_path_factory.mktemp("app") / "attempts"
+    file.touch()
+    return file
+
+
+@pytest.fixture(scope="session")
+def app_url(attempts: Path) -> Iterator[str]:
+    """Where the real app serves the bundled checkpoints, with every way out of this machine closed."""
+    log = attempts.with_name("server.log")
+    with served("tests/guarded_app.py", log=log, ATTEMPTS=str(attempts)) as url:
         yield url
+    assert attempts.read_text() == ""

@@ -2,16 +2,18 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import BrowserContext, expect, sync_playwright
 
+from tests.browser.home import Home
 from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import served
+from tests.serving import Gate, served
 
 Open = Callable[..., Visitor]
+FAILED = pytest.StashKey[bool]()
 SWITCHES = [
     "--no-sandbox",
     "--disable-gpu",
@@ -38,12 +40,79 @@ def browser() -> Iterator[BrowserContext]:
         browser.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note on a test that it failed, for its fixtures."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture(scope="package")
-def fake_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The page on the fake analyst, for analyses that no bundled checkpoint gives."""
-    log: Path = tmp_path_factory.mktemp("fake") / "server.log"
-    with served("-m", "tests.ui.fake_app", log=log) as address:
-        yield address
+def open_gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
+    """Where comparisons of made-up answers wait; it stands open."""
+    return Gate(tmp_path_factory.mktemp("gate") / "gate")
+
+
+@pytest.fixture
+def gate(open_gate: Gate) -> Iterator[Gate]:
+    """The same one, shut for one test."""
+    open_gate.let(0)
+    yield open_gate
+    open_gate.open()
+
+
+@pytest.fixture(scope="package")
+def fake_url(tmp_path_factory: pytest.TempPathFactory, open_gate: Gate) -> Iterator[str]:
+    """Where the page is served on made-up answers, for analyses that no bundled checkpoint gives."""
+    log = tmp_path_factory.mktemp("fake") / "server.log"
+    with served("-m", "tests.ui.fake_app", str(open_gate.file), log=log) as url:
+        yield url
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The pages that tests take turns on, by address."""
+
+    browser: BrowserContext
+    pages: dict[str, tuple[Visitor, Home]] = field(default_factory=dict)
+
+    def turn(self, address: str, test: pytest.Item) -> Iterator[Visitor]:
+        """The page for one test. After a test that failed on it, it is closed: the next one opens it anew."""
+        if address not in self.pages:
+            visitor = visit(self.browser, address, "light", 1366, 900)
+            self.pages[address] = visitor, Home.of(visitor)
+        visitor, home = self.pages[address]
+        test.stash[FAILED] = True  # until the visitor is at home
+        try:
+            home.bring(visitor)
+            test.stash[FAILED] = False
+            yield visitor
+        finally:
+            if test.stash[FAILED] or visitor.faults:
+                del self.pages[address]
+                visitor.page.close()
+        assert not visitor.faults
+
+
+@pytest.fixture(scope="package")
+def shared(browser: BrowserContext) -> Iterator[Shared]:
+    shared = Shared(browser)
+    yield shared
+    for visitor, _ in shared.pages.values():
+        visitor.page.close()
+
+
+@pytest.fixture
+def visitor(shared: Shared, app_url: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    """At the app itself with its bundled checkpoints; on a page that tests share, as it arrived."""
+    yield from shared.turn(app_url, request.node)
+
+
+@pytest.fixture
+def fake_visitor(shared: Shared, fake_url: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    """At made-up answers; on a page that tests share, as it arrived."""
+    yield from shared.turn(fake_url, request.node)
 
 
 @pytest.fixture
@@ -53,8 +122,8 @@ def real(browser: BrowserContext, app_url: str) -> Iterator[Open]:
 
 
 @pytest.fixture
-def fake(browser: BrowserContext, fake_address: str) -> Iterator[Open]:
-    yield from _opener(browser, fake_address)
+def fake(browser: BrowserContext, fake_url: str) -> Iterator[Open]:
+    yield from _opener(browser, fake_url)
 
 
 def _opener(browser: BrowserContext, address: str) -> Iterator[Open]:

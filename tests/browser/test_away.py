@@ -9,40 +9,30 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import BrowserContext, Route, expect
+from playwright.sync_api import Route, expect
 
 from components.engine.engine import Engine
 from components.types import Query
-from tests.browser.visitor import Visitor, visit
+from tests.browser.visitor import Visitor
 from tests.ui.markup import XSS
 
 TEXT = "The plot is thin, but the actors are a delight."
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture(scope="module")
-def arrived(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+@pytest.fixture
+def alone(visitor: Visitor) -> Iterator[Visitor]:
     """A visitor for whom there is no network but the app; in the dark theme, whose texts are light."""
-    visitor = visit(browser, app_url, "dark", 1366, 900)
 
     def only_the_app(route: Route) -> None:
         route.continue_() if urlsplit(route.request.url).netloc == visitor.origin else route.abort()
 
     visitor.page.route("**/*", only_the_app)
-    visitor.sees_an_answer()
+    visitor.in_a_window("dark", 1366)
+    visitor.type(TEXT)
+    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(1)
     yield visitor
-    visitor.page.close()
-    assert not visitor.faults
-
-
-@pytest.fixture
-def visitor(arrived: Visitor) -> Visitor:
-    """The same one for every test, back at the tokens of the same text."""
-    arrived.page.get_by_role("tab", name="Classify", exact=True).click()
-    arrived.looks_at("tokens")
-    arrived.type(TEXT)
-    expect(arrived.ticks("similarity", "y").filter(has_text="delight")).to_have_count(1)
-    return arrived
+    visitor.page.unroute("**/*", only_the_app)
 
 
 def saved(visitor: Visitor, plot: str, form: str, folder: Path) -> Path:
@@ -75,19 +65,19 @@ def brightness(colour: str) -> float:
 
 
 @pytest.mark.parametrize("plot", ["similarity", "heatmap"])
-def test_images_and_numbers_are_right(visitor: Visitor, engine: Engine, tmp_path: Path, plot: str) -> None:
-    drawn = visitor.plot(plot).locator(".main-svg").first.bounding_box()
+def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: Path, plot: str) -> None:
+    drawn = alone.plot(plot).locator(".main-svg").first.bounding_box()
     assert drawn
-    png = saved(visitor, plot, "PNG", tmp_path)
+    png = saved(alone, plot, "PNG", tmp_path)
     data = png.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", data[16:24])
     assert width >= 2 * drawn["width"] - 2
     assert height > 2 * drawn["height"] + 60  # the title stands above it
-    colour = pixel(visitor, png, 2, 2)
+    colour = pixel(alone, png, 2, 2)
     assert colour[3] == 255
 
-    root = ElementTree.fromstring(saved(visitor, plot, "SVG", tmp_path).read_text("utf-8"))
+    root = ElementTree.fromstring(saved(alone, plot, "SVG", tmp_path).read_text("utf-8"))
     assert root.tag == f"{SVG}svg"
     texts = ["".join(part.itertext()) for part in root.iter(f"{SVG}text")]
     analysis = engine.analyze(Query("bert-sentiment", TEXT))
@@ -100,7 +90,7 @@ def test_images_and_numbers_are_right(visitor: Visitor, engine: Engine, tmp_path
     fill = ink.partition("fill: ")[2].partition(";")[0]
     assert abs(brightness(fill) - float(np.mean(colour[:3]))) > 130  # the letters can be read on it
 
-    with saved(visitor, plot, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
+    with saved(alone, plot, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
         _, *rows = csv.reader(file)
     assert [row[1] for row in rows] == list(analysis.tokens.text)
     numbers = np.array([[float(cell) for cell in row[2 if plot == "heatmap" else 4 :]] for row in rows])
@@ -108,36 +98,36 @@ def test_images_and_numbers_are_right(visitor: Visitor, engine: Engine, tmp_path
     np.testing.assert_allclose(numbers, expected, atol=1e-6)
 
 
-def test_every_plot_gives_both_images(visitor: Visitor, tmp_path: Path) -> None:
+def test_every_plot_gives_both_images(alone: Visitor, tmp_path: Path) -> None:
     views = {"outputs": None, "flow": "head", "strips": "head", "accuracy": "Evidence", "curves": "Compare"}
     for plot, place in views.items():
         if place == "head":
-            visitor.looks_at("head")
+            alone.looks_at("head")
         elif place:
-            visitor.page.get_by_role("tab", name=place, exact=True).click()
-        expect(visitor.plot(plot).locator(".main-svg").first).to_be_visible()
+            alone.page.get_by_role("tab", name=place, exact=True).click()
+        expect(alone.plot(plot).locator(".main-svg").first).to_be_visible()
         if plot == "curves":
-            expect(visitor.page.locator("#compare-status")).to_contain_text("combinations")
-        assert saved(visitor, plot, "PNG", tmp_path).read_bytes()[1:4] == b"PNG"
-        root = ElementTree.fromstring(saved(visitor, plot, "SVG", tmp_path).read_text("utf-8"))
-        heading = visitor.page.locator(f"#{plot}-heading").inner_text().split()
+            expect(alone.page.locator("#compare-status")).to_contain_text("combinations")
+        assert saved(alone, plot, "PNG", tmp_path).read_bytes()[1:4] == b"PNG"
+        root = ElementTree.fromstring(saved(alone, plot, "SVG", tmp_path).read_text("utf-8"))
+        heading = alone.page.locator(f"#{plot}-heading").inner_text().split()
         words = " ".join("".join(part.itertext()) for part in root.iter(f"{SVG}text"))
         assert all(word in words for word in heading)
 
 
-def test_markup_in_an_image_stays_text(visitor: Visitor, tmp_path: Path) -> None:
-    visitor.type(XSS)
-    expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(0)
-    expect(visitor.page.locator("#similarity-heading")).to_be_visible()
-    root = ElementTree.fromstring(saved(visitor, "similarity", "SVG", tmp_path).read_text("utf-8"))
+def test_markup_in_an_image_stays_text(alone: Visitor, tmp_path: Path) -> None:
+    alone.type(XSS)
+    expect(alone.ticks("similarity", "y").filter(has_text="delight")).to_have_count(0)
+    expect(alone.page.locator("#similarity-heading")).to_be_visible()
+    root = ElementTree.fromstring(saved(alone, "similarity", "SVG", tmp_path).read_text("utf-8"))
     assert "<img/src=x/onerror=pwn()>" in "".join(root.itertext())
     names = {part.tag.removeprefix(SVG) for part in root.iter()}
     assert not {"script", "img", "image", "a"} & names
 
 
-def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(visitor: Visitor) -> None:
+def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(alone: Visitor) -> None:
     """Whatever Tab reaches is framed in a colour that stands out from what is behind it."""
-    seen = visitor.page.evaluate(
+    seen = alone.page.evaluate(
         """() => {
             const all = document.querySelectorAll(
                 "button, a[href], input, textarea, summary, [tabindex='0']"
@@ -146,11 +136,11 @@ def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(visitor: Visitor) 
         }"""
     )
     assert seen > 20
-    visitor.page.locator("body").click(position={"x": 2, "y": 2})
+    alone.page.locator("body").click(position={"x": 2, "y": 2})
     found: list[str] = []
     for _ in range(seen + 10):
-        visitor.page.keyboard.press("Tab")
-        name, width, ratio = visitor.page.evaluate(FRAME)
+        alone.page.keyboard.press("Tab")
+        name, width, ratio = alone.page.evaluate(FRAME)
         if name == "BODY":
             break
         found.append(name)
@@ -188,16 +178,13 @@ FRAME = """() => {
 }"""
 
 
-def test_who_wants_no_motion_gets_none(browser: BrowserContext, app_url: str) -> None:
-    visitor = visit(browser, app_url, "light", 1366, 900)
+def test_who_wants_no_motion_gets_none(visitor: Visitor) -> None:
     visitor.page.emulate_media(reduced_motion="reduce")
-    visitor.sees_an_answer()
     longest = visitor.page.evaluate(
         """() => Math.max(...[...document.querySelectorAll("*")].flatMap((one) => {
             const style = getComputedStyle(one);
             return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
         }))"""
     )
+    visitor.page.emulate_media(reduced_motion="null")
     assert longest < 0.01  # seconds
-    visitor.page.close()
-    assert not visitor.faults

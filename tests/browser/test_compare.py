@@ -1,56 +1,23 @@
 """The Compare tab: on the bundled checkpoints, and on made-up ones that wait or are hostile."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import served
+from tests.browser.visitor import PATIENCE, Visitor
+from tests.serving import Gate
 
 WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
 
 
-@dataclass(frozen=True)
-class Gate:
-    """How many backbones of a comparison are answered by now."""
-
-    file: Path
-
-    def let(self, backbones: int) -> None:
-        """Let so many through, all at once for who looks there meanwhile."""
-        new = self.file.with_suffix(".new")
-        new.write_text(str(backbones), encoding="utf-8")
-        new.replace(self.file)
-
-
-@pytest.fixture(scope="module")
-def gated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Gate, str]]:
-    """The page with comparisons that wait at a gate, and where it is served."""
-    folder = tmp_path_factory.mktemp("gate")
-    gate = Gate(folder / "gate")
-    gate.let(0)
-    with served("-m", "tests.ui.fake_app", str(gate.file), log=folder / "log") as address:
-        yield gate, address
-
-
 @pytest.fixture
-def gate(gated: tuple[Gate, str]) -> Gate:
-    """Shut."""
-    gated[0].let(0)
-    return gated[0]
-
-
-@pytest.fixture
-def waiting(browser: BrowserContext, gated: tuple[Gate, str]) -> Iterator[Visitor]:
-    visitor = visit(browser, gated[1], "light", 1366, 900)
-    yield visitor
-    visitor.page.close()
-    assert not visitor.faults
+def waiting(fake: Open, gate: Gate) -> Visitor:
+    """A visitor whose first comparison waits at the gate."""
+    gate.let(2)
+    return arrived(fake(), "2 of 5 backbones")
 
 
 def cells(visitor: Visitor, kind: str = "") -> Locator:
@@ -64,6 +31,12 @@ def arrived(visitor: Visitor, status: str | re.Pattern[str]) -> Visitor:
     return visitor
 
 
+def asks_something_else(visitor: Visitor) -> None:
+    """Have the server answer another request; what was about to come has come by then."""
+    with visitor.page.expect_request_finished(lambda request: "/run/predict" in request.url):
+        visitor.page.locator("#compare-centred input").click()
+
+
 def numbers(visitor: Visitor, folder: Path) -> list[str]:
     """The lines of the file with the numbers of every combination."""
     visitor.page.locator("#compare-numbers > button").click()
@@ -73,8 +46,8 @@ def numbers(visitor: Visitor, folder: Path) -> list[str]:
     return (folder / "numbers.csv").read_text("utf-8-sig").splitlines()
 
 
-def test_arrival_shows_every_combination_and_their_numbers(real: Open, tmp_path: Path) -> None:
-    visitor = arrived(real(), WHOLE)
+def test_arrival_shows_every_combination_and_their_numbers(visitor: Visitor, tmp_path: Path) -> None:
+    arrived(visitor, WHOLE)
     expect(cells(visitor, ".told")).to_have_count(30)
     for text in cells(visitor).all_inner_texts():
         assert "negative" in text or "positive" in text
@@ -87,8 +60,8 @@ def test_arrival_shows_every_combination_and_their_numbers(real: Open, tmp_path:
     assert len(lines) == 31
 
 
-def test_enter_asks_and_another_tab_does_not(real: Open) -> None:
-    visitor = arrived(real(), WHOLE)
+def test_enter_asks_and_another_tab_does_not(visitor: Visitor) -> None:
+    arrived(visitor, WHOLE)
     visitor.type("a moving and beautiful film", "compare-text")
     visitor.page.keyboard.press("Enter")
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations say positive")
@@ -105,8 +78,8 @@ def test_enter_asks_and_another_tab_does_not(real: Open) -> None:
     expect(visitor.page.locator("#compare-text textarea")).to_have_value("a dull and awful film")
 
 
-def test_another_view_asks_no_model(real: Open) -> None:
-    visitor = arrived(real(), WHOLE)
+def test_another_view_asks_no_model(visitor: Visitor) -> None:
+    arrived(visitor, WHOLE)
     lines = visitor.plot("curves").locator(".scatterlayer .lines path").first
     before = lines.get_attribute("d") or ""
     with visitor.asks_no_model():
@@ -124,15 +97,13 @@ def test_another_view_asks_no_model(real: Open) -> None:
 
 
 def test_cancelling_keeps_what_has_come(waiting: Visitor, gate: Gate) -> None:
-    gate.let(2)
-    arrived(waiting, "2 of 5 backbones")
     status = waiting.page.locator("#compare-status")
     with waiting.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
         waiting.page.locator("#compare-cancel").click()
         expect(status).to_contain_text("Stopped after")
         expect(waiting.page.locator("#compare-cancel")).to_be_hidden()
         gate.let(5)  # the third was under way
-    waiting.page.wait_for_timeout(500)
+    asks_something_else(waiting)
     expect(cells(waiting, ".pending")).to_have_count(9)  # nothing came after all
     gate.let(0)
     waiting.page.locator("#compare-start").click()
@@ -140,8 +111,8 @@ def test_cancelling_keeps_what_has_come(waiting: Visitor, gate: Gate) -> None:
     expect(cells(waiting, ".pending")).to_have_count(9)
 
 
-def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake: Open) -> None:
-    visitor = arrived(fake(), "15 combinations")
+def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake_visitor: Visitor) -> None:
+    visitor = arrived(fake_visitor, "15 combinations")
     visitor.page.locator("#compare-backbones input").click()
     visitor.page.get_by_role("option", name="<img").click()
     visitor.page.keyboard.press("Escape")
@@ -155,8 +126,9 @@ def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake: Open) -> 
     expect(cells(visitor)).to_have_count(18)
 
 
-def test_it_can_be_read_anywhere_and_names_stay_in_sight(real: Open) -> None:
-    visitor = arrived(real(width=360), WHOLE)
+def test_it_can_be_read_anywhere_and_names_stay_in_sight(visitor: Visitor) -> None:
+    visitor.in_a_window("light", 360)
+    arrived(visitor, WHOLE)
     visitor.page.locator("#compare-numbers > button").click()
     expect(visitor.page.locator("#compare-numbers table")).to_be_visible()
     box = visitor.page.locator("#compare-grid .scroll")
@@ -172,9 +144,10 @@ def test_it_can_be_read_anywhere_and_names_stay_in_sight(real: Open) -> None:
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # all of it is in sight
 
 
-def test_every_kind_of_cell_can_be_read(fake: Open) -> None:
+def test_every_kind_of_cell_can_be_read(fake_visitor: Visitor) -> None:
     """Untrained heads and what cannot be answered, in the eyes of axe."""
-    visitor = arrived(fake(theme="dark"), "15 combinations")
+    visitor = arrived(fake_visitor, "15 combinations")
+    visitor.in_a_window("dark", 1366)
     visitor.page.locator("#compare-poolings input").click()
     visitor.page.get_by_role("option", name="pooler", exact=True).click()
     visitor.page.keyboard.press("Escape")
@@ -186,12 +159,10 @@ def test_every_kind_of_cell_can_be_read(fake: Open) -> None:
 
 
 def test_what_is_asked_during_the_first_comparison_comes_after_it(waiting: Visitor, gate: Gate) -> None:
-    gate.let(2)
-    arrived(waiting, "2 of 5 backbones")
     waiting.choose("compare-head", "probe · the same for all")
     waiting.type("something else", "compare-text")
     waiting.page.keyboard.press("Enter")
-    waiting.page.wait_for_timeout(500)
+    asks_something_else(waiting)
     expect(cells(waiting, ".absent")).to_have_count(0)
     gate.let(5)
     expect(cells(waiting, ".absent").first).to_be_visible()  # not every backbone has a probe

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import Open
 from tests.browser.test_compare import WHOLE, arrived, cells, numbers
 from tests.browser.visitor import PATIENCE, Visitor
 
@@ -15,17 +14,16 @@ def button(visitor: Visitor, name: str) -> Locator:
     return visitor.page.locator(f"#compare-edit-{name}")
 
 
-def edited(visitor: Visitor) -> Visitor:
-    """A visitor who has the first "not" dropped."""
+def edited(visitor: Visitor) -> None:
+    """Have the first "not" dropped."""
     arrived(visitor, WHOLE)
     button(visitor, "drop").click()
     expect(visitor.page.locator("#compare-status")).to_contain_text(BOTH, timeout=PATIENCE)
     expect(visitor.page.locator("#edit-words-heading")).to_be_visible()
-    return visitor
 
 
-def test_dropping_a_not_is_one_click_and_so_is_going_back(real: Open, tmp_path: Path) -> None:
-    visitor = edited(real())
+def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_path: Path) -> None:
+    edited(visitor)
     box = visitor.page.locator("#compare-version-text textarea")
     expect(box).to_have_value("The plot is bad, but the acting is not good at all.")
     expect(cells(visitor, ".edit")).to_have_count(30)
@@ -46,8 +44,8 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(real: Open, tmp_path: 
     expect(cells(visitor, ".edit")).to_have_count(0)
 
 
-def test_a_copy_is_edited_and_asked_by_enter(fake: Open) -> None:
-    visitor = arrived(fake(), "15 combinations")
+def test_a_copy_is_edited_and_asked_by_enter(fake_visitor: Visitor) -> None:
+    visitor = arrived(fake_visitor, "15 combinations")
     expect(visitor.page.locator("#compare-version-text")).to_be_hidden()
     expect(button(visitor, "swap")).to_be_hidden()
     button(visitor, "copy").click()
@@ -61,8 +59,8 @@ def test_a_copy_is_edited_and_asked_by_enter(fake: Open) -> None:
     assert visitor.page.locator("#compared img").count() == 0
 
 
-def test_what_can_be_swapped_is_and_where_nothing_can_be_dropped_it_is_said(fake: Open) -> None:
-    visitor = arrived(fake(), "15 combinations")
+def test_what_can_be_swapped_is_and_where_nothing_can_be_dropped_it_is_said(fake_visitor: Visitor) -> None:
+    visitor = arrived(fake_visitor, "15 combinations")
     visitor.type("a good film", "compare-text")
     button(visitor, "drop").click()
     expect(visitor.page.locator("#compare-edit-note")).to_contain_text("no “not”")
@@ -73,6 +71,7 @@ def test_what_can_be_swapped_is_and_where_nothing_can_be_dropped_it_is_said(fake
     expect(visitor.page.locator("#compare-moves .nearness thead :is(ins, del)")).to_have_count(0)
 
 
-def test_it_can_be_read_anywhere(real: Open) -> None:
-    visitor = edited(real(width=360))
+def test_it_can_be_read_anywhere(visitor: Visitor) -> None:
+    visitor.in_a_window("light", 360)
+    edited(visitor)
     visitor.can_read_it_anywhere((("light", 360), ("dark", 1920)))

@@ -9,9 +9,8 @@ from tests.browser.visitor import Visitor
 from tests.ui.fake_results import BACKBONES
 
 
-def opened(fake: Open, width: int = 1366) -> Visitor:
+def opened(visitor: Visitor) -> Visitor:
     """A visitor at the tab, both plots drawn."""
-    visitor = fake(width=width)
     visitor.page.get_by_role("tab", name="Evidence").click()
     for name in ("accuracy", "rho"):
         expect(visitor.ticks(name, "y")).to_have_count(14)
@@ -19,7 +18,7 @@ def opened(fake: Open, width: int = 1366) -> Visitor:
 
 
 def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(fake: Open) -> None:
-    visitor = opened(fake)
+    visitor = opened(fake())
     expect(visitor.page.locator("#findings")).to_contain_text("bert-pretrained: with the trained classifier")
     expect(visitor.plot("accuracy").locator(".textpoint")).to_have_count(14)
     expect(visitor.page.get_by_role("img", name="With a trained classifier")).to_be_visible()
@@ -33,8 +32,9 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(fake: Open) -
     expect(visitor.plot("accuracy").locator(".textpoint")).to_have_count(0)
 
 
-def test_its_tables_can_be_saved_and_read_anywhere(fake: Open, tmp_path: Path) -> None:
-    visitor = opened(fake, width=360)
+def test_its_tables_can_be_saved_and_read_anywhere(fake_visitor: Visitor, tmp_path: Path) -> None:
+    visitor = opened(fake_visitor)
+    visitor.in_a_window("light", 360)
     for accordion in ("#evidence-numbers", "#own-numbers"):
         visitor.page.locator(f"{accordion} > button").click()
         expect(visitor.page.locator(f"{accordion} table")).to_be_visible()

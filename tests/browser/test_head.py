@@ -2,18 +2,16 @@
 
 from playwright.sync_api import expect
 
-from components.figures.strips import ROW, STRIP
-from tests.browser.conftest import Open
+from components.exhibits.head.strips import ROW, STRIP
 from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
 
 PLOTS = ("flow", "strips")
 
 
-def opened(page: Open, width: int = 1366) -> Visitor:
+def opened(visitor: Visitor, width: int = 1366) -> Visitor:
     """A visitor at the tab, both figures drawn."""
-    visitor = page(width=width)
-    visitor.sees_an_answer()
+    visitor.in_a_window("light", width)
     visitor.looks_at("head")
     drawn(visitor, *PLOTS)
     return visitor
@@ -33,8 +31,8 @@ def drawn(visitor: Visitor, *plots: str) -> None:
         )
 
 
-def test_the_tab_shows_the_way_of_the_data_its_source_and_programs(real: Open) -> None:
-    visitor = opened(real)
+def test_the_tab_shows_the_way_of_the_data_its_source_and_programs(visitor: Visitor) -> None:
+    opened(visitor)
     expect(visitor.page.locator("#head-lead")).to_contain_text("[CLS] → dense → activation (tanh) → dropout")
     names = visitor.plot("flow").locator(".textpoint")
     expect(names.filter(has_text="1. takes one position")).to_have_count(1)
@@ -51,8 +49,8 @@ def test_the_tab_shows_the_way_of_the_data_its_source_and_programs(real: Open) -
     visitor.page.wait_for_function("document.documentElement.scrollWidth <= 360")
 
 
-def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake: Open) -> None:
-    visitor = opened(fake)
+def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake_visitor: Visitor) -> None:
+    visitor = opened(fake_visitor)
     visitor.looks_at("tokens")
     drawn(visitor, "similarity", "outputs", "heatmap")
     visitor.choose("backbone", "Last token · sentiment")
@@ -65,8 +63,8 @@ def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake: Open) -> None:
     drawn(visitor, "similarity", "outputs", "heatmap")
 
 
-def test_a_mistake_hides_the_tab_and_can_be_mended(fake: Open) -> None:
-    visitor = opened(fake)
+def test_a_mistake_hides_the_tab_and_can_be_mended(fake_visitor: Visitor) -> None:
+    visitor = opened(fake_visitor)
     visitor.type("  ")
     expect(visitor.page.get_by_role("alert")).to_contain_text("text: ")
     expect(visitor.page.locator("#flow-plot")).to_be_hidden()
@@ -76,8 +74,8 @@ def test_a_mistake_hides_the_tab_and_can_be_mended(fake: Open) -> None:
     drawn(visitor, *PLOTS)
 
 
-def test_an_untrained_head_is_grey_says_why_and_can_be_read_anywhere(fake: Open) -> None:
-    visitor = opened(fake, width=360)
+def test_an_untrained_head_is_grey_says_why_and_can_be_read_anywhere(fake_visitor: Visitor) -> None:
+    visitor = opened(fake_visitor, width=360)
     visitor.choose("backbone", "First token · untrained")
     expect(visitor.page.locator("#head-lead")).to_contain_text("they were drawn at random")
     expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
@@ -87,8 +85,8 @@ def test_an_untrained_head_is_grey_says_why_and_can_be_read_anywhere(fake: Open)
     visitor.can_read_it_anywhere()
 
 
-def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
-    visitor = opened(fake)
+def test_nothing_from_checkpoints_is_ever_run(fake_visitor: Visitor) -> None:
+    visitor = opened(fake_visitor)
     visitor.choose("backbone", XSS)
     expect(visitor.page.locator("#head-lead")).to_contain_text("<script>pwn()</script>")
     visitor.page.get_by_role("button", name="The source that ran").click()

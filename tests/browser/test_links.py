@@ -12,7 +12,10 @@ from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
 
 TEXT = "not <b>bad</b> & 100 % “good” + 好 😀"
-DRAWN = "() => [...document.querySelectorAll('.js-plotly-plot text')].map(text => text.textContent)"
+SCREEN = """() => JSON.stringify([
+    document.querySelector("#tabs").innerText,
+    [...document.querySelectorAll("#tokens-view .js-plotly-plot text")].map((text) => text.textContent),
+])"""  # every word in sight, and in the plots
 
 
 def told(page: Page, keys: str) -> None:
@@ -20,16 +23,7 @@ def told(page: Page, keys: str) -> None:
     page.wait_for_function("keys => location.search.includes(keys)", arg=keys, timeout=PATIENCE)
 
 
-def screen(visitor: Visitor) -> tuple[str, list[str]]:
-    """Every word on the page and in its plots, once they stand still."""
-    page = visitor.page
-    page.wait_for_timeout(1000)  # plots are drawn after their answer came
-    return page.inner_text("#tabs"), page.evaluate(DRAWN)
-
-
-def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open, visitor: Visitor) -> None:
     visitor.choose("backbone", "XLNet mini · sentiment")
     expect(visitor.verdict).to_contain_text("XLNetForSequenceClassification")
     visitor.choose("pooling", "mean · average of all tokens")
@@ -39,10 +33,10 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> Non
     visitor.choose("reference", "the pooled vector")
     expect(visitor.page.locator("#similarity-heading")).to_contain_text("the pooled vector")
     visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
-    visitor.page.get_by_label("Centred").first.check()
+    visitor.page.locator("#centred input").check()
     told(visitor.page, "centred=1")
     expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
-    before, address = screen(visitor), visitor.page.url
+    address = visitor.page.url
     expect(visitor.page.locator("[clip-path*='//']")).to_have_count(0)  # it would be sought at an old address
     assert parse_qs(urlsplit(address).query) == {
         "__theme": ["light"],
@@ -57,7 +51,8 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open) -> Non
     assert again.page.url == address
     again.sees_an_answer()
     expect(again.plot("similarity").locator(".xtitle")).to_contain_text("centred")
-    assert screen(again) == before
+    before = visitor.page.evaluate(SCREEN)
+    again.page.wait_for_function(f"before => ({SCREEN})() === before", arg=before)
     assert again.page.url == address
 
 
@@ -92,12 +87,11 @@ def test_a_bad_link_shows_the_rest_and_says_so(real: Open) -> None:
     expect(notice).to_be_empty()
 
 
-def test_a_link_is_copied_and_drawn_as_a_code(real: Open) -> None:
-    visitor = real(theme="dark")
-    visitor.sees_an_answer()
+def test_a_link_is_copied_and_drawn_as_a_code(visitor: Visitor) -> None:
+    visitor.in_a_window("dark", 1366)
     visitor.choose("backbone", "GPT-2 mini · sentiment")
     told(visitor.page, "backbone=gpt2-sentiment")
-    link = visitor.page.url.replace("__theme=dark&", "")
+    link = visitor.page.url.replace("__theme=light&", "")
     visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor.page.get_by_role("button", name="Copy link").click()
     expect(visitor.page.locator(".share [role=status]")).to_contain_text("Copied")
@@ -112,14 +106,17 @@ def test_a_link_is_copied_and_drawn_as_a_code(real: Open) -> None:
     expect(picture).to_be_hidden()
 
 
-def test_the_report_of_what_is_on_the_screen_is_saved(real: Open, tmp_path: Path) -> None:
-    visitor = real(query="&backbone=gpt2-sentiment&compare_text=so+good")
+def test_the_report_of_what_is_on_the_screen_is_saved(visitor: Visitor, tmp_path: Path) -> None:
+    visitor.choose("backbone", "GPT-2 mini · sentiment")
+    told(visitor.page, "backbone=gpt2-sentiment")
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     text = report(visitor, tmp_path)
     assert "GPT2ForSequenceClassification" in text
     assert "backbone=gpt2-sentiment" in text  # the link back
     visitor.page.get_by_role("tab", name="Compare").click()
     expect(visitor.page.locator("#compare-grid td.told")).to_have_count(30)
+    visitor.type("so good", "compare-text")
+    told(visitor.page, "compare_text=so+good")
     told(visitor.page, "tab=compare")
     text = report(visitor, tmp_path)
     assert "so good" in text

@@ -2,13 +2,12 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open
+from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
 
 
-def test_every_kind_of_head_has_its_words(fake: Open) -> None:
-    visitor = fake()
-    visitor.sees_an_answer()
+def test_every_kind_of_head_has_its_words(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
     for backbone, sentence in (
         ("First token · untrained", "Untrained head: these outputs are random."),
         ("First token · several emotions", "It says"),
@@ -20,9 +19,9 @@ def test_every_kind_of_head_has_its_words(fake: Open) -> None:
     expect(visitor.page.locator("#outputs .rest")).to_contain_text("and 30 labels more, together")
 
 
-def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake: Open) -> None:
-    visitor = fake(width=1366, height=768)
-    visitor.sees_an_answer()
+def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
+    visitor.in_a_window("light", 1366, 768)
     visitor.choose("backbone", "First token · paraphrase")
     visitor.type("unquestionably " * 62)
     visitor.type("extraordinarily " * 63, "pair")
@@ -36,9 +35,8 @@ def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake: Ope
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 1366
 
 
-def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
-    visitor = fake()
-    visitor.sees_an_answer()
+def test_nothing_from_checkpoints_is_ever_run(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
     visitor.choose("backbone", XSS)
     expect(visitor.verdict).to_contain_text("<script>pwn()</script>")
     visitor.type(f"{XSS} wonderful {XSS}")
@@ -54,9 +52,9 @@ def test_nothing_from_checkpoints_is_ever_run(fake: Open) -> None:
     assert visitor.page.locator("main img, main svg[onload], main script").count() == 0
 
 
-def test_a_notice_and_a_mistake_can_be_read_anywhere(fake: Open) -> None:
-    visitor = fake(width=360)
-    visitor.sees_an_answer()
+def test_a_notice_and_a_mistake_can_be_read_anywhere(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
+    visitor.in_a_window("light", 360)
     visitor.choose("backbone", "First token · untrained")
     expect(visitor.page.locator(".notices")).to_be_visible()
     for text, said in (("not good", "reads 1 of 4"), ("", "cannot be analysed")):

@@ -6,22 +6,19 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
+from tests.browser.visitor import Visitor
 
 FIRST = "The plot is not bad, but the acting is not good at all."
 
 
-def test_arrival_is_analysed(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_arrival_is_analysed(visitor: Visitor) -> None:
     expect(visitor.page).to_have_title("Poolscope")
     expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
     expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of")
     expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
 
 
-def test_another_backbone_changes_the_verdict_and_keeps_the_text(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_another_backbone_changes_the_verdict_and_keeps_the_text(visitor: Visitor) -> None:
     for backbone, architecture, place in (
         ("DistilBERT mini · sentiment", "DistilBertForSequenceClassification", "the first"),
         ("RoBERTa mini · sentiment", "RobertaForSequenceClassification", "the first"),
@@ -33,9 +30,7 @@ def test_another_backbone_changes_the_verdict_and_keeps_the_text(real: Open) -> 
         expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
 
 
-def test_another_pooling_changes_the_verdict_and_marks_every_token(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_another_pooling_changes_the_verdict_and_marks_every_token(visitor: Visitor) -> None:
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
     expect(visitor.verdict).to_contain_text("A swap: the head was trained on another vector")
@@ -44,9 +39,7 @@ def test_another_pooling_changes_the_verdict_and_marks_every_token(real: Open) -
     )
 
 
-def test_another_text_is_analysed_by_a_key_or_after_a_pause(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_another_text_is_analysed_by_a_key_or_after_a_pause(visitor: Visitor) -> None:
     before = "acting"
     for word, key in (("wonderful", "Enter"), ("awful", "Control+Enter"), ("splendid", None)):
         visitor.type(f"a {word} film")
@@ -57,10 +50,8 @@ def test_another_text_is_analysed_by_a_key_or_after_a_pause(real: Open) -> None:
         before = word
 
 
-def test_another_look_changes_the_plots(real: Open) -> None:
+def test_another_look_changes_the_plots(visitor: Visitor) -> None:
     """By the slider, a click on a row of the heat map, the box and the menu."""
-    visitor = real()
-    visitor.sees_an_answer()
     title = visitor.plot("similarity").locator(".xtitle")
     expect(title).to_contain_text("layer 4 of 4")
     visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
@@ -72,7 +63,7 @@ def test_another_look_changes_the_plots(real: Open) -> None:
     cells.click(position={"x": box["width"] / 2, "y": box["height"] - 8})
     expect(title).to_contain_text("embeddings, layer 0 of 4")
     expect(visitor.page.locator("#layer input[type=number]")).to_have_value("0")
-    visitor.page.get_by_label("Centred").check()
+    visitor.page.locator("#centred input").check()
     expect(title).to_contain_text("centred cosine similarity")
     visitor.choose("reference", "2 · plot")
     expect(visitor.page.locator("#similarity-heading")).to_have_text(
@@ -80,9 +71,7 @@ def test_another_look_changes_the_plots(real: Open) -> None:
     )
 
 
-def test_examples_keep_repeated_tokens_and_the_texts_of_a_pair_apart(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_examples_keep_repeated_tokens_and_the_texts_of_a_pair_apart(visitor: Visitor) -> None:
     visitor.example("Same word three times")
     expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)
     expect(visitor.ticks("heatmap", "x").filter(has_text=re.compile("^very$"))).to_have_count(3)
@@ -92,9 +81,7 @@ def test_examples_keep_repeated_tokens_and_the_texts_of_a_pair_apart(real: Open)
     expect(visitor.page.locator("#backbone input")).to_have_value("BERT mini · paraphrase")
 
 
-def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(visitor: Visitor) -> None:
     visitor.type("  ")
     expect(visitor.page.get_by_role("alert")).to_contain_text("text: ")
     expect(visitor.page.locator("#similarity-plot")).to_be_hidden()
@@ -102,9 +89,7 @@ def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(real: Open) -
     visitor.sees_an_answer()
 
 
-def test_the_table_can_be_saved_as_csv(real: Open, tmp_path: Path) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_the_table_can_be_saved_as_csv(visitor: Visitor, tmp_path: Path) -> None:
     visitor.page.get_by_role("button", name="The same numbers as a table").click()
     expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
     with visitor.page.expect_download() as download:
@@ -113,9 +98,8 @@ def test_the_table_can_be_saved_as_csv(real: Open, tmp_path: Path) -> None:
     assert "index,token,in the vocabulary" in (tmp_path / "table.csv").read_text("utf-8-sig")
 
 
-def test_a_long_text_can_be_read_anywhere(real: Open) -> None:
-    visitor = real(width=360)
-    visitor.sees_an_answer()
+def test_a_long_text_can_be_read_anywhere(visitor: Visitor) -> None:
+    visitor.in_a_window("light", 360)
     visitor.page.get_by_role("button", name="The same numbers as a table").click()
     visitor.example("A long review")
     expect(visitor.verdict).to_contain_text(re.compile(r"reads 1 of 1\d\d tokens"))
@@ -135,9 +119,7 @@ def test_plots_follow_the_theme(real: Open) -> None:
             assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128) == bright
 
 
-def test_what_visitors_type_is_never_run(real: Open) -> None:
-    visitor = real()
-    visitor.sees_an_answer()
+def test_what_visitors_type_is_never_run(visitor: Visitor) -> None:
     for text in (
         "<img src=x onerror=pwn()> wonderful",
         "<script>pwn()</script> wonderful",

@@ -2,15 +2,14 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open
+from tests.browser.visitor import Visitor
 
 PROBE = "probe · the same for all"
 OWN = "own · the checkpoint's own head"
 
 
-def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake: Open) -> None:
-    visitor = fake()
-    visitor.sees_an_answer()
+def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
     task = visitor.page.locator("#task input")
     expect(task).to_be_hidden()
     visitor.choose("head", PROBE)
@@ -29,9 +28,8 @@ def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake: Open) -
     expect(visitor.page.locator("#head input")).to_have_value(OWN)
 
 
-def test_a_learned_pooling_is_offered_with_the_probe_only(fake: Open) -> None:
-    visitor = fake()
-    visitor.sees_an_answer()
+def test_a_learned_pooling_is_offered_with_the_probe_only(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
     visitor.page.locator("#pooling input").click()
     expect(visitor.page.get_by_role("option")).to_have_count(4)
     visitor.page.keyboard.press("Escape")

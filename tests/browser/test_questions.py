@@ -2,19 +2,16 @@
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
 
 
-def opened(real: Open, width: int = 1366) -> Visitor:
-    visitor = real(width=width)
-    visitor.sees_an_answer()
+def opened(visitor: Visitor, width: int = 1366) -> None:
+    visitor.in_a_window("light", width)
     visitor.page.get_by_role("tab", name="Questions").click()
-    return visitor
 
 
-def test_one_click_measures_says_and_leads_there(real: Open) -> None:
-    visitor = opened(real)
+def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
+    opened(visitor)
     visitor.page.locator("#question-families button").click()
     banner = visitor.page.locator("#asked .banner")
     expect(banner).to_contain_text("No: 5 heads were asked; 3 of them read the first", timeout=PATIENCE)
@@ -27,22 +24,22 @@ def test_one_click_measures_says_and_leads_there(real: Open) -> None:
     expect(visitor.page.locator("#question-families .answer li")).to_have_count(5)
 
 
-def test_a_question_about_weights_opens_the_head(real: Open) -> None:
-    visitor = opened(real)
+def test_a_question_about_weights_opens_the_head(visitor: Visitor) -> None:
+    opened(visitor)
     visitor.page.locator("#question-new button").click()
     expect(visitor.page.locator("#head-lead")).to_be_visible(timeout=PATIENCE)
     expect(visitor.page.locator("#weights")).to_contain_text("newly initialised")
     expect(visitor.verdict).to_contain_text("Untrained head")
 
 
-def test_a_question_about_poolings_opens_the_evidence(real: Open) -> None:
-    visitor = opened(real)
+def test_a_question_about_poolings_opens_the_evidence(visitor: Visitor) -> None:
+    opened(visitor)
     visitor.page.locator("#question-position button").click()
     expect(visitor.page.locator("#findings li").first).to_be_visible(timeout=PATIENCE)
 
 
-def test_an_answer_can_be_read_anywhere(real: Open) -> None:
-    visitor = opened(real, width=360)
+def test_an_answer_can_be_read_anywhere(visitor: Visitor) -> None:
+    opened(visitor, width=360)
     visitor.page.locator("#question-pooler button").click()
     expect(visitor.page.locator("#asked .banner")).to_be_visible(timeout=PATIENCE)
     visitor.page.get_by_role("tab", name="Questions").click()

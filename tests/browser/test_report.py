@@ -4,23 +4,26 @@ import tomllib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.engine.engine import Engine
-from components.figures.grid import Comparison
-from components.figures.view import View
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.exhibit import Panel
+from components.exhibits.panels import ANSWER, COMPARISON, HEAD, READING, TOKENS
+from components.exhibits.report.document import Made, report
 from components.texts import load_texts
 from components.types import Compared, Query
-from components.ui.report.analysis import report
-from components.ui.report.comparison import comparison_report
+from tests.browser.visitor import loads_its_images
 from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
-MADE = datetime(2026, 11, 21, tzinfo=UTC)
+WHEN = datetime(2026, 11, 21, tzinfo=UTC)
+PANELS: tuple[Panel[Any, Any], ...] = (ANSWER, TOKENS, HEAD, READING)
 FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips")
 TRICKS: list[str] = tomllib.loads((ROOT / "tests" / "xss.toml").read_text(encoding="utf-8"))["tricks"]
 TEXT = "The plot is thin, but the actors are a delight."
@@ -53,9 +56,8 @@ def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, i
     assert not faults
 
 
-def analysed(engine: Engine | FakeAnalyst, query: Query, layer: int = -1) -> str:
-    anatomy = engine.anatomy(query)
-    return report(View(anatomy.analysis, layer % (anatomy.analysis.layers + 1)), anatomy, SAY, MADE)
+def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
+    return report(PANELS, engine.anatomy(query), {}, {"Text": query.text}, Made(WHEN), SAY)
 
 
 def sees_all(page: Page, names: tuple[str, ...] = FIGURES) -> None:
@@ -96,21 +98,15 @@ def test_hostile_text_is_inert(engine: Engine, opened: Callable[..., Page]) -> N
     )
     sees_all(page)
     expect(page.locator(".asked")).to_contain_text(TRICKS[0])
-    page.wait_for_timeout(500)  # an image that does not load takes a moment to say so
+    loads_its_images(page)
 
 
 def test_a_hostile_checkpoint_is_inert(opened: Callable[..., Page]) -> None:
-    for trick in TRICKS[::12]:
-        page = opened(analysed(FakeAnalyst(), Query("hostile", trick)))
-        sees_all(page)
-        for name, part in (
-            ("similarity", ".point path"),
-            ("outputs", ".point path"),
-            ("heatmap", ".nsewdrag"),
-        ):
-            page.locator(f"#{name}-plot {part}").first.hover(force=True)
-            expect(page.locator(f"#{name}-plot .hoverlayer .hovertext")).to_have_count(1)
-        page.close()
+    page = opened(analysed(FakeAnalyst(), Query("hostile", " ".join(TRICKS[::12]))))
+    sees_all(page)
+    for name, part in (("similarity", ".point path"), ("outputs", ".point path"), ("heatmap", ".nsewdrag")):
+        page.locator(f"#{name}-plot {part}").first.hover(force=True)
+        expect(page.locator(f"#{name}-plot .hoverlayer .hovertext")).to_have_count(1)
 
 
 def test_nothing_can_be_run_in_it(engine: Engine, browser: BrowserContext, tmp_path: Path) -> None:
@@ -141,7 +137,8 @@ def test_a_comparison_opens_too(
         return tuple(engine.compare(queries))
 
     given = Comparison(tuple(specs), poolings, asked(TEXT), "done", asked(version) if version else None)
-    page = opened(comparison_report(given, {}, SAY, MADE, "https://example.org/?a=b"), width)
+    made = Made(WHEN, "https://example.org/?a=b")
+    page = opened(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY), width)
     sees_all(page, ("curves",))
     expect(page.locator(".compare-grid td")).to_have_count(6)
     expect(page.locator(".nearness")).to_have_count(1 if version else 0)

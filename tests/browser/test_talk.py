@@ -2,16 +2,18 @@
 
 import io
 import re
-from typing import Any
+from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from PIL import Image, ImageChops
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.visitor import PATIENCE, Visitor
+from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import ROOT
 
+IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
 SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
 SHOWN = "#talk .slide.current"
 FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => {
@@ -24,15 +26,29 @@ FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => 
 })"""
 
 
-def talking(real: Open, step: int, **window: Any) -> Visitor:
-    """A visitor at the talk, every slide made."""
-    visitor = real(**window, query=f"&talk={step}")
-    expect(visitor.page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
-    for place in visitor.page.locator("#talk .slide .plot").all():
+@pytest.fixture(scope="module")
+def arrived(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+    """A visitor who came to the talk on a phone, every slide made."""
+    visitor = visit(browser, app_url, "light", 360, 740, "&talk=1")
+    page = visitor.page
+    expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
+    for place in page.locator("#talk .slide .plot").all():
         expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
-    expect(visitor.page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
-    visitor.page.wait_for_function(FITS, timeout=PATIENCE)
+    expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
+    page.wait_for_function(FITS, timeout=PATIENCE)
     visitor.waits_for_the_server()
+    yield visitor
+    visitor.page.close()
+    assert not visitor.faults
+
+
+def talking(visitor: Visitor, step: int, theme: str, width: int, height: int) -> Visitor:
+    """The visitor at a step of the talk, in a window in which every slide fits."""
+    visitor.in_a_window(theme, width, height)
+    visitor.page.keyboard.press("Home")
+    for _ in range(step - 1):
+        visitor.page.keyboard.press("ArrowRight")
+    visitor.page.wait_for_function(FITS, timeout=PATIENCE)
     return visitor
 
 
@@ -46,8 +62,8 @@ def step_of(page: Page) -> str:
     return page.locator("#talk-bar [role=status]").inner_text()
 
 
-def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> None:
-    visitor = talking(real, 1, theme="dark", width=1920, height=1080)
+def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visitor) -> None:
+    visitor = talking(arrived, 1, "dark", 1920, 1080)
     page = visitor.page
     total = page.locator("#talk .slide").count()
     assert total == (ROOT / "assets" / "talk.toml").read_text(encoding="utf-8").count("[[step]]")
@@ -62,7 +78,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> 
         seen.append(page.locator(f"{SHOWN} h2.caption").inner_text())
     assert len(set(seen)) == total
     for picture in reversed(at_once):
-        page.wait_for_timeout(200)
+        page.evaluate(IDLE)
         assert same(page.screenshot(), picture)
         page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
@@ -76,8 +92,8 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(real: Open) -> 
     assert visitor.violations() == []
 
 
-def test_a_talk_goes_on_without_a_network(real: Open) -> None:
-    visitor = talking(real, 2, width=1366, height=768)
+def test_a_talk_goes_on_without_a_network(arrived: Visitor) -> None:
+    visitor = talking(arrived, 2, "light", 1366, 768)
     page = visitor.page
     page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # nothing old helps out
     page.context.set_offline(True)
@@ -107,7 +123,6 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
         page.keyboard.press("ArrowRight")
     last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
-    visitor.waits_for_the_server()
     page.get_by_role("link", name="Open on the page").click()
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(page.locator("#talk")).to_be_hidden()
@@ -115,8 +130,8 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     assert asked == {"backbone": ["gpt2-sentiment"], "lang": ["en"], "__theme": ["light"]}
 
 
-def test_a_talk_fits_on_a_phone(real: Open) -> None:
-    visitor = talking(real, 1, width=360, height=740)
+def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:
+    visitor = talking(arrived, 1, "light", 360, 740)
     visitor.page.get_by_role("button", name="One step on").click()
     assert step_of(visitor.page).startswith("2 / ")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import Open
 from tests.browser.test_compare import WHOLE, arrived
 from tests.browser.visitor import Visitor
 
@@ -18,8 +17,9 @@ def details(visitor: Visitor) -> Locator:
 
 
 @pytest.mark.parametrize("width", [360, 1366])
-def test_pieces_show_by_mouse_and_by_keyboard(real: Open, width: int) -> None:
-    visitor = arrived(real(theme="dark", width=width), WHOLE)
+def test_pieces_show_by_mouse_and_by_keyboard(visitor: Visitor, width: int) -> None:
+    visitor.in_a_window("dark", width)
+    arrived(visitor, WHOLE)
     expect(details(visitor)).to_have_count(0)
     word(visitor, 3).locator(".cell").first.hover()
     expect(details(visitor).locator("strong")).to_have_text("not")

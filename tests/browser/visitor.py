@@ -11,11 +11,17 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
-TICK = 100  # milliseconds
+TICK = 20  # milliseconds between two looks
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
 STILL = """() => document.getAnimations().every(
     one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
 )"""
+
+LAST_IMAGE = """() => new Promise((failed) => {
+    const last = new Image();
+    last.onerror = () => setTimeout(failed);
+    last.src = "/theme.css?no-image";
+})"""  # asked for after all others; what comes is there, but is no image
 
 
 @dataclass
@@ -40,8 +46,12 @@ class Visitor:
 
     def choose(self, menu: str, option: str) -> None:
         """Choose an option of the menu with the id ``menu`` by its whole name."""
-        self.page.locator(f"#{menu} input").click()
-        self.page.get_by_role("option", name=option, exact=True).click()
+        box = self.page.locator(f"#{menu} input")
+        box.blur()
+        box.focus()  # opens the list; another page of the browser may have opened one before, above this one
+        listed = self.page.locator(f"#{menu}").get_by_role("option", name=option, exact=True)
+        listed.dispatch_event("mousedown")
+        box.blur()
 
     def looks_at(self, view: str) -> None:
         """Open the tab "tokens" or "head" of the answer."""
@@ -64,13 +74,18 @@ class Visitor:
         for _ in range(PATIENCE // TICK):
             if not self.asking:
                 return
-            self.page.wait_for_timeout(TICK)
+            self.page.wait_for_timeout(TICK)  # a stream may finish or be closed, and one waits for one event
         raise AssertionError([request.url for request in self.asking])
 
-    def in_a_window(self, theme: str, width: int) -> None:
-        """Change the theme, as gradio's own switch does, and the width."""
+    def has_loaded_its_images(self) -> None:
+        """Let every image that was asked for load or fail: one that fails may run what is in its onerror."""
+        loads_its_images(self.page)
+        self.page.evaluate(LAST_IMAGE)
+
+    def in_a_window(self, theme: str, width: int, height: int = 900) -> None:
+        """Change the theme, as gradio's own switch does, and the size."""
         self.page.evaluate("dark => document.body.classList.toggle('dark', dark)", theme == "dark")
-        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.set_viewport_size({"width": width, "height": height})
 
     def can_read_it_anywhere(self, windows: tuple[tuple[str, int], ...] = ANYWHERE) -> None:
         """Hold that nothing scrolls sideways and axe finds nothing, whatever the window."""
@@ -101,6 +116,12 @@ class Visitor:
         return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
+def loads_its_images(page: Page) -> None:
+    """Wait until every image on a page has loaded or failed, and until what that sets off has run."""
+    page.wait_for_function("[...document.images].every((one) => one.complete)")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+
 def visit(
     browser: BrowserContext, address: str, theme: str, width: int, height: int, query: str = ""
 ) -> Visitor:
@@ -120,10 +141,15 @@ def visit(
         if url.path.endswith("/queue/data"):
             visitor.asking.add(request)
 
+    def finished(request: Request) -> None:
+        """Gradio ends a stream once nothing of the page is asked any more; an older one may stay open."""
+        if request in visitor.asking:
+            visitor.asking.clear()
+
     page.on("console", console)
     page.on("pageerror", lambda error: visitor.faults.append(f"error: {error}"))
     page.on("request", request)
-    page.on("requestfinished", lambda request: visitor.asking.discard(request))
+    page.on("requestfinished", finished)
     page.on("requestfailed", lambda request: visitor.asking.discard(request))
     page.expose_function("pwn", lambda *_: visitor.faults.append("foreign code was run"))
     page.goto(f"{address}/?__theme={theme}{query}")

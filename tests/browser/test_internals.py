@@ -1,0 +1,44 @@
+"""What styles and scripts look for by gradio's own names is on gradio's page."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE
+from tests.serving import ROOT
+
+SELECTORS = tomllib.loads((ROOT / "components" / "ui" / "gradio_selectors.toml").read_text("utf-8"))
+STYLES = "".join(path.read_text("utf-8") for path in (ROOT / "assets").glob("*.css"))
+OWN = {
+    "--label",
+    "--mix",
+    "--rows",
+    *re.findall(r"(--[\w-]+)\s*:", STYLES),
+}  # the first are set by an element
+VARIABLES = sorted(set(re.findall(r"var\((--[\w-]+)", STYLES)) - OWN)
+VALUE = "name => getComputedStyle(document.querySelector('.gradio-container')).getPropertyValue(name)"
+
+
+def moved(page: Page, selectors: Mapping[str, str]) -> list[str]:
+    """What cannot be found any more, in a sentence for each."""
+    return [
+        f"nothing on gradio's page matches {selector} any more: {why}"
+        for selector, why in selectors.items()
+        if not page.locator(selector).count()
+    ]
+
+
+def test_what_is_looked_for_on_gradio_s_page_is_there(fake: Open) -> None:
+    visitor = fake(query="&backbone=many")  # so many classes that their names stand on an axis
+    visitor.sees_an_answer()
+    page = visitor.page
+    assert moved(page, SELECTORS["on_arrival"]) == []
+    assert page.locator("base").count() == 0, "the page's <base> is not removed any more"
+    unset = [name for name in VARIABLES if not page.evaluate(VALUE, name)]
+    assert not unset, f"gradio's theme no longer has {unset}"
+    visitor.looks_at("head")
+    expect(visitor.plot("flow").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+    assert moved(page, SELECTORS["head_view"]) == []
