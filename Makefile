@@ -1,19 +1,28 @@
-# Two commands: `make run` serves the demo, `make test` checks everything.
+# `make run` serves the demo, `make check` checks in a minute what it can, `make test` checks everything.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
+          --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run test bench pictures
+.PHONY: run check test static bench pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
 
-test: $(VENV)/test.stamp
+test: $(VENV)/test.stamp static
+	$(PYTEST)
+
+check: $(VENV)/test.stamp static
+	$(PYTEST) --quick -m "not families"
+
+static: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
+	$(BIN)/deptry .
+	$(BIN)/deptry . --requirements-files requirements.txt --extend-exclude tests --extend-exclude components/bundle
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from components.engine.engine import Engine
 from components.settings import Settings
+from components.ui.gradio_internals import block_functions
 from components.ui.shell import build
 from tests.serving import built
 
@@ -68,7 +69,7 @@ anything = st.one_of(leaves, numbers, texts, nested, long)
 def asks(engine: Engine) -> dict[str, Ask]:
     """The functions behind the public endpoints, by name."""
     page = built(lambda: build(engine))
-    return {fn.api_name: fn.fn for fn in page.fns.values() if fn.api_visibility == "public"}
+    return {fn.api_name: fn.fn for fn in block_functions(page).values() if fn.api_visibility == "public"}
 
 
 def outcome(ask: Ask, **asked: Any) -> Any:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from components.engine.engine import Engine
-from components.figures.moves import moved
-from components.figures.versions import versions
+from components.exhibits.edit.moves import align_versions
+from components.exhibits.edit.versions import versions
 from components.types import Query
 from tests.ui.compare_page import Page
 
@@ -21,8 +21,10 @@ def test_outputs_similarity_and_reads_are_those_of_each_version(engine: Engine) 
     page.ask()
     both = versions(page.values[page.tab.shown])
     assert both
-    words = moved(both)
-    assert words
+    aligned = align_versions(both)
+    assert aligned
+    words = aligned.words
+    assert words is not None
     assert len(both.moves) == 9
     for move in both.moves:
         query = Query(move.before.query.backbone, BEFORE, pooling=move.before.query.pooling)
@@ -35,16 +37,17 @@ def test_outputs_similarity_and_reads_are_those_of_each_version(engine: Engine) 
             float(new.probabilities[place] - old.probabilities[place]), abs=1e-6
         )
         assert move.flips == (old.predicted != new.predicted)
-        reading = words.reading(*move.answers)
-        assert sum(part.before or 0 for part in reading.parts) == pytest.approx(1, abs=1e-5)
-        assert sum(part.after or 0 for part in reading.parts) == pytest.approx(1, abs=1e-5)
+        reads = aligned.reads(*move.answers)
+        assert reads["before"].sum() == pytest.approx(1, abs=1e-5)
+        assert reads["after"].sum() == pytest.approx(1, abs=1e-5)
         if query.pooling == "native":
-            row = words.words.rows[query.backbone]
-            place = [word.surface for word in words.words.words].index("dull")
-            for alone, value in ((old, row[place].before), (new, row[place].after)):
+            rows = words[(words["backbone"] == query.backbone) & (words["word"] == "dull")]
+            (row,) = rows.to_dict("records")
+            for alone, value in ((old, row["before"]), (new, row["after"])):
                 start = alone.query.text.index("dull")
                 spans = alone.tokens.span
                 inside = (spans[:, 0] < start + 4) & (spans[:, 1] > start) & ~alone.tokens.special
                 assert value == pytest.approx(float(alone.similarity[-1][inside].mean()), abs=1e-6)
-    assert [word.surface for word in words.words.words if word.kind == "dropped"] == ["not"]
-    assert not [word for word in words.words.words if word.kind == "new"]
+    for _, rows in words.groupby("backbone"):
+        assert list(rows[rows["kind"] == "dropped"]["word"]) == ["not"]
+    assert "new" not in set(words["kind"])

@@ -33,7 +33,7 @@ def _measure(folder: Path) -> dict[str, float]:
     from components.engine.analysis import analyse
     from components.engine.checkpoints import Checkpoints
     from components.engine.examine import examine
-    from components.engine.safety.skeleton import size
+    from components.engine.safety.weights import size
     from components.types import Query
     from tests.tiny import checkpoint
 

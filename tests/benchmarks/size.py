@@ -7,10 +7,9 @@ from tempfile import TemporaryDirectory
 import plotly.io
 
 from components.engine.engine import Engine
-from components.figures.heatmap import heatmap
-from components.figures.outputs import outputs
-from components.figures.similarity import similarity
-from components.figures.view import View
+from components.exhibits.answer.heatmap import HEATMAP
+from components.exhibits.answer.outputs import OUTPUTS
+from components.exhibits.answer.similarity import SIMILARITY
 from components.settings import Settings
 from components.texts import load_texts
 from components.types import Query
@@ -27,12 +26,13 @@ def report() -> None:
         analysis = Engine(Settings(catalogue=catalogue)).analyze(Query("six", words(128)))
     tokens, layers = len(analysis.tokens.text), analysis.layers
     print(f"\nSize of an answer, {tokens} tokens, {layers} layers")
-    say, view = load_texts(), View(analysis, layers)
-    sizes = {
-        "the API's JSON (bar 60 kB)": json.dumps(to_json(analysis)),
-        "similarity plot (bar 40 kB)": plotly.io.to_json(similarity(view, say)),
-        "head outputs plot (bar 40 kB)": plotly.io.to_json(outputs(analysis, say)),
-        "heat map (bar 40 kB)": plotly.io.to_json(heatmap(view, say)),
+    plots = {
+        "similarity plot (bar 40 kB)": SIMILARITY,
+        "head outputs plot (bar 40 kB)": OUTPUTS,
+        "heat map (bar 40 kB)": HEATMAP,
     }
+    sizes = {"the API's JSON (bar 60 kB)": json.dumps(to_json(analysis))}
+    for name, exhibit in plots.items():
+        sizes[name] = plotly.io.to_json(exhibit.show(analysis, {}, load_texts()).figure)
     for name, text in sizes.items():
         print(f"{name:<44}{len(text or '') / 1000:9.1f} kB", flush=True)

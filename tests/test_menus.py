@@ -1,0 +1,188 @@
+"""What the menus offer: examples, backbones by place, and what fits each other."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.errors import PoolscopeError
+from components.menus import BackboneMenu, Choices, Example, load_examples, suited, unlinked
+from components.texts import in_bytes, load_texts
+from components.types import BackboneSpec, Query
+from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
+from tests.ui.fake_hub import FINDABLE, FakeHub
+
+SAY = load_texts()
+SPEC = BackboneSpec(
+    "key", "Title", "task", "a note", "hub", "org/name", available=False, size=1, licence="MIT"
+)
+BUNDLED = replace(SPEC, key="b", source="bundled", available=True)
+BACKBONES = FakeAnalyst().backbones()
+CHOICES = Choices.of(FakeAnalyst())
+PROBE = Query("first", "good", head="probe")
+
+
+def test_the_examples_cover_what_a_visitor_may_wonder_about() -> None:
+    texts = [example.text for example in load_examples()]
+    assert any(re.search(r"\bnot\b", text) for text in texts)
+    assert any(re.search(r"\b(\w+),? \1\b", text) for text in texts)
+    assert any(len(text.split()) >= 80 for text in texts)
+    assert any(not text.isascii() for text in texts)
+    assert sum(bool(example.text_pair) for example in load_examples()) >= 2
+    assert not any("\n" in text or text != text.strip() for text in texts)
+
+
+def test_examples_have_short_and_different_labels() -> None:
+    labels = [example.label for example in load_examples()]
+    assert len(set(labels)) == len(labels)
+    assert max(map(len, labels)) <= 28
+
+
+def test_the_chosen_backbone_stays_if_it_takes_as_many_texts() -> None:
+    assert suited(Example("", "a"), "untrained", BACKBONES) == "untrained"
+    assert suited(Example("", "a", "b"), "untrained", BACKBONES) == "pair"
+    assert suited(Example("", "a"), "pair", BACKBONES) == "first"
+
+
+def test_an_example_may_name_its_backbone() -> None:
+    assert suited(Example("", "a", backbone="last"), "first", BACKBONES) == "last"
+    assert suited(Example("", "a", backbone="not in this catalogue"), "first", BACKBONES) == "first"
+
+
+def _models(*specs: BackboneSpec, online: bool = True) -> BackboneMenu:
+    return BackboneMenu(specs, online, SAY)
+
+
+@pytest.mark.parametrize(
+    ("spec", "place", "title"),
+    [
+        (BUNDLED, "bundled", "Title"),
+        (replace(SPEC, source="local", available=True), "here", "Title"),
+        (replace(SPEC, source="local"), "here", "Title (not on this machine)"),
+        (replace(SPEC, available=True), "here", "Title"),
+        (replace(SPEC, size=268_064_743), "hub", "Title · 268 MB to download"),
+        (replace(SPEC, size=None), "hub", "Title · to download"),
+    ],
+)
+def test_where_a_backbone_comes_from_and_what_it_takes(spec: BackboneSpec, place: str, title: str) -> None:
+    models = _models(BUNDLED, replace(spec, key="asked"))
+    assert models.place("asked") == place
+    assert (title, "asked") in models.within(place)
+
+
+def test_offline_no_size_is_promised() -> None:
+    assert _models(SPEC, online=False).within("hub") == [("Title · not available offline", "key")]
+
+
+def test_places_are_counted_and_empty_ones_are_none() -> None:
+    assert _models(BUNDLED, SPEC).places == [("Bundled (1)", "bundled"), ("On the hub (1)", "hub")]
+
+
+def test_what_was_found_follows_the_catalogue_and_never_twice() -> None:
+    analyst = FakeAnalyst()
+    listed = analyst.backbones()
+    models = BackboneMenu.of(analyst, (listed[0], FINDABLE[0]), SAY)
+    assert models.specs == (*listed, FINDABLE[0])
+
+
+def test_availability_is_read_anew() -> None:
+    analyst = FakeAnalyst(hub=FakeHub())
+    assert BackboneMenu.of(analyst, (), SAY).place("far") == "hub"
+    list(analyst.fetch("far"))
+    assert BackboneMenu.of(analyst, (), SAY).place("far") == "here"
+
+
+@pytest.mark.parametrize(
+    ("licence", "note"),
+    [("MIT", "a note · licence: MIT"), ("", "a note · licence: not stated on the hub")],
+)
+def test_the_licence_of_a_model_of_the_hub_is_named(licence: str, note: str) -> None:
+    assert _models(replace(SPEC, licence=licence)).note("key") == note
+    assert _models(replace(SPEC, licence=licence, source="local")).note("key") == "a note"
+
+
+@pytest.mark.parametrize("key", ["unknown", None, ["key"], 5])
+def test_an_unknown_key_has_no_note_and_stands_among_the_first(key: object) -> None:
+    assert _models(BUNDLED, SPEC).note(key) == ""
+    assert _models(BUNDLED, SPEC).place(key) == "bundled"
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "0 kB"),
+        (131_632, "132 kB"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (9_949_999, "9.9 MB"),
+        (9_950_000, "10 MB"),
+        (268_064_743, "268 MB"),
+        (999_499_999, "999 MB"),
+        (999_500_000, "1.0 GB"),
+        (1_450_000_000, "1.4 GB"),
+        (2_000_000_000_000, "2,000.0 GB"),
+    ],
+)
+def test_bytes_in_words(size: int, words: str) -> None:
+    assert in_bytes(size).said(SAY) == words
+
+
+def test_markdown_makes_no_links() -> None:
+    assert "](" not in unlinked("[a](https://example.org)[b](c)")
+
+
+def test_a_backbone_without_probes_offers_only_its_own_head() -> None:
+    assert CHOICES.heads(Query("untrained", "good")) == ("own",)
+    assert CHOICES.heads(Query("first", "good")) == ("own", "probe")
+    assert CHOICES.heads(Query("last", "good", "bad")) == ("own",)  # its probes take one text
+
+
+def test_tasks_fit_backbone_and_number_of_texts() -> None:
+    assert [task.key for task in CHOICES.tasks(PROBE)] == ["sentiment", "topic"]
+    assert [task.key for task in CHOICES.tasks(replace(PROBE, text_pair="bad"))] == ["paraphrase"]
+    assert [task.key for task in CHOICES.tasks(replace(PROBE, text_pair="  "))] == ["sentiment", "topic"]
+    assert CHOICES.tasks(Query("unknown", "good")) == ()
+
+
+def test_learned_poolings_are_offered_to_a_probe_only() -> None:
+    def offered(head: str) -> list[str]:
+        return [key for _, key in CHOICES.poolings(replace(PROBE, head=head))]
+
+    assert offered("own") == [spec.key for spec in POOLINGS if not spec.learned]
+    assert offered("probe") == [spec.key for spec in POOLINGS]
+
+
+@pytest.mark.parametrize(
+    ("given", "fitted"),
+    [
+        (replace(PROBE, task="topic"), replace(PROBE, task="topic")),
+        (replace(PROBE, task="topic", text_pair="bad"), replace(PROBE, text_pair="bad")),
+        (replace(PROBE, task="topic", backbone="untrained"), Query("untrained", "good")),
+        (Query("first", "good", pooling="attention", task="topic"), Query("first", "good")),
+        (Query("first", "good", pooling="x", head="y"), Query("first", "good", pooling="x", head="y")),
+    ],
+)
+def test_what_no_longer_fits_is_given_up(given: Query, fitted: Query) -> None:
+    assert CHOICES.fitted(given) == fitted
+
+
+@given(
+    st.builds(
+        Query,
+        st.sampled_from([kind.spec.key for kind in KINDS]),
+        st.just("good"),
+        st.sampled_from(["", " ", "bad"]),
+        st.sampled_from([spec.key for spec in POOLINGS if spec.key != "pooler"]),
+        st.sampled_from(["own", "probe"]),
+        task=st.sampled_from(["", "nonsense", *(task.key for task in TASKS)]),
+    )
+)
+def test_what_fits_is_never_refused(query: Query) -> None:
+    fitted = CHOICES.fitted(replace(query, text_pair=query.text_pair.strip()))
+    try:
+        FakeAnalyst().analyze(fitted)
+    except PoolscopeError as error:
+        pytest.fail(str(error))
+    assert CHOICES.fitted(fitted) == fitted
