@@ -1,11 +1,13 @@
-"""What a Space fetches while it is built is what the catalogue marks; every hub entry is complete."""
+"""The Space: its front matter, its licence and its citation; what it fetches is what the catalogue marks."""
 
+import hashlib
 import re
 import tomllib
 from typing import Any
 
 import yaml
 from huggingface_hub.utils import validate_repo_id
+from PIL import Image
 
 from components.settings import ASSETS, Settings
 from tests.serving import ROOT
@@ -18,6 +20,54 @@ VOCABULARIES = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
 SMALL = {"tokenizer_config.json", "special_tokens_map.json"}
 NEEDED = {"config.json", "model.safetensors"}
 PRELOADED = 1_500_000_000  # bytes that a build may fetch
+APACHE = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"  # of apache.org's own text
+THUMBNAIL = "assets/thumbnail.png"
+CARD = (1200, 630)  # pixels of a picture that a shared link shows
+KEYS = {  # of the hub's reference of a Space's configuration, and of every repository there: license
+    *("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "python_version", "app_file", "pinned"),
+    *("license", "short_description", "thumbnail", "tags", "models", "preload_from_hub"),
+}
+
+
+def test_the_front_matter_fits_the_requirements() -> None:
+    requirements = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    assert set(FRONT) == KEYS
+    assert FRONT["sdk_version"].rsplit(".", 1)[0] in requirements
+    assert (ROOT / FRONT["app_file"]).is_file()
+    assert FRONT["python_version"] == "3.12"
+    assert len(FRONT["short_description"]) <= 60
+
+
+def test_the_models_of_the_space_are_in_the_catalogue() -> None:
+    assert set(FRONT["models"]) <= {entry["hub"] for entry in HUB.values()}
+    assert {line.split(" ")[0] for line in FRONT["preload_from_hub"]} <= set(FRONT["models"])
+    assert len(set(FRONT["models"])) == len(FRONT["models"])
+    assert all(re.fullmatch(r"[a-z-]+", tag) for tag in FRONT["tags"])
+
+
+def test_the_thumbnail_is_a_picture_for_shared_links() -> None:
+    assert FRONT["thumbnail"].endswith(THUMBNAIL)  # an address once the Space has a name
+    with Image.open(ROOT / THUMBNAIL) as picture:
+        assert picture.size == CARD
+
+
+def test_the_licence_is_whole_and_the_same_everywhere() -> None:
+    assert hashlib.sha256((ROOT / "LICENSE").read_bytes()).hexdigest() == APACHE
+    assert FRONT["license"] == "apache-2.0"
+    assert citation()["license"] == "Apache-2.0"
+
+
+def test_the_citation_is_a_citation_file_1_2() -> None:
+    allowed = {"cff-version", "type", "title", "abstract", "message", "authors", "license", "keywords"}
+    assert set(citation()) == allowed
+    assert (citation()["cff-version"], citation()["type"]) == ("1.2.0", "software")
+    assert citation()["title"] == FRONT["title"]
+    assert citation()["authors"] == [{"name": "The Poolscope developers"}]
+
+
+def citation() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    return read
 
 
 def test_the_front_matter_preloads_what_the_catalogue_marks() -> None:

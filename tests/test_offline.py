@@ -8,21 +8,18 @@ from pathlib import Path
 
 from gradio_client import Client
 
-from tests.serving import ROOT, served
+from tests.serving import ROOT
 
 
-def test_the_server_needs_no_network_and_does_not_try(tmp_path: Path) -> None:
-    attempts = tmp_path / "attempts"
-    attempts.touch()
-    with served("tests/guarded_app.py", log=tmp_path / "log", ATTEMPTS=str(attempts)) as url:
-        with urllib.request.urlopen(url) as answer:
-            assert b"Poolscope" in answer.read()
-        client = Client(url, verbose=False)
-        here = [spec for spec in client.predict(api_name="/backbones") if spec["available"]]
-        assert len(here) >= 15
-        for spec in here:
-            analysis = client.predict(spec["key"], "good", api_name="/analyze")
-            assert analysis["backbone"] == spec["key"]
+def test_the_server_needs_no_network_and_does_not_try(app_url: str, attempts: Path) -> None:
+    with urllib.request.urlopen(app_url) as answer:
+        assert b"Poolscope" in answer.read()
+    client = Client(app_url, verbose=False)
+    here = [spec for spec in client.predict(api_name="/backbones") if spec["available"]]
+    assert len(here) >= 15
+    for spec in here:
+        analysis = client.predict(spec["key"], "good", api_name="/analyze")
+        assert analysis["backbone"] == spec["key"]
     assert attempts.read_text() == ""
 
 

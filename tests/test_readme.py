@@ -1,37 +1,82 @@
-"""The README is true: its example runs, its tables and links agree with the project."""
+"""The README and the pages of docs are true: their examples run, their tables agree with what is measured."""
 
+from __future__ import annotations
+
+import json
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import gradio as gr
 import pytest
-import yaml
+import torch
+from gradio_client import Client
 
+from components.bundle.__main__ import arguments
 from components.engine.engine import Engine
-from components.results import read_results
+from components.engine.pooling import pooling
+from components.exhibits import panels
+from components.exhibits.control import to_link
+from components.exhibits.exhibit import Panel
+from components.exhibits.questions.answers import Answers
+from components.exhibits.questions.question import read_questions
+from components.results import Results, read_results
 from components.settings import Settings
-from tests.serving import ROOT
+from components.texts import Texts, load_texts
+from components.types import Query
+from components.ui.places import build_places
+from components.ui.shell import build
+from components.ui.tab import Surroundings
+from tests.exhibits.questions.asking import RESULTS, shipped
+from tests.serving import ROOT, built
+from tests.ui.fake import FakeAnalyst
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    page.name: page.read_text(encoding="utf-8")
+    for page in (*(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md")
+}
+LOCAL = "http://127.0.0.1:7860"
+SAY = load_texts()
 
 
-def block(language: str, containing: str) -> str:
-    """The README's code block of ``language`` that contains some words."""
-    blocks = re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def block(page: str, language: str, containing: str) -> str:
+    """The code block of a page in ``language`` that contains some words."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGES[page], re.DOTALL)
     return next(text for text in blocks if containing in text)
 
 
+def run_block(page: str, containing: str, **given: object) -> SimpleNamespace:
+    """What a block of Python defines; its annotations stay texts, as in every module."""
+    space: dict[str, Any] = dict(given)
+    exec(compile(block(page, "py", containing), page, "exec", annotations.compiler_flag), space)
+    return SimpleNamespace(**space)
+
+
+def saying(**texts: str) -> Texts:
+    """English with some more sentences, by their keys: ``a__b`` stands for a.b."""
+    return replace(
+        SAY, entries={**SAY.entries, **{key.replace("__", "."): one for key, one in texts.items()}}
+    )
+
+
+# The API
+
+
 def test_the_python_example_runs(app_url: str) -> None:
-    code = block("python", "gradio_client").replace("http://127.0.0.1:7860", app_url)
+    code = block("api.md", "python", "gradio_client").replace(LOCAL, app_url)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "BertForSequenceClassification reads ['[CLS]'] and says " in done.stdout
     assert re.search(r"\[CLS\] \+1\.000", done.stdout)
 
 
 def test_the_curl_example_runs(app_url: str) -> None:
-    first, second = block("bash", "curl").replace("http://127.0.0.1:7860", app_url).split("curl -sN")
+    first, second = block("api.md", "bash", "curl").replace(LOCAL, app_url).split("curl -sN")
     event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
     (event_id,) = re.findall(r'"event_id":\s*"(\w+)"', event)
     command = "curl -sN" + second.replace("EVENT_ID", event_id)
@@ -39,58 +84,167 @@ def test_the_curl_example_runs(app_url: str) -> None:
     assert '"architecture": "BertForSequenceClassification"' in answer
 
 
-def test_every_pooling_stands_in_the_table(engine: Engine) -> None:
-    table = README.split("| Pooling |")[1].split("\n\n")[0]
-    assert set(re.findall(r"`(\w+)`", table)) == {spec.key for spec in engine.poolings()}
+@dataclass(frozen=True)
+class Section:
+    """What docs/api.md says of an endpoint: its ``arguments``, and what is ``named`` there."""
+
+    arguments: str
+    named: set[str]
+
+
+def endpoints() -> dict[str, Section]:
+    """The sections of docs/api.md, by the name of the endpoint."""
+    sections = re.findall(
+        r"^### `(/\w+)\(([^\n]*)\)`\n(.*?)(?=^###|\Z)", PAGES["api.md"], re.DOTALL | re.MULTILINE
+    )
+    return {name: Section(arguments, set(re.findall(r"`(\w+)`", text))) for name, arguments, text in sections}
+
+
+def written(parameter: dict[str, Any]) -> str:
+    """An argument of an endpoint as Python has it."""
+    default = json.dumps(parameter["parameter_default"])
+    return parameter["parameter_name"] + (f"={default}" if parameter["parameter_has_default"] else "")
+
+
+def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: str) -> None:
+    served = Client(app_url, verbose=False).view_api(return_format="dict")
+    assert isinstance(served, dict)
+    assert {name: section.arguments for name, section in endpoints().items()} == {
+        name: ", ".join(map(written, endpoint["parameters"]))
+        for name, endpoint in served["named_endpoints"].items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("/backbones", []),
+        ("/fetch", ["bert-sentiment"]),
+        ("/poolings", []),
+        ("/analyze", ["bert-sentiment", "not good"]),
+        ("/anatomy", ["bert-sentiment", "not good"]),
+        ("/compare", [["bert-sentiment"], ["mean"], "not good"]),
+    ],
+)
+def test_every_key_of_an_answer_stands_in_its_section(app_url: str, name: str, asked: list[Any]) -> None:
+    answer = Client(app_url, verbose=False).predict(*asked, api_name=name)
+    assert keys_of(answer) <= endpoints()[name].named
+
+
+def keys_of(answer: Any) -> set[str]:
+    """All keys of an answer and of what is in it, but the stages that took ``milliseconds``."""
+    if isinstance(answer, list):
+        return set().union(*map(keys_of, answer))
+    if not isinstance(answer, dict):
+        return set()
+    return set(answer).union(*(keys_of(value) for key, value in answer.items() if key != "milliseconds"))
+
+
+# Tables
+
+
+def test_the_poolings_in_the_table_exist(engine: Engine) -> None:
+    table = PAGES["measuring.md"].split("| Pooling |")[1].split("\n\n")[0]
+    named = re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
+    assert len(named) > 10
+    assert set(named) <= {spec.key for spec in engine.poolings()}
 
 
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
 def test_the_accuracies_are_those_of_the_results(task: str) -> None:
-    (line,) = re.findall(rf"^\| {task}, .*$", README, re.MULTILINE)
+    (line,) = re.findall(rf"^\| {task}, .*$", PAGES["backbones.md"], re.MULTILINE)
     results = read_results(ROOT / "assets" / "results.json").checkpoints
     measured = [row for row in results if row.task == task]
     shown = [f"{100 * row.accuracy:.1f}" for row in measured] + [f"{100 * measured[0].majority:.1f}"]
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
 
 
-def test_every_setting_stands_in_the_table() -> None:
-    named = set(re.findall(r"`POOLSCOPE_(\w+)`", README.split("## Settings")[1].split("##")[0]))
-    assert named == {name.upper() for name in Settings.model_fields}
+# What an owner writes
 
 
 def test_the_catalogue_example_is_read(tmp_path: Path) -> None:
-    text = block("toml", "[my-classifier]")
+    text = block("backbones.md", "toml", "[my-classifier]")
     assert set(tomllib.loads(text)) == {"my-classifier"}
     file = tmp_path / "backbones.toml"
     file.write_text(text, encoding="utf-8")
     assert [spec.key for spec in Engine(Settings(catalogue=file)).backbones()] == ["my-classifier"]
 
 
+def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
+    text = block("talks.md", "toml", "[[step]]")
+    file = tmp_path / "talk.toml"
+    file.write_text(text, encoding="utf-8")
+    page = built(lambda: build(shipped(), talk=file))
+    assert "slide-1" in {block.elem_id for block in page.blocks.values()}
+    named = re.findall(r"show = .*: ([\w, ]+) \.\.\.", text)[0].split(", ")
+    every = [one for one in vars(panels).values() if isinstance(one, Panel)]
+    assert set(named) <= {exhibit.name for panel in every for exhibit in panel.exhibits}
+
+
+def test_the_recipe_s_command_is_understood() -> None:
+    lines = [shlex.split(line, comments=True) for line in block("recipe.md", "bash", "--data").splitlines()]
+    (given,) = [line[3:] for line in lines if line[1:3] == ["-m", "components.bundle"] and "--data" in line]
+    assert arguments(()).parse_args(given).jobs == 2
+
+
+# How to add something
+
+
 def test_the_pooling_example_works() -> None:
-    code = block("py", '@pooling("median')
-    space: dict[str, object] = {}
-    exec(
-        "from __future__ import annotations\nfrom components.engine.pooling import States, pooling\n" + code,
-        space,
+    made = run_block("CONTRIBUTING.md", "def median", pooling=pooling).median
+    assert made.spec.key == "median"
+    hidden = torch.tensor([[[5.0, 1.0], [1.0, 2.0], [3.0, 9.0], [100.0, 100.0]]])
+    mask = torch.tensor([[True, True, True, False]])
+    states = SimpleNamespace(hidden=hidden, mask=mask)
+    assert made(states).tolist() == [[3.0, 2.0]]
+
+
+def test_the_exhibit_example_is_shown_with_its_control() -> None:
+    home = run_block("CONTRIBUTING.md", "LENGTHS = Exhibit")
+    say = saying(
+        lengths__heading="How long?",
+        lengths__words="{longest} is longest.",
+        lengths__characters="characters",
+        lengths__shares="as shares",
     )
-    assert space["median"].spec.key == "median"  # type: ignore[attr-defined]  # what the decorator makes
+    analysis = FakeAnalyst().analyze(Query("first", "not good"))
+    shown = home.LENGTHS.shown(analysis, {}, say)
+    assert shown.data["characters"].tolist() == [len(text) for text in ("", "not", "good", "")]
+    assert shown.words == "good is longest."
+    assert list(shown.figure.data[0].y) == shown.data["characters"].tolist()
+    shares = home.LENGTHS.shown(analysis, {"length_shares": True}, say).data["characters"]
+    assert shares.sum() == pytest.approx(1)
+    assert to_link({"length_shares": True}, home.LENGTHS.controls) == "length_shares=1"
+
+    def lay_out() -> Any:
+        with gr.Blocks(analytics_enabled=False):
+            panel = replace(panels.TOKENS, rows=((home.LENGTHS,),))
+            return build_places(panel, say)
+
+    places = built(lay_out)
+    assert isinstance(places.controls[home.SHARES], gr.Checkbox)
+    assert "How long?" in places.show(analysis, {})[places.places[0].above]
 
 
-def test_the_front_matter_fits_the_requirements() -> None:
-    front = yaml.safe_load(README.split("---")[1])
-    requirements = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    assert front["sdk_version"].rsplit(".", 1)[0] in requirements
-    assert (ROOT / front["app_file"]).is_file()
-    assert front["python_version"] == "3.12"
-    assert len(front["short_description"]) <= 60
+def test_the_tab_example_is_laid_out() -> None:
+    home = run_block("CONTRIBUTING.md", "ABOUT = TabKind")
+
+    def lay_out() -> gr.Blocks:
+        with gr.Blocks(analytics_enabled=False) as page:
+            banner = gr.HTML("")
+            with gr.Tabs() as chosen, gr.Tab("About") as select:
+                say = saying(about__text="Made by many.")
+                around = Surroundings(FakeAnalyst(), Results(), say, banner, select, chosen, {})
+                assert home.ABOUT.build(around) is None
+        return page
+
+    page = built(lay_out)
+    assert "Made by many." in [getattr(block, "value", None) for block in page.blocks.values()]
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", README))))
-def test_every_link_leads_to_a_file(target: str) -> None:
-    assert (ROOT / target).is_file()
-
-
-def test_every_module_of_the_engine_stands_in_the_layout() -> None:
-    layout = README.split("## The house")[1]
-    modules = {path.name for path in (ROOT / "components" / "engine").glob("*.py")}
-    assert modules - {"__init__.py", "stopwatch.py"} <= set(re.findall(r"(\w+\.py)", layout))
+def test_the_question_example_is_answered(tmp_path: Path) -> None:
+    file = tmp_path / "questions.toml"
+    file.write_text(block("CONTRIBUTING.md", "toml", "[negation]"), encoding="utf-8")
+    questions = read_questions(file)
+    for tag, said in (("en", "It reads "), ("zh", "它读取")):
+        assert said in Answers(shipped(), RESULTS, questions, load_texts(tag)).answer("negation").card
