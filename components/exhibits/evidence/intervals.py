@@ -7,8 +7,10 @@ pooling, and the same scale, so that a spread in one can be held against the oth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from html import escape
 from math import floor
+from types import MappingProxyType
 from typing import Any
 
 import plotly.graph_objects as go
@@ -31,6 +33,7 @@ from components.exhibits.evidence.evidence import BASE, Estimates, Evidence, acc
 from components.exhibits.evidence.table import probe_data
 from components.exhibits.exhibit import Exhibit, Shown, legend_html
 from components.exhibits.view import number
+from components.results import Baseline, BaselineResult
 from components.texts import Texts
 
 # A colour and a shape for each backbone, so that neither eyes nor printers need the other.
@@ -40,6 +43,10 @@ MARKS = (
     (SECOND, "diamond", "◆"),
     (CHOSEN, "triangle-up", "▲"),
     (SPECIAL, "triangle-down", "▼"),
+)
+# How the accuracy of a baseline is drawn, and its sign in the legend.
+LINES: Mapping[Baseline, tuple[str, str]] = MappingProxyType(
+    {"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")}
 )
 STEP = 0.25  # between grid lines, of accuracy and of rho alike
 VALUES = 58  # pixels of the column of values at the right
@@ -55,6 +62,10 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
         f"{escape(visible(evidence.titles[key]))}</li>"
         for key, (colour, _, sign) in zip(evidence.backbones, MARKS, strict=False)
     ]
+    items += [
+        f'<li><span aria-hidden="true">{LINES[row.kind][1]}</span> {escape(_baseline(row, say))}</li>'
+        for row in evidence.beside
+    ]
     notes = [say("evidence.intervals")]
     if len(evidence.backbones) == 1:
         notes.append(say("evidence.guide", base=BASE))
@@ -68,7 +79,11 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     measured = {key: evidence.accuracies(key) for key in evidence.backbones}
     heading = say("evidence.accuracy_heading")
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
-    return _plot(evidence, measured, heading, title, accuracy_text, say)
+    shown = _plot(evidence, measured, heading, title, accuracy_text, say)
+    lines = [_guide(row.accuracy, LINES[row.kind][0]) for row in evidence.beside]
+    figure = go.Figure(shown.figure)
+    figure.update_layout(shapes=[*figure.layout.shapes, *lines])
+    return replace(shown, figure=figure)
 
 
 def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -143,7 +158,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
             showgrid=True,
             gridcolor="rgba(128, 128, 128, 0.12)",
         ),
-        shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value)],
+        shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value, "dot")],
     )
     return go.Figure(data=traces, layout=frame)
 
@@ -191,10 +206,17 @@ def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say
     )
 
 
-def _guide(value: float) -> dict[str, Any]:
-    """A line through the value of cls, which all others are compared with."""
-    line = {"color": "rgba(128, 128, 128, 0.9)", "width": 1.5, "dash": "dot"}
-    return {"type": "line", "yref": "paper", "x0": value, "x1": value, "y0": 0, "y1": 1, "line": line}
+def _baseline(row: BaselineResult, say: Texts) -> str:
+    """A baseline and what it reaches."""
+    name = say(f"evidence.baseline_{row.kind}")
+    return say("evidence.baseline", name=name, accuracy=accuracy_text(row.accuracy))
+
+
+def _guide(value: float, dash: str) -> dict[str, Any]:
+    """A line through a value that others are compared with."""
+    line = {"color": "rgba(128, 128, 128, 0.9)", "width": 1.5, "dash": dash}
+    ends = {"x0": value, "x1": value, "y0": 0, "y1": 1}
+    return {"type": "line", "layer": "below", "yref": "paper", **ends, "line": line}
 
 
 def _mark(line: float, shown: Format) -> str:
