@@ -121,4 +121,13 @@ def percent(probability: float) -> str:
         return "< 0.1 %"
     if 99.9 < value < 100:
         return "> 99.9 %"
-    return f"{value:.0f} %" if 1 <= value < 99 or value in (0, 100) else f"{value:.1f} %"
+    shown, digits = rounded_percent(probability)
+    return f"{shown:.{digits}f} %"
+
+
+def rounded_percent(probability: float) -> tuple[float, int]:
+    """A probability in percent as `percent` shows it, and with how many decimals; its bounds as 0 and 100."""
+    value = 100 * float(probability)
+    if 1 <= value < 99 or value in (0, 100):
+        return float(round(value)), 0
+    return (0.0 if value < 0.1 else 100.0 if value > 99.9 else round(value, 1)), 1

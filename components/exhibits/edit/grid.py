@@ -19,23 +19,37 @@ from components.exhibits.comparison.cells import (
 from components.exhibits.comparison.comparison import Comparison, predicts
 from components.exhibits.edit.versions import Move, Versions
 from components.exhibits.exhibit import unseen_html
-from components.exhibits.view import number
+from components.exhibits.view import number, rounded_percent
 from components.texts import Texts
 from components.types import Analysis
 
-TINY = 0.0005  # of a probability: what is less is not shown as a number
+VALUE = 2  # decimals of a regression's value
 
 
 def moved_text(move: Move, say: Texts) -> str:
-    """By how much the followed output moved: "−86 pp"; "" where it cannot be said."""
+    """By how much the followed output moved, "−24 pp": what both values differ by as they are shown.
+
+    "" where it cannot be said. Of a move that their rounding hides, it says below what it is.
+    """
+    if move.answers is None or move.output is None:
+        return ""
+    was, now = (float(analysis.probabilities[move.output]) for analysis in move.answers)
+    if move.answers[0].problem_type == "regression":
+        return signed(round(now, VALUE) - round(was, VALUE), VALUE)
+    (before, fine), (after, finer) = rounded_percent(was), rounded_percent(now)
+    digits = max(fine, finer)
+    if before == after and was != now:
+        return say("edit.tiny", least=f"{10**-digits:.{digits}f}")
+    return say("edit.points", value=signed(after - before, digits))
+
+
+def exact_text(move: Move, say: Texts) -> str:
+    """The same with two decimals, from the values themselves; "" where it cannot be said."""
     if move.answers is None or move.moved is None:
         return ""
     if move.answers[0].problem_type == "regression":
-        return signed(move.moved, 2)
-    if 0 < abs(move.moved) < TINY:
-        return say("edit.tiny")
-    size = abs(100 * move.moved)
-    return say("edit.points", value=signed(100 * move.moved, 0 if size >= 1 else 1))
+        return signed(move.moved, 2 * VALUE)
+    return say("edit.points", value=signed(100 * move.moved, VALUE))
 
 
 def signed(value: float, digits: int) -> str:
@@ -107,5 +121,5 @@ def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison,
         return [*lines, say("compare.random")]
     if move.output is not None:
         label = output_label(before, move.output)
-        lines.append(say("edit.followed", label=label, moved=moved_text(move, say)))
+        lines.append(say("edit.followed", label=label, moved=exact_text(move, say)))
     return [*lines, say("edit.flips")] if move.flips else lines

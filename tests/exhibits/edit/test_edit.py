@@ -5,8 +5,11 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 from components.errors import PoolscopeError
@@ -48,6 +51,18 @@ def both(before: list[Any], after: list[Any], titles: tuple[str, ...] = ()) -> C
     return replace(comparison([before], titles), after=comparison([after], titles).compared)
 
 
+def apart(before: str, after: str) -> str:
+    """By how much two percentages differ, worked out from what is read of them."""
+    was, now = (
+        Decimal("0.0" if text.startswith("<") else "100.0" if text.startswith(">") else text.split()[0])
+        for text in (before, after)
+    )
+    if was == now:
+        return f"< {Decimal(1).scaleb(was.as_tuple().exponent)} pp"  # type: ignore[arg-type]  # no NaN
+    moved = now - was
+    return f"{'+' if moved > 0 else '−'}{abs(moved)} pp"
+
+
 def said(given: Comparison) -> str:
     return words(agreement(given, {}, SAY).html)
 
@@ -65,14 +80,16 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
             old, new = (FakeAnalyst().analyze(Query(key, text, pooling=pooling)) for text in (BEFORE, AFTER))
             if old.problem_type == "regression":
                 was, now = float(old.probabilities[0]), float(new.probabilities[0])
-                assert cell == f"before: {number(was)}now: {number(now)}{signed(now - was, 2)}"
+                before, after = number(was), number(now)
+                moved = Decimal(after.replace("−", "-")) - Decimal(before.replace("−", "-"))
+                assert cell == f"before: {before}now: {after}{signed(float(moved), 2)}"
                 continue
             for label in (*old.predicted, *new.predicted):
                 assert label in cell
             if old.problem_type == "single_label":
                 assert f"{percent(old.probabilities.max())}now: " in cell
-                moved = 100 * (new.probabilities - old.probabilities)[old.probabilities.argmax()]
-                points = f"{signed(float(moved), 0 if abs(moved) >= 1 else 1)} pp"
+                place = old.probabilities.argmax()
+                points = apart(percent(old.probabilities[place]), percent(new.probabilities[place]))
                 assert (points in cell) == old.head_trained
             assert ("flip" in kind) == (old.head_trained and set(old.predicted) != set(new.predicted))
             assert ("untrained" in kind) == (not old.head_trained)
@@ -135,6 +152,34 @@ def test_the_sentence_counts_who_changes_its_mind() -> None:
     assert none.startswith("None of 2 combinations changes its mind.The largest move: B0 under p0")
     same = said(both([NO, YES], [NO, YES]))
     assert same.startswith("None of 2 combinations changes its mind.No output moves at all.")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moved"),
+    [
+        (0.536, 0.304, "54 % → 30 % (−24 pp)"),  # by 23.2
+        (0.544, 0.546, "54 % → 55 % (+1 pp)"),
+        (0.9, 0.904, "90 % → 90 % (< 1 pp)"),
+        (0.996, 0.9962, "99.6 % → 99.6 % (< 0.1 pp)"),
+        (0.996, 0.3, "99.6 % → 30 % (−69.6 pp)"),
+        (0.99996, 0.0000001, "> 99.9 % → < 0.1 % (−100.0 pp)"),
+    ],
+)
+def test_a_move_is_what_both_values_differ_by_as_they_are_read(
+    before: float, after: float, moved: str
+) -> None:
+    both_ways = both([answer([before, 1 - before])], [answer([after, 1 - after])])
+    assert f"negative {moved}." in said(both_ways)
+    cell = Table(grid(both_ways, {}, SAY).html).rows[1][1]
+    assert moved.partition("(")[2].rstrip(")") in cell
+
+
+def test_every_move_adds_up_and_the_exact_one_is_seen_on_hovering() -> None:
+    chances = np.random.default_rng(0).uniform(0.5, 1, 100)
+    for was, now in pairwise(float(np.float32(one)) for one in chances):
+        given = both([answer([was, 1 - was])], [answer([now, 1 - now])])
+        assert apart(percent(was), percent(now)) in said(given)
+        assert f"negative: {signed(100 * (now - was), 2)} pp" in grid(given, {}, SAY).html
 
 
 def test_what_does_not_count_is_said_apart() -> None:
