@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from components.texts import Sentence, Texts, load_texts
 
+PLAIN = {"errors.word": "errors.sentence", "errors.no_tokens": "errors.sentence"}  # on the page
+
 
 class PoolscopeError(ValueError):
     """A request that cannot be answered as asked; its text is written for the visitor.
 
     It names the field, what was given and what is allowed, and never shows more than the first 60 characters
     of what was given, unless that is a Sentence. ``key`` and ``values`` make the sentence that says what is
-    allowed. ``str`` gives the message in English, ``said`` in any language.
+    allowed. ``str`` gives the message in English, ``said`` in any language, ``plainly`` as the page says it.
     """
 
     def __init__(self, field: str, given: object, key: str, /, **values: object) -> None:
         self.field = field
+        self._key = key
         self.sentence = Sentence(
             "errors.message",
             field=Sentence(named) if (named := f"fields.{field}") in load_texts().entries else field,
@@ -26,6 +29,10 @@ class PoolscopeError(ValueError):
     def said(self, say: Texts) -> str:
         """The message in the language of ``say``."""
         return self.sentence.said(say)
+
+    def plainly(self, say: Texts) -> str:
+        """The same for who stands before an empty box: only what to do, without field and value."""
+        return say(PLAIN[self._key]) if self._key in PLAIN else self.said(say)
 
 
 def _shown(given: object) -> str | Sentence:

@@ -77,8 +77,9 @@ class BackboneMenu:
     @property
     def places(self) -> Menu:
         """The places that there are backbones in, with their numbers."""
-        counts = {name: len(self.within(name)) for name in TITLES}
-        return [(self.say(TITLES[name], count=count), name) for name, count in counts.items() if count]
+        titles = TITLES if self.online else {**TITLES, HUB: "models.hub_offline"}
+        counts = {name: len(self.within(name)) for name in titles}
+        return [(self.say(titles[name], count=count), name) for name, count in counts.items() if count]
 
     def within(self, name: object) -> Menu:
         """The backbones of one place."""

@@ -47,11 +47,23 @@ class Texts:
         return self("list.space").join(sentences)
 
 
+@dataclass(frozen=True)
+class Named:
+    """A title from other data that no language has been chosen for yet; see `Texts.name`."""
+
+    original: str
+    key: str = ""
+
+    def said(self, say: Texts) -> str:
+        """The title in the language of ``say``."""
+        return say.name(self.original, self.key)
+
+
 @dataclass(frozen=True, init=False)
 class Sentence:
     """A sentence that no language has been chosen for yet: its key, and what fills its placeholders.
 
-    A value may be a Sentence itself, or several values in a tuple, which are listed.
+    A value may be a Sentence itself, a title by its name, or several values in a tuple, which are listed.
     """
 
     key: str
@@ -82,7 +94,7 @@ def in_bytes(size: int) -> Sentence:
 def _said(value: object, say: Texts) -> object:
     if isinstance(value, tuple):
         return say.listed(str(_said(part, say)) for part in value)
-    return value.said(say) if isinstance(value, Sentence) else value
+    return value.said(say) if isinstance(value, Sentence | Named) else value
 
 
 @cache  # files of the app, which are the same for every error and every page

@@ -73,7 +73,9 @@ def test_where_a_backbone_comes_from_and_what_it_takes(spec: BackboneSpec, place
 
 
 def test_offline_no_size_is_promised() -> None:
-    assert _models(SPEC, online=False).within("hub") == [("Title · not available offline", "key")]
+    models = _models(SPEC, online=False)
+    assert models.within("hub") == [("Title · not available offline", "key")]
+    assert models.places == [("On the hub · offline (1)", "hub")]  # before anybody goes there
 
 
 def test_places_are_counted_and_empty_ones_are_none() -> None:

@@ -17,7 +17,7 @@ from components.exhibits.exhibit import heading_html
 from components.exhibits.panels import ANSWER, HEAD, TOKENS
 from components.menus import load_examples
 from components.settings import Settings
-from components.texts import ENGLISH, Sentence, in_bytes, languages, load_texts
+from components.texts import ENGLISH, Named, Sentence, in_bytes, languages, load_texts
 from tests.exhibits.compared import answer, comparison
 from tests.ui.fake import KINDS, FakeAnalyst, Kind, Query
 
@@ -162,6 +162,15 @@ def test_a_sentence_waits_for_its_language() -> None:
     assert str(listed) == "allowed are cls, first text"
     assert listed.said(load_texts("zh")) == "可选的有 cls、第一段文本"
     assert listed == Sentence("errors.allowed", allowed=("cls", Sentence("segment.first")))
+
+
+def test_a_title_waits_for_its_language() -> None:
+    said = Sentence(
+        "warnings.swap", own="[CLS]", pooling=Named("max · maximum over tokens", "pooling.max.title")
+    )
+    assert str(said).endswith("it learned on [CLS], and here it is given “max · maximum over tokens”.")
+    assert "max · 各词元的最大值" in said.said(load_texts("zh"))
+    assert Named("Our own").said(load_texts("zh")) == "Our own"
 
 
 def test_an_error_is_said_in_every_language() -> None:

@@ -14,10 +14,11 @@ from components.engine.pooling import POOLINGS, Pooling, States
 from components.engine.probes import Probe
 from components.engine.reads import Head, Pooled, Reading
 from components.errors import PoolscopeError
-from components.texts import Sentence
+from components.texts import Named, Sentence
 from components.types import Floats, ProblemType, Query
 
 NATIVE = "native"
+CLS = "[CLS]"  # whatever the vocabulary calls it
 
 
 def own_head(backbone: Backbone, kept: Pass) -> Head:
@@ -121,10 +122,23 @@ def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) 
         warnings.append(Sentence("warnings.untrained", names=new))
     native = POOLINGS[NATIVE](states)
     if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
-        warnings.append(Sentence("warnings.swap", pooling=query.pooling))
+        given = POOLINGS[query.pooling].spec
+        title = Named(given.title, f"pooling.{given.key}.title")
+        warnings.append(Sentence("warnings.swap", own=_learned_on(states), pooling=title))
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
         warnings.append(Sentence("warnings.pair"))
     if texts == 2 and not query.text_pair:
         warnings.append(Sentence("warnings.single"))
     return warnings
+
+
+def _learned_on(states: States) -> str | Sentence:
+    """The one token that the own head reads, as a visitor calls it; else that it is a vector of its own."""
+    read = states.reads.positions[0].nonzero()[:, 0].tolist()
+    if len(read) != 1:
+        return Sentence("warnings.own_vector")
+    if read[0] == int(states.cls[0]) and bool(states.special[0, read[0]]):
+        return CLS
+    ends = {0: Sentence("warnings.own_first"), states.mask.shape[1] - 1: Sentence("warnings.own_last")}
+    return ends.get(read[0], Sentence("warnings.own_token"))

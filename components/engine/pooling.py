@@ -2,7 +2,7 @@
 
 A method is one decorated function: its name is the key, the decorator's words are the menu's, its docstring
 is the summary. A learned method has parts that come with a probe; the others need none.
-Names are those of sentence-transformers where it has one. Every method respects the attention mask.
+Names are those of sentence-transformers where it has one. Tokens are those that the attention mask keeps.
 This module is light to import: menus are drawn from it before torch is loaded.
 """
 
@@ -82,7 +82,7 @@ def pooling(title: str, learned: bool = False) -> Callable[[Callable[[States], T
 
 @pooling("native · what the own head reads")
 def native(states: States) -> Tensor:
-    """The final hidden states weighted by what the own head reads of each, as measured."""
+    """What this model's own head uses: often one token alone, such as [CLS]."""
     return _total(states.hidden, states.reads.share)
 
 
@@ -94,26 +94,26 @@ def cls(states: States) -> Tensor:
 
 @pooling("first · first token")
 def first(states: States) -> Tensor:
-    """The hidden state of the first attended token."""
+    """The hidden state of the first token."""
     return _at(states.hidden, states.mask.int().argmax(dim=1))
 
 
 @pooling("lasttoken · last token")
 def lasttoken(states: States) -> Tensor:
-    """The hidden state of the last attended token."""
+    """The hidden state of the last token."""
     length = states.mask.shape[1]
     return _at(states.hidden, length - 1 - states.mask.int().flip(1).argmax(dim=1))
 
 
 @pooling("mean · average of all tokens")
 def mean(states: States) -> Tensor:
-    """The average over all attended tokens, special ones included."""
+    """The average of all tokens, [CLS] and its kind included."""
     return _total(states.hidden, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
 @pooling("mean_content · average without special tokens")
 def mean_content(states: States) -> Tensor:
-    """The average over the tokens of the text itself, without [CLS], [SEP] and their kind."""
+    """The average of the text's own tokens, without [CLS], [SEP] and their kind."""
     content = states.mask & ~states.special
     count = content.sum(dim=1, keepdim=True)
     if not count.all():
@@ -123,26 +123,26 @@ def mean_content(states: States) -> Tensor:
 
 @pooling("max · maximum over tokens")
 def max(states: States) -> Tensor:  # the method's name in the field
-    """The largest value of each dimension over all attended tokens."""
+    """The largest value of each dimension over all tokens."""
     return states.hidden.masked_fill(~states.mask[:, :, None], float("-inf")).amax(dim=1)
 
 
 @pooling("mean_sqrt_len_tokens · sum over √length")
 def mean_sqrt_len_tokens(states: States) -> Tensor:
-    """The sum over attended tokens divided by the square root of their number."""
+    """The sum of all tokens divided by the square root of their number."""
     return _total(states.hidden, states.mask) / states.mask.sum(dim=1, keepdim=True).sqrt()
 
 
 @pooling("weightedmean · later tokens weigh more")
 def weightedmean(states: States) -> Tensor:
-    """The average in which the n-th attended token weighs n (SGPT, Muennighoff 2022)."""
+    """The average where the first token counts once, the second twice and so on (SGPT, Muennighoff 2022)."""
     position = states.mask.cumsum(dim=1) * states.mask  # 1, 2, 3 ... and 0 for padding
     return _total(states.hidden, position) / position.sum(dim=1, keepdim=True)
 
 
 @pooling("first_last_avg · average of layer 1 and the last")
 def first_last_avg(states: States) -> Tensor:
-    """The average over attended tokens of layer 1 and the last layer together (Li et al. 2020)."""
+    """The average of all tokens over layer 1 and the last layer together (Li et al. 2020)."""
     lowest = states.layers[min(1, len(states.layers) - 1)]
     if lowest.shape != states.hidden.shape:
         raise PoolscopeError("pooling", "first_last_avg", "errors.widths")
@@ -168,7 +168,7 @@ def pooler(states: States) -> Tensor:
 
 @pooling("attention · learned weights", learned=True)
 def attention(states: States) -> Tensor:
-    """The average over attended tokens weighted by the softmax of their dot products with a learned query."""
+    """The average of all tokens, weighted by the softmax of their dot products with a learned query."""
     if states.query is None:
         raise PoolscopeError("pooling", "attention", "errors.learned")
     scores = (states.hidden @ states.query).masked_fill(~states.mask, float("-inf"))  # (B, T)
@@ -177,7 +177,7 @@ def attention(states: States) -> Tensor:
 
 @pooling("flatten · every token side by side", learned=True)
 def flatten(states: States) -> Tensor:
-    """The hidden states of the first 64 attended tokens one after the other; a shorter text ends in zeros."""
+    """The hidden states of the first 64 tokens one after the other; a shorter text ends in zeros."""
     from torch.nn.functional import pad
 
     order = (~states.mask).int().argsort(dim=1, stable=True)[:, :FLATTENED]  # attended first, in their order

@@ -122,7 +122,7 @@ def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake_visitor: V
     assert visitor.page.locator("#compared img").count() == 0
     visitor.type("", "compare-text")
     visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("type at least one word")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
     expect(cells(visitor)).to_have_count(18)
 
 
@@ -159,7 +159,7 @@ def test_every_kind_of_cell_can_be_read(fake_visitor: Visitor) -> None:
 
 
 def test_what_is_asked_during_the_first_comparison_comes_after_it(waiting: Visitor, gate: Gate) -> None:
-    waiting.choose("compare-head", "probe · the same for all")
+    waiting.choose("compare-head", "probe · the same linear classifier for every model")
     waiting.type("something else", "compare-text")
     waiting.page.keyboard.press("Enter")
     asks_something_else(waiting)

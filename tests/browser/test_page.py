@@ -33,7 +33,7 @@ def test_another_backbone_changes_the_verdict_and_keeps_the_text(visitor: Visito
 def test_another_pooling_changes_the_verdict_and_marks_every_token(visitor: Visitor) -> None:
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
-    expect(visitor.verdict).to_contain_text("A swap: the head was trained on another vector")
+    expect(visitor.verdict).to_contain_text("Not what this head was trained for: it learned on [CLS]")
     expect(visitor.ticks("similarity", "y").filter(has_text="●")).to_have_count(
         visitor.ticks("similarity", "y").count()
     )
@@ -83,7 +83,7 @@ def test_examples_keep_repeated_tokens_and_the_texts_of_a_pair_apart(visitor: Vi
 
 def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(visitor: Visitor) -> None:
     visitor.type("  ")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("text: ")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
     expect(visitor.page.locator("#similarity-plot")).to_be_hidden()
     visitor.type("a wonderful film")
     visitor.sees_an_answer()

@@ -15,6 +15,7 @@ from components.analyst import Analyst
 from components.engine.engine import Engine
 from components.errors import PoolscopeError
 from components.settings import Settings
+from components.texts import load_texts
 from components.types import Analysis, BackboneSpec, Query
 
 POOLINGS = (
@@ -155,7 +156,10 @@ def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
     [
         (Query("bert-sentiment", TEXT, TEXT), ["trained on one text"]),
         (Query("bert-paraphrase", TEXT), ["trained on pairs"]),
-        (Query("bert-sentiment", TEXT, pooling="mean"), ["swap"]),
+        (
+            Query("bert-sentiment", TEXT, pooling="mean"),
+            ["learned on [CLS], and here it is given “mean · average"],
+        ),
         (Query("bert-sentiment", TEXT, pooling="cls"), []),
         (Query("bert-sentiment", "good " * 500), ["128 are taken"]),
         (Query("bert-sentiment", "good [CLS] film"), ["“[CLS]”"]),
@@ -166,6 +170,14 @@ def test_warnings_say_what_the_outputs_mean(engine: Engine, query: Query, words:
     warnings = engine.analyze(query).warnings
     assert len(warnings) == len(words)
     assert all(word in str(warning) for word, warning in zip(words, warnings, strict=True))
+
+
+def test_a_swap_names_what_the_head_learned_on(engine: Engine) -> None:
+    for key in ("roberta-sentiment", "xlnet-sentiment"):  # <s> and <cls> in their vocabularies
+        assert "learned on [CLS]," in str(engine.analyze(Query(key, TEXT, pooling="mean")).warnings[0])
+    (said,) = engine.analyze(Query("gpt2-sentiment", TEXT, pooling="mean")).warnings
+    assert "learned on the last token," in str(said)
+    assert "最后一个词元" in said.said(load_texts("zh"))
 
 
 def test_features_of_a_layer(engine: Engine) -> None:

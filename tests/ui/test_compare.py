@@ -150,7 +150,7 @@ def test_another_view_asks_nothing() -> None:
         ({"poolings": [None]}, "poolings: None was given; it is not in the list"),
         ({"poolings": {"a": 1}}, "it is not in the list"),
         ({"head": "other"}, "head: 'other' was given; own or probe is needed"),
-        ({"text": "  "}, "type at least one word"),
+        ({"text": "  "}, "Type a sentence."),
     ],
 )
 def test_what_cannot_be_compared_is_said_and_nothing_is_lost(

@@ -53,7 +53,7 @@ def test_a_version_that_cannot_be_read_leaves_everything_as_it_was() -> None:
     shown = page.values[page.tab.shown]
     page.set(version_text=" ", version_pair="a second text without a first")
     left = page.ask()
-    assert "type at least one word" in words(left[page.tab.status])
+    assert "Type a sentence." in words(left[page.tab.status])
     assert page.values[page.tab.shown] is shown
 
 

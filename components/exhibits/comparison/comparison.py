@@ -166,5 +166,5 @@ def result(comparison: Comparison, say: Texts) -> str:
 
 def failure(error: PoolscopeError, say: Texts) -> str:
     """Why nothing is compared; what is shown stays."""
-    lead, message = escape(say("compare.refused")), escape(visible(error.said(say)))
+    lead, message = escape(say("compare.refused")), escape(visible(error.plainly(say)))
     return f'<div class="mistake" role="alert"><p class="reads">{lead}</p><p>{message}</p></div>'
