@@ -24,6 +24,8 @@ ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
 Origin = Literal["checkpoint", "new", "reshaped", "probe"]
 
+UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary lacks most of a text
+
 
 @dataclass(frozen=True)
 class BackboneSpec:
@@ -159,6 +161,11 @@ class Analysis:
     def layers(self) -> int:
         """L: how many layers stand above the embeddings."""
         return len(self.similarity) - 1
+
+    @property
+    def unreadable(self) -> Sentence | None:
+        """The warning that the model cannot read the text, since its vocabulary lacks most of it; or None."""
+        return next((warning for warning in self.warnings if warning.key == UNREADABLE), None)
 
     @property
     def predicted(self) -> tuple[str, ...]:

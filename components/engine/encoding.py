@@ -16,7 +16,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from components.errors import PoolscopeError
 from components.texts import Sentence
-from components.types import Bools, Ints, Tokens
+from components.types import UNREADABLE, Bools, Ints, Tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def _oddities(
         warnings.append(Sentence("warnings.places"))
     special_ids = set(tokenizer.all_special_ids)
     typed: dict[str, None] = {}
-    unknown = 0
+    unknown = np.zeros_like(tokens.special)
     for index, token_id in enumerate(row.ids.tolist()):
         if tokens.special[index] or token_id not in special_ids:
             continue
@@ -158,9 +158,25 @@ def _oddities(
         if surface.strip() == tokens.text[index]:
             typed[tokens.text[index]] = None
         else:
-            unknown += token_id == tokenizer.unk_token_id
+            unknown[index] = token_id == tokenizer.unk_token_id
     warnings += [Sentence("warnings.typed", token=token) for token in typed]
-    if unknown:
-        stand_in = str(tokenizer.unk_token)
-        warnings.append(Sentence("warnings.unknown", count=unknown, total=len(row.ids), token=stand_in))
+    if unknown.any():
+        key = UNREADABLE if _is_most(unknown, tokens) else "warnings.unknown"
+        count, stand_in = int(unknown.sum()), str(tokenizer.unk_token)
+        warnings.append(Sentence(key, count=count, total=len(row.ids), token=stand_in))
     return warnings
+
+
+def _is_most(unknown: Bools, tokens: Tokens) -> bool:
+    """Whether more of the texts' own tokens are ``unknown`` (T,) than known.
+
+    A mark of a word's beginning is not counted beside the unknown token that stands for the same characters.
+    """
+    lost = {place for index in np.flatnonzero(unknown) for place in _places(tokens, index)}
+    others = (_places(tokens, index) for index in np.flatnonzero(~tokens.special & ~unknown))
+    return int(unknown.sum()) > sum(not places or not places <= lost for places in others)
+
+
+def _places(tokens: Tokens, index: int) -> set[tuple[int, int]]:
+    """The characters that a token stands for: the number of the text, and the place in there."""
+    return {(int(tokens.segment[index]), place) for place in range(*tokens.span[index])}

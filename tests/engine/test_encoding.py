@@ -4,7 +4,9 @@ import pytest
 from tokenizers import processors
 
 from components.engine.encoding import encode, encode_batch
+from components.engine.engine import Engine
 from components.errors import PoolscopeError
+from components.types import Query
 from tests.plain import KEYS, SPECS, load_plain
 from tests.tiny import tokenizer
 
@@ -58,6 +60,37 @@ def test_a_typed_special_token_is_taken_as_transformers_takes_it() -> None:
 def test_unknown_words_are_counted() -> None:
     (warning,) = encode(tokenizer(), 24, "the zebra sleeps, xylophone", "").warnings
     assert str(warning).startswith("2 of 7 tokens are unknown")
+
+
+@pytest.mark.parametrize(
+    ("text", "text_pair", "readable"),
+    [
+        ("zebra xylophone the", "", False),
+        ("zebra the", "", True),
+        ("zebra xylophone", "the film", True),
+        ("zebra xylophone", "yak", False),
+        ("[UNK] [UNK] [UNK]", "", True),  # typed as such, and that is what was meant
+    ],
+)
+def test_a_text_of_mostly_unknown_tokens_cannot_be_read(text: str, text_pair: str, readable: bool) -> None:
+    encoded = encode(tokenizer(), 24, text, text_pair)
+    said = any(str(warning).startswith("This model cannot read this text: ") for warning in encoded.warnings)
+    assert said == (not readable)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "said"),
+    [
+        ("bert-sentiment", "这部电影很精彩，演员的表演也很好。", "17 of 19 tokens"),
+        ("xlnet-sentiment", "这部电影很精彩，演员的表演也很好。", "2 of 6 tokens"),  # one for a whole phrase
+        ("bert-sentiment", "the café scenes are naïve, and I loved every minute 😀", ""),
+        ("roberta-sentiment", "这部电影很精彩", ""),  # spelled in bytes: nothing is unknown
+    ],
+)
+def test_which_bundled_models_cannot_read_a_text(engine: Engine, key: str, text: str, said: str) -> None:
+    analysis = engine.analyze(Query(key, text))
+    assert (analysis.unreadable is not None) == bool(said)
+    assert said in str(analysis.unreadable)
 
 
 def test_a_batch_knows_where_each_row_has_its_cls() -> None:

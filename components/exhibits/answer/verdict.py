@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from components.errors import PoolscopeError
@@ -22,9 +23,11 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     view = View.of(analysis, state)
     read, total = int(analysis.reads.positions.sum()), len(view.labels)
     lines = [f'<p class="reads">{_reads(view, say)}</p>', f'<p class="says">{_says(analysis, say)}</p>']
+    if analysis.unreadable is not None:  # first, before anything that sounds like an answer
+        lines.insert(0, f'<p class="reads unreadable">{escape(visible(analysis.unreadable.said(say)))}</p>')
     rest = "verdict.rest_none" if read == 0 else "verdict.rest_all" if read == total else "verdict.rest_one"
     lines.append(f'<p class="detail">{escape(say(rest))}</p>')
-    notices = _notices(analysis.warnings, say)
+    notices = _notices([one for one in analysis.warnings if one is not analysis.unreadable], say)
     return Shown(html=f'<div class="verdict">{"".join(lines)}</div>{notices}')
 
 
@@ -42,7 +45,7 @@ HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))
 
 def mistake(error: PoolscopeError, say: Texts) -> str:
     """What is shown in the place of the verdict where there is none."""
-    heading, message = escape(say("verdict.mistake")), escape(visible(error.said(say)))
+    heading, message = escape(say("verdict.mistake")), escape(visible(error.plainly(say)))
     return f'<div class="mistake" role="alert"><p class="reads">{heading}</p><p>{message}</p></div>'
 
 
@@ -87,7 +90,8 @@ def _says(analysis: Analysis, say: Texts) -> str:
         )
         for index in chosen[:NAMED]
     )
-    return say("verdict.says", answer=say.listed(answers))
+    key = "verdict.says" if analysis.unreadable is None else "verdict.says_unread"
+    return say(key, answer=say.listed(answers))
 
 
 def _token(view: View, index: int, say: Texts) -> str:
@@ -99,7 +103,7 @@ def _token(view: View, index: int, say: Texts) -> str:
     return say("verdict.nth", token=chip, number=index + 1)
 
 
-def _notices(warnings: tuple[Sentence, ...], say: Texts) -> str:
+def _notices(warnings: Sequence[Sentence], say: Texts) -> str:
     if not warnings:
         return ""
     items = "".join(f"<li>{escape(visible(warning.said(say)))}</li>" for warning in warnings)

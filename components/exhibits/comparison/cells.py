@@ -49,8 +49,11 @@ def output_label(analysis: Analysis, index: int, longest: int = NAME) -> str:
 
 
 def reads_text(analysis: Analysis, say: Texts) -> str:
-    """How many tokens are read, and of how many."""
-    return say("compare.reads", read=int(analysis.reads.positions.sum()), total=len(analysis.tokens.text))
+    """How many tokens are read, and of how many; where the text cannot be read, that comes first."""
+    count = int(analysis.reads.positions.sum())
+    reads = say("compare.reads", read=count, total=len(analysis.tokens.text))
+    unreadable = analysis.unreadable
+    return reads if unreadable is None else say.together((visible(unreadable.said(say)), reads))
 
 
 def probabilities_text(analysis: Analysis) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.answer.verdict import VERDICT, mistake
-from components.texts import load_texts
+from components.texts import Sentence, languages, load_texts
 from components.types import Analysis, Query, Reads
 from tests.ui.fake import XSS, FakeAnalyst
 
@@ -96,6 +96,19 @@ def test_warnings_are_shown_under_it() -> None:
     assert "This head was trained on one text at a time: what it says about a pair means little." in said
 
 
+@pytest.mark.parametrize("tag", languages())
+def test_that_a_text_cannot_be_read_comes_before_any_answer(tag: str) -> None:
+    say, warning = load_texts(tag), Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
+    given = replace(analysis(), warnings=(warning, Sentence("warnings.places")))
+    html = VERDICT.show(given, {}, say).html
+    said = unescape(re.sub(r"<[^>]+>", "", html))
+    assert said.startswith(warning.said(say))
+    assert said.count(warning.said(say)) == 1
+    assert said.index(warning.said(say)) < said.index(given.predicted[0])
+    assert say("warnings.places") in said
+    assert plain(given).split("\n")[2].startswith("Its answer says little about this text: ")
+
+
 def test_nothing_from_outside_is_markup() -> None:
     given = analysis("hostile", f"{XSS} <b>")
     error = PoolscopeError("text", XSS, "errors.unloaded", reason=XSS)
@@ -103,6 +116,14 @@ def test_nothing_from_outside_is_markup() -> None:
         assert "<img" not in html
         assert "<script" not in html
         assert "<svg" not in html
+
+
+@pytest.mark.parametrize("tag", languages())
+def test_who_typed_nothing_reads_what_to_do_and_a_program_what_is_wrong(tag: str) -> None:
+    error, say = PoolscopeError("text", "", "errors.word"), load_texts(tag)
+    assert say("errors.sentence") in mistake(error, say)
+    assert say("fields.text") not in mistake(error, say)
+    assert str(error) == "text: '' was given; type at least one word."
 
 
 def test_a_mistake_names_field_value_and_what_is_allowed() -> None:

@@ -11,7 +11,7 @@ from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
 from components.exhibits.tables import to_csv
-from components.texts import load_texts
+from components.texts import Sentence, load_texts
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
 
@@ -28,6 +28,13 @@ def rows(given: Comparison) -> list[dict[str, str]]:
     data = numbers(given, {}, SAY).data
     assert data is not None
     return list(csv.DictReader(io.StringIO(to_csv(data), newline="")))
+
+
+def test_a_cell_of_a_text_that_cannot_be_read_says_so_on_hovering() -> None:
+    warning = Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
+    lost = replace(answer([0.1, 0.9]), warnings=(warning,))
+    html = grid(comparison([[lost, answer([0.1, 0.9])]]), {}, SAY).html
+    assert html.count("This model cannot read this text: 3 of 4 tokens are unknown") == 1
 
 
 def test_the_sentence_counts_and_names_those_that_differ() -> None:
