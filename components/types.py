@@ -125,10 +125,13 @@ class Reads:
 
     ``positions``: (T,) true exactly where a change of the final hidden state changes a logit.
     ``share``: (T,) norm of d logits / d hidden[L][t] over the sum of these norms; sums to 1.
+    ``wins``: (T,) where the pooled vector is the maximum over tokens, the number of its dimensions in which
+    each token has the largest value, the first of equal ones; else None.
     """
 
     positions: Bools
     share: Floats
+    wins: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.heads import probabilities
-from components.engine.pooling import POOLINGS
+from components.engine.pooling import POOLINGS, States
 from components.engine.similarity import Numbers
 from components.engine.states import batch_states
 from components.errors import PoolscopeError
-from components.types import Analysis, Floats, Reads
+from components.types import Analysis, Floats, Ints, Reads
 
 
 def analyse(examined: Examined) -> Analysis:
     """What a visitor sees of it, in NumPy."""
     query, passed, outputs = examined.query, examined.passed, examined.outputs
     layer = _index("layer", query.layer, len(passed.kept.hidden))
-    reads = Reads(outputs.reading.positions[0].numpy(), outputs.reading.share[0].numpy())
+    reading = outputs.reading
+    reads = Reads(
+        reading.positions[0].numpy(), reading.share[0].numpy(), _wins(examined.states, outputs.vector)
+    )
     examined.watch.lap("head")
     similarity, centred = _cosines(examined)
     examined.watch.lap("similarity")
@@ -41,6 +46,14 @@ def analyse(examined: Examined) -> Analysis:
         warnings=(*examined.encoded.warnings, *outputs.warnings),
         milliseconds=examined.watch.laps,
     )
+
+
+def _wins(states: States, vector: Tensor) -> Ints | None:
+    """In how many dimensions each token has the largest value (T,), if ``vector`` (1, D) is made of these."""
+    largest = states.hidden.masked_fill(~states.mask[:, :, None], float("-inf")).max(dim=1)
+    if not torch.equal(largest.values, vector):
+        return None
+    return np.bincount(largest.indices[0].numpy(), minlength=states.hidden.shape[1])
 
 
 def pooled_features(

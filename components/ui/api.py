@@ -182,6 +182,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "reads": {
             "positions": _positions(analysis),
             "share": _floats(reads.share),
+            "wins": None if reads.wins is None else [int(count) for count in reads.wins],
         },
         "head_trained": analysis.head_trained,
         "warnings": list(map(str, analysis.warnings)),

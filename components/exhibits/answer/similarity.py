@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.exhibits.answer.shares import largest_share, share_text
 from components.exhibits.control import State
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
 from components.exhibits.draw.style import (
@@ -32,7 +33,6 @@ from components.exhibits.view import (
     asked_line,
     layer_name,
     number,
-    percent,
     reference_name,
     yes_or_no,
 )
@@ -49,7 +49,7 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     view = View.of(analysis, state)
     return Shown(
         heading=say("similarity.heading", reference=shorten(reference_name(view, say), 40)),
-        words=_words(view, say),
+        words=say.together(filter(None, (_words(view, say), _share(view, say)))),
         data=_data(view, say),
         figure=similarity_figure(view, say),
         legend=_legend(view, say),
@@ -121,6 +121,11 @@ def _words(view: View, say: Texts) -> str:
     )
 
 
+def _share(view: View, say: Texts) -> str:
+    """Which token is most of what is read, of several."""
+    return largest_share(view.analysis.reads, lambda index: view.labels[index], say)
+
+
 def _data(view: View, say: Texts) -> pd.DataFrame:
     """T rows: index, token, whether the head reads it, its share, similarity as drawn."""
     reads = view.analysis.reads
@@ -180,5 +185,5 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
     if start < end:
         name = say(segment_key(segment)) if view.is_pair else say("segment.only")
         place = say("similarity.place", start=start, end=end, segment=name)
-    share = percent(view.analysis.reads.share[index])
+    share = share_text(view.analysis.reads, index, say)
     return [escape(view.labels[index]), place, share, escape(visible(tokens.text[index]))]

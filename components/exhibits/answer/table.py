@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from components.exhibits.answer.shares import flat_tokens
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.draw.style import segment_key
@@ -22,7 +23,7 @@ from components.exhibits.view import (
 from components.texts import Texts
 from components.types import Analysis
 
-NUMERIC = (0, 7, 8, 9)  # columns: index, share, both similarities
+NUMERIC = (0, 7, 8, 9, 10)  # columns: index, share, both similarities, dimensions under a maximum
 
 
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
@@ -59,6 +60,8 @@ def _data(view: View, say: Texts) -> pd.DataFrame:
         "similarity": analysis.similarity[view.layer],
         "centred": analysis.centred[view.layer],
     }
+    if analysis.reads.wins is not None:
+        columns["wins"] = analysis.reads.wins
     return data_frame((say(f"table.{name}"), cells) for name, cells in columns.items())
 
 
@@ -67,8 +70,15 @@ def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
     analysis = view.analysis
     shown = {
         "raw": [visible(text) for text in analysis.tokens.text],
-        "share": [percent(share) for share in analysis.reads.share],
+        "share": [_share(view, index, say) for index in range(len(view.labels))],
         "similarity": [number(value, 4) for value in analysis.similarity[view.layer]],
         "centred": [number(value, 4) for value in analysis.centred[view.layer]],
     }
     return data.assign(**{say(f"table.{name}"): cells for name, cells in shown.items()}).astype(str)
+
+
+def _share(view: View, index: int, say: Texts) -> str:
+    """The share of one token; that there is no slope where it is read all the same."""
+    reads = view.analysis.reads
+    share = percent(reads.share[index])
+    return say("table.flat", share=share) if index in flat_tokens(reads) else share

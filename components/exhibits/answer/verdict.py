@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 
 from components.errors import PoolscopeError
 from components.exhibits.answer.outputs import chosen_labels, output_text
+from components.exhibits.answer.shares import flat_count, largest_share, won_dimensions
 from components.exhibits.control import State
-from components.exhibits.draw.labels import CAPITALS, breakable_html, shorten, visible
+from components.exhibits.draw.labels import CAPITALS, breakable_html, shorten, visible, word
 from components.exhibits.exhibit import Exhibit, Shown, strong_html, token_html
 from components.exhibits.view import View, indices
 from components.texts import Sentence, Texts
@@ -26,7 +28,9 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     if analysis.unreadable is not None:  # first, before anything that sounds like an answer
         lines.insert(0, f'<p class="reads unreadable">{escape(visible(analysis.unreadable.said(say)))}</p>')
     rest = "verdict.rest_none" if read == 0 else "verdict.rest_all" if read == total else "verdict.rest_one"
-    lines.append(f'<p class="detail">{escape(say(rest))}</p>')
+    reads, quoted = analysis.reads, partial(_quoted, view, say=say)
+    details = (say(rest), flat_count(reads, say), won_dimensions(reads, quoted, say))
+    lines.append(f'<p class="detail">{escape(say.together(filter(None, details)))}</p>')
     notices = _notices([one for one in analysis.warnings if one is not analysis.unreadable], say)
     return Shown(html=f'<div class="verdict">{"".join(lines)}</div>{notices}')
 
@@ -50,6 +54,15 @@ def mistake(error: PoolscopeError, say: Texts) -> str:
 
 
 def _reads(view: View, say: Texts) -> str:
+    """What is read and, of several tokens, which is most of it."""
+
+    def name(index: int) -> str:
+        return token_html(view.labels[index], read=True)
+
+    return say.together(filter(None, (_read(view, say), largest_share(view.analysis.reads, name, say))))
+
+
+def _read(view: View, say: Texts) -> str:
     reads, unread = indices(view.analysis.reads.positions), indices(~view.analysis.reads.positions)
     total, reader = len(view.labels), _reader(view.analysis, say)
     if not reads or not unread:
@@ -92,6 +105,12 @@ def _says(analysis: Analysis, say: Texts) -> str:
     )
     key = "verdict.says" if analysis.unreadable is None else "verdict.says_unread"
     return say(key, answer=say.listed(answers))
+
+
+def _quoted(view: View, index: int, say: Texts) -> str:
+    """A token by its name, not escaped: a word of the text in quotes, for it may be a full stop."""
+    name = shorten(word(view.labels[index]), 24)
+    return name if view.analysis.tokens.special[index] else say("similarity.stand_in", token=name)
 
 
 def _token(view: View, index: int, say: Texts) -> str:

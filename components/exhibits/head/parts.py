@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
+from components.exhibits.answer.shares import share_text
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.head.steps import short
 from components.exhibits.view import labels_of, percent
@@ -41,7 +42,7 @@ def token_parts(anatomy: Anatomy, say: Texts) -> list[Part]:
     parts = []
     for index in alone:
         label, share, read = labels[index], shares[index], bool(reads.positions[index])
-        said = say("flow.share", share=percent(share)) if read else say("flow.unread_token")
+        said = say("flow.share", share=share_text(reads, index, say)) if read else say("flow.unread_token")
         parts.append(Part(shorten(label, NAME), (label, said), share, read, (index,)))
     if rest:
         weight, live = sum(shares[index] for index in rest), bool(reads.positions[rest].any())

@@ -26,7 +26,8 @@ def plain(given: Analysis) -> str:
 
 def reading(given: Analysis, *positions: int) -> Analysis:
     read = np.isin(np.arange(len(given.tokens.text)), positions)
-    return replace(given, reads=Reads(read, read.astype(np.float32)))
+    share = read / max(1, read.sum())
+    return replace(given, reads=Reads(read, share.astype(np.float32)))
 
 
 def test_one_token() -> None:
@@ -44,9 +45,9 @@ def test_the_last_token_and_one_in_between() -> None:
 def test_a_few_many_all_but_a_few_all_and_none() -> None:
     long = analysis(text="one two three four five six seven eight nine ten")  # 12 tokens
     assert "reads 2 of 12 tokens: one (number 2), two (number 3)." in plain(reading(long, 1, 2))
-    assert "reads 6 of 12 tokens.\n" in plain(reading(long, *range(6)))
+    assert "reads 6 of 12 tokens. Each is 17 % of what the head reads.\n" in plain(reading(long, *range(6)))
     assert "reads 11 of 12 tokens: all but [CLS] (the first)." in plain(reading(long, *range(1, 12)))
-    assert "reads all 12 tokens.\n" in plain(reading(long, *range(12)))
+    assert "reads all 12 tokens. Each is 8 % of what the head reads.\n" in plain(reading(long, *range(12)))
     assert "reads none of the 12 tokens.\n" in plain(reading(long))
 
 
