@@ -172,8 +172,8 @@ def _is_most(unknown: Bools, tokens: Tokens) -> bool:
 
     A mark of a word's beginning is not counted beside the unknown token that stands for the same characters.
     """
-    lost = {place for index in np.flatnonzero(unknown) for place in _places(tokens, index)}
-    others = (_places(tokens, index) for index in np.flatnonzero(~tokens.special & ~unknown))
+    lost = {place for index in np.flatnonzero(unknown) for place in _places(tokens, int(index))}
+    others = (_places(tokens, int(index)) for index in np.flatnonzero(~tokens.special & ~unknown))
     return int(unknown.sum()) > sum(not places or not places <= lost for places in others)
 
 

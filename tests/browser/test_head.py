@@ -66,7 +66,7 @@ def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake_visitor: Visitor) 
 def test_a_mistake_hides_the_tab_and_can_be_mended(fake_visitor: Visitor) -> None:
     visitor = opened(fake_visitor)
     visitor.type("  ")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("text: ")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
     expect(visitor.page.locator("#flow-plot")).to_be_hidden()
     visitor.type("good again")
     expect(visitor.verdict).to_contain_text("reads 1 of 4 tokens")

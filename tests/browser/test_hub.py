@@ -132,6 +132,7 @@ def test_ids_are_looked_up_and_refused_with_a_reason(arrive: Arrive, world: Worl
     visitor.page.get_by_role("button", name="Any other model on the hub").click()
     for width in (1366, 360):
         visitor.in_a_window("light", width)
+        visitor.folds_out()
         _looks_up(visitor, world, width)
         _look_up(visitor, "org/typed")
         expect(visitor.page.locator("#offer")).to_be_hidden()

@@ -101,7 +101,7 @@ def test_mistakes_are_explained_and_questions_answered_in_chinese(chinese: Visit
     chinese.in_a_window("light", 360, 800)
     chinese.type("  ")
     alert = chinese.page.get_by_role("alert")
-    expect(alert).to_contain_text("文本：给出的是 '  '；请至少输入一个词。", timeout=PATIENCE)
+    expect(alert).to_contain_text("请输入一个句子。", timeout=PATIENCE)
     for tab in ("compare", "evidence", "questions"):
         chinese.page.locator(f"#{tab}-button").click()
         assert chinese.page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -44,9 +44,16 @@ class Visitor:
     def ticks(self, name: str, axis: str) -> Locator:
         return self.plot(name).locator(f".{axis}tick text")
 
+    def folds_out(self) -> None:
+        """Show the question, where a phone folds it."""
+        fold = self.page.locator("#fold button[aria-expanded=false]")
+        if fold.is_visible():
+            fold.click()
+
     def choose(self, menu: str, option: str) -> None:
         """Choose an option of the menu with the id ``menu`` by its whole name."""
         self.page.mouse.move(0, 0)  # away from plots: Plotly stumbles where one is redrawn under the mouse
+        self._shows(menu)
         box = self.page.locator(f"#{menu} input")
         box.blur()
         box.focus()  # opens the list; another page of the browser may have opened one before, above this one
@@ -59,10 +66,17 @@ class Visitor:
         self.page.locator(f"#{view}-view-button").click()
 
     def type(self, text: str, box: str = "text") -> None:
+        self._shows(box)
         self.page.locator(f"#{box} textarea").fill(text)
 
     def example(self, label: str) -> None:
+        self._shows("examples")
         self.page.get_by_role("button", name=label, exact=True).click()
+
+    def _shows(self, part: str) -> None:
+        """Fold the question out where ``part`` is a part of it."""
+        if self.page.locator(f"#asking #{part}").count():
+            self.folds_out()
 
     def sees_an_answer(self) -> None:
         """Wait until verdict and plots are there."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -14,9 +16,11 @@ from components.menus import BackboneMenu, Choices, Example, suited, unlinked
 from components.texts import Texts
 from components.types import BackboneSpec, Query, Reference
 from components.ui.classify.download import Download, build_download
+from components.ui.gradio_internals import scripted_html
 from components.ui.places import Updates, menu, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
+FOLD = Path(__file__).with_name("fold.js")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,25 +124,34 @@ def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) ->
     first = examples[0]
     key = suited(first, models.specs[0].key, models.specs)
     query = Query(key, first.text, first.text_pair, first.pooling)
-    with gr.Row(elem_id="question"):
-        with gr.Column(scale=3, min_width=300):
-            text = text_box("text", say("question.text"), say("question.text_hint"), first.text)
-            pair = text_box("pair", say("question.pair"), say("question.pair_hint"), first.text_pair)
-        with gr.Column(scale=4, min_width=300):
-            where = say("models.place" if models.online else "models.place_offline")
-            place = gr.Radio(**_places(models, models.place(key)), label=where, elem_id="place")
-            offered = models.within(models.place(key))
-            backbone = menu("backbone", say("question.backbone"), offered, key, info=models.note(key))
-            lookup = build_lookup(say) if analyst.takes_ids else None
-        download = build_download(analyst, say)  # on a phone here, else below all columns
-        with gr.Column(scale=3, min_width=300):
-            pooled, summary = choices.poolings(query), summaries[first.pooling]
-            pooling = menu("pooling", say("question.pooling"), pooled, first.pooling, info=summary)
-            head = menu("head", say("question.head"), **_head(query, choices, say))
-            task = menu("task", say("question.task"), **_task(query, choices))
-    chips, found = _chips(examples, say), gr.State(())
+    with gr.Column(elem_id="asking"):
+        scripted_html(_fold(say), FOLD, "fold")
+        with gr.Row(elem_id="question"):
+            with gr.Column(scale=3, min_width=300):
+                text = text_box("text", say("question.text"), say("question.text_hint"), first.text)
+                pair = text_box("pair", say("question.pair"), say("question.pair_hint"), first.text_pair)
+            with gr.Column(scale=4, min_width=300):
+                where = say("models.place" if models.online else "models.place_offline")
+                place = gr.Radio(**_places(models, models.place(key)), label=where, elem_id="place")
+                offered = models.within(models.place(key))
+                backbone = menu("backbone", say("question.backbone"), offered, key, info=models.note(key))
+                lookup = build_lookup(say) if analyst.takes_ids else None
+            download = build_download(analyst, say)  # on a phone here, else below all columns
+            with gr.Column(scale=3, min_width=300):
+                pooled, summary = choices.poolings(query), summaries[first.pooling]
+                pooling = menu("pooling", say("question.pooling"), pooled, first.pooling, info=summary)
+                head = menu("head", say("question.head"), **_head(query, choices, say))
+                task = menu("task", say("question.task"), **_task(query, choices))
+        chips = _chips(examples, say)
+    found = gr.State(())
     asking = (text, pair, backbone, pooling, head, task)
     return Question(*asking, place, found, lookup, download, chips, choices, analyst, summaries, say)
+
+
+def _fold(say: Texts) -> str:
+    """The button that a phone shows in the place of the question, below the answer."""
+    label = escape(say("question.fold"))
+    return f'<button type="button" aria-expanded="false" aria-controls="question examples">{label}</button>'
 
 
 def build_lookup(say: Texts) -> Lookup:

@@ -1,0 +1,68 @@
+"""What is seen before anybody scrolls: the verdict and the first plot; the question is above or folded below."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import Visitor
+
+
+def top(part: Locator) -> float:
+    """Where it begins in the window, in pixels."""
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def bottom(part: Locator) -> float:
+    """Where it ends in the window."""
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+def bars(visitor: Visitor) -> Locator:
+    return visitor.plot("similarity").locator(".bars .point")
+
+
+def test_the_first_bars_are_above_the_fold(real: Open) -> None:
+    for theme, query in (("light", ""), ("dark", "&lang=zh")):
+        visitor = real(theme, 1366, 768, query)
+        expect(bars(visitor).first).to_be_visible()
+        visitor.page.evaluate("document.fonts.ready")
+        assert bottom(bars(visitor).nth(1)) < 768
+        assert top(visitor.page.locator("#text")) < top(visitor.verdict)  # what is asked stands above
+        expect(visitor.page.locator("#fold")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("theme", "query"), [("light", ""), ("dark", "&lang=zh")])
+def test_on_a_phone_the_answer_comes_first_and_the_question_is_folded(
+    real: Open, theme: str, query: str
+) -> None:
+    visitor = real(theme, 390, 844, query)
+    expect(bars(visitor).first).to_be_visible()
+    fold, text = visitor.page.locator("#fold button"), visitor.page.locator("#text textarea")
+    expect(text).to_be_hidden()
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    assert top(visitor.verdict) < top(bars(visitor).first) < bottom(bars(visitor).first) < top(fold)
+    assert bottom(fold) <= 844
+    assert visitor.violations() == []
+    fold.press("Enter")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    visitor.page.keyboard.press("Tab")
+    expect(text).to_be_focused()
+    assert visitor.violations() == []
+    assert bottom(visitor.verdict.locator(".reads")) < top(fold)  # what is typed is answered in sight
+    text.fill("a wonderful film")
+    expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)
+    visitor.page.locator("#examples button").first.click()
+    expect(text).to_be_hidden()
+    expect(visitor.ticks("similarity", "y").filter(has_text="acting")).to_have_count(1)
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_phone_is_offered_a_download_though_the_question_is_folded(fake: Open) -> None:
+    visitor = fake("light", 390, 844, "&backbone=far")
+    expect(visitor.page.locator("#download")).to_be_visible()
+    expect(visitor.page.locator("#text")).to_be_hidden()
+    assert bottom(visitor.page.locator("#download")) <= 844
