@@ -8,7 +8,9 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +19,7 @@ import gradio as gr
 import pytest
 import torch
 from gradio_client import Client
+from statsmodels.stats.proportion import proportions_ztest
 
 from components.bundle.__main__ import arguments
 from components.engine.engine import Engine
@@ -157,6 +160,40 @@ def test_the_accuracies_are_those_of_the_results(task: str) -> None:
     measured = [row for row in (*results.checkpoints, *results.baselines) if row.task == task]
     shown = [f"{100 * row.accuracy:.1f}" for row in measured]
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
+
+
+def test_no_accuracy_in_the_table_is_told_from_another() -> None:
+    rows = read_results(ROOT / "assets" / "results.json").checkpoints
+    for task in ("sentiment", "paraphrase"):
+        right = [(round(row.accuracy * row.measured), row.measured) for row in rows if row.task == task]
+        ps = [proportions_ztest(*zip(*pair, strict=True))[1] for pair in combinations(right, 2)]
+        assert len(ps) == 10
+        assert min(ps) * 10 > 0.05  # the first step of Holm's correction
+    assert "of the ten differences between two of the five, none counts" in PAGES["backbones.md"]
+
+
+def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
+    results = read_results(ROOT / "assets" / "results.json")
+
+    def spans(rows: Iterable[Any], value: str, scale: float) -> dict[str, float]:
+        found: dict[str, list[float]] = {}
+        for row in rows:
+            found.setdefault(row.backbone, []).append(scale * getattr(row, value))
+        return {key: max(values) - min(values) for key, values in found.items()}
+
+    topic = spans((row for row in results.probes if row.task == "topic"), "accuracy", 100).values()
+    every = spans((row for row in results.probes if row.task == "sentiment"), "accuracy", 100)
+    tuned = {key: span for key, span in every.items() if key.endswith("-sentiment")}
+    last = tuned.pop("gpt2-sentiment")
+    rho = spans(results.cosines, "rho", 1)
+    bare = [span for key, span in rho.items() if key.endswith("-pretrained")]
+    after = [span for key, span in rho.items() if key.endswith("-sentiment")]
+    said = " ".join(PAGES["recipe.md"].split())
+    assert f"lie {min(topic):.1f} to {max(topic):.1f} points apart" in said
+    assert f"four lie {min(tuned.values()):.1f} to {max(tuned.values()):.1f} points apart" in said
+    assert f"GPT-2 {last:.1f}:" in said
+    assert f"spans {min(bare):.2f} to {max(bare):.2f} in the pre-trained backbones" in said
+    assert f"and {min(after):.2f} to {max(after):.2f} in those fine-tuned for sentiment" in said
 
 
 # What an owner writes

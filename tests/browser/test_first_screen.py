@@ -1,4 +1,4 @@
-"""What is seen before anybody scrolls: the verdict and the first plot; the question is above or folded below."""
+"""What is seen before anybody scrolls: verdict and first plot, with the question above or folded below."""
 
 import pytest
 from playwright.sync_api import Locator, expect

@@ -6,7 +6,15 @@ from html import escape
 
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
-from components.exhibits.evidence.evidence import BASE, LEVEL, Estimates, Evidence, accuracy_text, spread
+from components.exhibits.evidence.evidence import (
+    BASE,
+    LEVEL,
+    Estimates,
+    Evidence,
+    accuracy_text,
+    ends,
+    spread,
+)
 from components.exhibits.evidence.intervals import Format, extremes
 from components.exhibits.exhibit import Exhibit, Shown, strong_html
 from components.exhibits.view import number
@@ -77,7 +85,14 @@ def _finding(evidence: Evidence, key: str, say: Texts) -> str:
         count=len(rhos),
         **_extremes(rhos, number),
     )
-    return say.together((sentence, rest))
+    return say.together((sentence, rest, say(_apart(rhos))))
+
+
+def _apart(estimates: Estimates) -> str:
+    """The key of what is said of the intervals of the lowest and the highest estimate."""
+    (lowest, _), (highest, _) = ends(estimates)
+    apart = estimates[lowest].high < estimates[highest].low
+    return "evidence.rho_apart" if apart else "evidence.rho_overlap"
 
 
 def _extremes(estimates: Estimates, shown: Format) -> dict[str, str]:

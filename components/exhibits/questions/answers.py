@@ -96,7 +96,7 @@ class Answers:
         own = own_accuracies(self.results, question.task)
         each = [result_facts(evidence, key, question.poolings, own, self.texts) for key in evidence.backbones]
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
-        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], own, self.texts)
+        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], own)
         return self._said(question, together | task, [one | task for one in each], evidence)
 
     def _said(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import comb
 
 from components.exhibits.draw.labels import visible
+from components.exhibits.evidence.differences import differing
 from components.exhibits.evidence.evidence import BASE, LEVEL, Estimate, Evidence, accuracy_text, ends, spread
 from components.exhibits.head.steps import counted
 from components.exhibits.questions.head_facts import listed
@@ -16,7 +18,7 @@ CONFIDENCE = "95 %"  # of the intervals in the results
 
 CASES: Mapping[str, tuple[str, ...]] = {
     "differing": ("none", "some", "all", "alone"),  # how many of the others differ from ``base``; no others
-    "best": ("same", "other", "alone"),  # first in both comparisons; fewer than two can be compared
+    "counts": ("none", "some", "alone"),  # whether any two backbones differ; fewer than two can be compared
 }
 
 Accuracies = Mapping[str, Estimate]  # by backbone or by pooling
@@ -55,29 +57,26 @@ def result_facts(
     }
 
 
-def results_facts(evidence: Evidence, pooling: str, own: Accuracies, say: Texts) -> dict[str, str]:
+def results_facts(evidence: Evidence, pooling: str, own: Accuracies) -> dict[str, str]:
     """What can be said of the backbones together; only those that were measured in both ways are compared."""
     probes = {key: evidence.accuracies(key) for key in evidence.backbones if key in own}
     tried = {key: accuracies[pooling] for key, accuracies in probes.items() if pooling in accuracies}
-    own_best, own_spread = _best({key: own[key] for key in tried})
-    probe_best, probe_spread = _best(tried)
-    titles = {key: visible(evidence.titles[key]) for key in tried} or {"": say("questions.none")}
+    heads = {key: own[key] for key in tried}
+    own_differ, probe_differ = differing(heads), differing(tried)
     return {
-        "own_best": titles[own_best],  # the backbone with the highest accuracy, with own heads
-        "own_spread": own_spread,  # how far it is above the lowest, in percentage points
+        "pairs": str(comb(len(tried), 2)),  # how many differences there are between two backbones
+        "own_spread": _spread(heads),  # with own heads, the highest above the lowest, in percentage points
+        "own_differ": str(own_differ),  # how many of these differences count
         "probe_pooling": visible(pooling),  # the first of the question's poolings
-        "probe_best": titles[probe_best],  # the best with one classifier on that pooling
-        "probe_spread": probe_spread,  # how far it is above the lowest
-        "best": "alone" if len(tried) < 2 else "same" if own_best == probe_best else "other",
+        "probe_spread": _spread(tried),  # the same with one classifier on that pooling
+        "probe_differ": str(probe_differ),  # how many of these
+        "counts": "alone" if len(tried) < 2 else "some" if own_differ or probe_differ else "none",
     }
 
 
-def _best(accuracies: Accuracies) -> tuple[str, str]:
-    """The best of all or "", and how far it is above the lowest: the difference of the numbers shown."""
-    if not accuracies:
-        return "", number(0, 1)
-    _, (best, _) = ends(accuracies)
-    return best, spread(accuracies, 100, 1)
+def _spread(accuracies: Accuracies) -> str:
+    """How far the highest is above the lowest: the difference of the numbers shown."""
+    return spread(accuracies, 100, 1) if accuracies else number(0, 1)
 
 
 def _interval(accuracy: Estimate, say: Texts) -> str:

@@ -68,6 +68,14 @@ def test_a_task_without_own_heads_has_baselines_all_the_same() -> None:
     assert "own heads" not in said(evidence(task="topic"))
 
 
+@pytest.mark.parametrize("backbone", BACKBONES)
+def test_the_ends_of_rho_are_said_to_differ_where_their_intervals_do(backbone: str) -> None:
+    rows = sorted((row for row in RESULTS.cosines if row.backbone == backbone), key=lambda row: row.rho)
+    sentence = said(evidence(backbone))
+    assert ("of these two do not overlap" in sentence) == (rows[0].high < rows[-1].low)
+    assert ("of these two overlap" in sentence) == (rows[0].high >= rows[-1].low)
+
+
 def test_a_backbone_without_numbers_is_not_passed_over() -> None:
     assert "absent: not measured for this task." in said(evidence("absent"))
     without = select(replace(RESULTS, cosines=()), "topic", BACKBONES[:1], {})

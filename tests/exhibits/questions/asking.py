@@ -74,7 +74,7 @@ def known(question: Question, part: str) -> set[str]:
         keys = [key for key in question.backbones if key in BACKBONES]
         evidence = select(RESULTS, question.task, keys, {})
         found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, {}, say)}
-        together = result_facts.results_facts(evidence, "cls", {}, say)
+        together = result_facts.results_facts(evidence, "cls", {})
     else:
         head = FakeAnalyst().anatomy(Query("first", "a text"))
         found = {*head_facts.head_facts(head, say)}

@@ -29,7 +29,7 @@ def facts(key: str, results: Results = RESULTS) -> dict[str, str]:
 def together(*backbones: str, results: Results = RESULTS) -> dict[str, str]:
     """Facts of several backbones, with the first token for the one classifier."""
     own = own_accuracies(results, "sentiment")
-    return results_facts(evidence(*backbones, results=results), "cls", own, EN)
+    return results_facts(evidence(*backbones, results=results), "cls", own)
 
 
 @pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-sentiment"])
@@ -61,9 +61,8 @@ def test_own_heads_and_probes_are_compared() -> None:
     found = together(*keys)
     for name, accuracies in (("own", own), ("probe", probe)):
         shown = [round(100 * accuracy, 1) for accuracy in accuracies.values()]
-        assert found[f"{name}_best"] == max(accuracies, key=accuracies.__getitem__)
         assert found[f"{name}_spread"] == f"{max(shown) - min(shown):.1f}"
-    assert found["probe_pooling"] == "cls"
+    assert (found["probe_pooling"], found["pairs"]) == ("cls", "3")
     (row,) = (row for row in RESULTS.checkpoints if row.backbone == keys[0])
     value, low, high = (f"{100 * one:.1f}" for one in (row.accuracy, row.low, row.high))
     assert facts(keys[0])["own"] == f"{value} % ({low} to {high})"
@@ -71,7 +70,7 @@ def test_own_heads_and_probes_are_compared() -> None:
 
 def test_a_backbone_without_an_own_result_is_not_compared() -> None:
     found = together("bert-pretrained")
-    assert (found["best"], found["own_best"], found["probe_spread"]) == ("alone", "none", "0.0")
+    assert (found["counts"], found["pairs"], found["probe_spread"]) == ("alone", "0", "0.0")
     assert facts("bert-pretrained")["own"] == "not measured"
 
 
@@ -87,7 +86,8 @@ def test_every_case_of_results_is_reached() -> None:
         return replace(RESULTS, checkpoints=heads)
 
     alone = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.pooling == "cls"))
-    given = (RESULTS, with_p(0), with_p(1), alone, own(0.1, 0.9), own(0.9, 0.1))
+    level = tuple(replace(row, accuracy=0.5) for row in RESULTS.probes)
+    given = (RESULTS, with_p(0), with_p(1), alone, own(0.1, 0.9), replace(own(0.5, 0.51), probes=level))
     measured = [facts(key, results) for results in given for key in keys]
     measured += [together(*keys, results=results) for results in given] + [together("bert-pretrained")]
     found = {(case, one[case]) for one in measured for case in CASES.keys() & one.keys()}
