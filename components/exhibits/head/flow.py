@@ -43,6 +43,7 @@ THREAD, BOX, FAN, PITCH, NODE = 24, 52, 112, 62, 16  # pixels
 LEVEL = 2  # classes that are named on the level; the names of more are slanted
 FAINT = 0.22  # opacity of a box that the names of its step are read on
 FEW = 6  # values that are shown of a vector
+LINE = 23  # characters of a line of a step's name: what a phone has room for
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +255,9 @@ def _class_words(part: Part) -> str:
 
 
 def _two_lines(first: str, second: str, slanted: bool = False) -> str:
-    name = f"<b>{escape(first)}</b>"
+    """A name, which is cut in two where it is long, and what stands small below it."""
+    lines = textwrap.wrap(first, LINE, max_lines=2, placeholder="…")
+    name = f"<b>{'<br>'.join(map(escape, lines))}</b>"
     small = f'<span style="font-size: 13px">{escape(second)}</span>'
     return f"{f'<i>{name}</i>' if slanted else name}<br>{small}"
 

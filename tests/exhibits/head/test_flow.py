@@ -1,4 +1,5 @@
 import itertools
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from components.exhibits.draw.ribbons import bundle, columns
 from components.exhibits.draw.style import CHOSEN, OTHER, READ
-from components.exhibits.head.flow import FLOW, TRUNK, step_lines
+from components.exhibits.head.flow import FLOW, LINE, TRUNK, step_lines
 from components.exhibits.head.parts import CLASSES, TOKENS, class_parts, token_parts
 from components.texts import load_texts
 from components.types import Anatomy, Query, Reads, Step
@@ -192,3 +193,20 @@ def test_its_numbers_are_tokens_steps_and_classes() -> None:
     assert by_part["class"][0][1] == best
     assert "what the head reads: [CLS] 100 %." in shown.words
     assert f"The classes: {best}" in shown.words
+
+
+@pytest.mark.parametrize("pooling", ["mean", "mean_sqrt_len_tokens"])
+def test_no_line_of_a_step_s_name_is_longer_than_a_phone_is_wide(pooling: str) -> None:
+    given = anatomy(pooling="mean")
+    query = replace(given.analysis.query, pooling=pooling)
+    given = replace(given, analysis=replace(given.analysis, query=query))
+    kinds = [replace(given.steps[0], kind=kind, path="") for kind in ("pooling", "swap")]
+    (words,) = (
+        one.text for one in drawn(replace(given, steps=(*kinds, *given.steps))).data if one.mode == "text"
+    )
+    names = [re.findall("<b>(.*?)</b>", text)[0].split("<br>") for text in words[:2]]
+    assert [" ".join(lines) for lines in names] == [
+        f"1. {pooling} pooling",
+        "2. the pooled vector replaces every token",
+    ]
+    assert max(len(line) for lines in names for line in lines) <= LINE
