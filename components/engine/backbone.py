@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from torch import Tensor, nn
+from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from components.engine.cut import Inputs, Pass, run
+from components.engine.pooler import Pooler
 from components.types import BackboneSpec, ProblemType
 
 PROBLEMS: dict[str | None, ProblemType] = {
@@ -30,15 +31,16 @@ class Provenance:
 class Backbone:
     """A checkpoint, ready to analyse.
 
-    ``cut``: the module behind which the head begins. ``per_token``: whether that hands out one hidden state
-    for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
-    in tokens.
+    ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``per_token``:
+    whether the cut hands out one hidden state for each token. ``body_alone``: whether the body run by itself
+    gives them. ``limit``: its longest input, in tokens.
     """
 
     spec: BackboneSpec
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     cut: nn.Module
+    pooler: Pooler | None
     per_token: bool
     body_alone: bool
     limit: int
@@ -73,8 +75,7 @@ class Backbone:
         """Whether every weight came from the checkpoint."""
         return not (self.provenance.missing or self.provenance.mismatched)
 
-    @property
-    def pooler(self) -> Callable[[Tensor], Tensor] | None:
-        """The body's own pooler, where it has one: (B, T, D) -> (B, D) from the first token."""
-        found: Callable[[Tensor], Tensor] | None = getattr(self.model.base_model, "pooler", None)
-        return found
+    def run(self, inputs: Inputs) -> Pass:
+        """A plain forward pass from which the head and the pooler can be run again."""
+        pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)
+        return run(self.model, self.cut, inputs, *pooler)

@@ -3,13 +3,13 @@
 The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
 the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
 behind it. With that module's forward replaced by chosen hidden states, calling the model runs the head and
-nothing deep.
+nothing deep. The body's own pooler is found and run in the same way, from what the body gives as its output.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +19,11 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from components.engine.repeatable import repeatable
-from components.errors import PoolscopeError
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
+Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
+
+NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; some heads hear only loud ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,49 +32,66 @@ class Pass:
 
     ``hidden``: L + 1 tensors (B, T, D); the last is the very tensor that the head received, and T is the
     number of its states: layers of another length are ``left_out``, so many. ``logits``: (B, K).
-    ``handed``: all that the cut module handed out.
+    ``handed``: all that each of the modules that were asked about handed out.
     """
 
     inputs: Inputs
     hidden: tuple[Tensor, ...]
     logits: Tensor
-    handed: Any
+    handed: Mapping[nn.Module, Any]
     left_out: int
 
 
-def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> Pass:
-    """A plain forward pass that keeps what passes ``cut``."""
-    handed: list[Any] = []
-    hook = cut.register_forward_hook(lambda _module, _args, output: handed.append(output))
-    try:
-        with torch.no_grad():
-            output = model(**inputs, output_hidden_states=True, return_dict=True)
-    finally:
-        hook.remove()
-    final = states_in(handed[-1])
+def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
+    """A plain forward pass that keeps what passes ``cut``, and what ``others`` hand out."""
+    handed: dict[nn.Module, Any] = {}
+    with ExitStack() as hooks, torch.no_grad():
+        for module in (cut, *others):
+            hook = module.register_forward_hook(lambda one, _args, output: handed.update({one: output}))
+            hooks.callback(hook.remove)
+        output = model(**inputs, output_hidden_states=True, return_dict=True)
+    final = states_in(handed[cut])
     layers = _upto(final, _layers(output))
     alike = [layer for layer in layers if layer.shape[:2] == final.shape[:2]]
-    return Pass(inputs, (*alike[:-1], final), output.logits, handed[-1], len(layers) - len(alike))
+    return Pass(inputs, (*alike[:-1], final), output.logits, handed, len(layers) - len(alike))
 
 
-def replay(model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor) -> Tensor:
-    """The logits (B, K) that the head gives for final hidden states ``hidden`` (B, T, D)."""
-    chosen = _exchange(kept.handed, kept.hidden[-1], hidden)
-    with _answering(cut, chosen):
-        logits: Tensor = model(**kept.inputs, return_dict=True).logits
-    return logits
+def logits(model: PreTrainedModel, inputs: Inputs) -> Tensor:
+    """The logits (B, K)."""
+    found: Tensor = model(**inputs, return_dict=True).logits
+    return found
 
 
-def find_cut(model: PreTrainedModel, inputs: Inputs) -> nn.Module:
-    """The outermost module behind which the whole head lies; ``inputs`` is any small batch.
+def replay(
+    model: PreTrainedModel, cut: nn.Module, kept: Pass, hidden: Tensor, answer: Answer = logits
+) -> Tensor:
+    """The logits (B, K), or another ``answer``, for final hidden states ``hidden`` (B, T, D)."""
+    return with_exchanged(model, cut, kept, (kept.hidden[-1], hidden), answer)
 
-    Truth is the innermost module that hands out the tensor. A module around it is as good exactly if
-    the head answers alike when other hidden states are put in its place.
+
+def with_exchanged(
+    model: PreTrainedModel, module: nn.Module, kept: Pass, tensors: tuple[Tensor, Tensor], answer: Answer
+) -> Tensor:
+    """The ``answer`` if ``module`` hands out the second of two ``tensors`` wherever the first stood."""
+    with _answering(module, _exchange(kept.handed[module], *tensors)):
+        return answer(model, kept.inputs)
+
+
+def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) -> nn.Module | None:
+    """The outermost module behind which all lies that makes the ``answer`` of hidden states: the whole head.
+
+    ``inputs`` is any small batch. Truth is the innermost module that hands out the tensor. A module around
+    it is as good exactly if the answer is alike when other hidden states are put in its place. None where
+    no hidden states move the answer, however large they are.
     """
-    innermost, *around = _handing_out(model, inputs)
-    truth = _answer_to_noise(model, innermost, inputs)
+    found = next((each for noise in NOISES if (each := _handing_out(model, inputs, answer, noise))), None)
+    if found is None:
+        return None
+    noise, (innermost, *around) = found
+    truth = _answer_to_noise(model, innermost, inputs, answer, noise)
     for module in reversed(around):  # from the outermost
-        if torch.allclose(_answer_to_noise(model, module, inputs), truth, rtol=1e-4, atol=1e-5):
+        given = _answer_to_noise(model, module, inputs, answer, noise)
+        if torch.allclose(given, truth, rtol=1e-4, atol=1e-5):
             return module
     return innermost
 
@@ -119,11 +138,13 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
     return torch.is_tensor(given) and torch.equal(given, received)
 
 
-def _handing_out(model: PreTrainedModel, inputs: Inputs) -> list[nn.Module]:
-    """The modules inside the model that hand out the body's final hidden states, innermost first.
+def _handing_out(
+    model: PreTrainedModel, inputs: Inputs, answer: Answer, noise: float
+) -> tuple[float, list[nn.Module]] | None:
+    """``noise``, and the modules in the model that hand out the body's final hidden states, innermost first.
 
     These are what the body itself hands out or, where its head reads something else, the last states before
-    them that move the logits.
+    them that move the answer, when they are noise of this size. None where no states do.
     """
     finished: list[tuple[nn.Module, Tensor]] = []
 
@@ -135,20 +156,26 @@ def _handing_out(model: PreTrainedModel, inputs: Inputs) -> list[nn.Module]:
     with ExitStack() as hooks, torch.no_grad(), repeatable(model):
         for module in model.base_model.modules():
             hooks.callback(module.register_forward_hook(note).remove)
-        logits = model(**inputs, return_dict=True).logits
+        plain = answer(model, inputs)
     for states in _each_once(states for _module, states in reversed(finished)):
         handing = [module for module, output in finished if output is states]
-        if not torch.equal(_answer_to_noise(model, handing[0], inputs), logits):
-            return handing
-    raise PoolscopeError("backbone", model.config.model_type, "errors.unmoved")
+        if not torch.equal(_answer_to_noise(model, handing[0], inputs, answer, noise), plain):
+            return noise, handing
+    return None
 
 
-def _answer_to_noise(model: PreTrainedModel, module: nn.Module, inputs: Inputs) -> Tensor:
-    """The logits (B, K) if ``module`` handed out random hidden states, alike every time."""
+def _answer_to_noise(
+    model: PreTrainedModel, module: nn.Module, inputs: Inputs, answer: Answer, noise: float
+) -> Tensor:
+    """The ``answer`` if ``module`` handed out random hidden states of this size, alike every time."""
     with torch.no_grad(), repeatable(model):
         kept = run(model, module, inputs)
-        noise = torch.randn(kept.hidden[-1].shape, generator=torch.Generator().manual_seed(0))
-        return replay(model, module, kept, noise)
+        return replay(model, module, kept, noise_like(kept.hidden[-1], noise), answer)
+
+
+def noise_like(hidden: Tensor, size: float = 1.0) -> Tensor:
+    """Random numbers in the shape of ``hidden``, alike every time; ``size`` is their standard deviation."""
+    return torch.randn(hidden.shape, generator=torch.Generator().manual_seed(0)) * size
 
 
 def _layers(output: Any) -> tuple[Tensor, ...]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import torch
 
 from components.engine.backbone import Backbone
-from components.engine.cut import Pass, run
+from components.engine.cut import Pass
 from components.engine.encoding import Encoded, encode, numbered
 from components.engine.heads import Outputs, own_outputs, probe_outputs
 from components.engine.pooling import States
@@ -147,7 +147,7 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
 def _run(backbone: Backbone, encoded: Encoded) -> Pass:
     """The forward pass; PoolscopeError where the model itself fails on this very text."""
     try:
-        kept = run(backbone.model, backbone.cut, encoded.inputs)
+        kept = backbone.run(encoded.inputs)
     except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
         reason = (str(error) or type(error).__name__).splitlines()[0]
         given = Sentence("errors.tokens", count=len(encoded.tokens.text))

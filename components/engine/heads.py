@@ -17,8 +17,17 @@ from components.errors import PoolscopeError
 from components.texts import Named, Sentence
 from components.types import Floats, ProblemType, Query
 
-NATIVE = "native"
+NATIVE, POOLER = "native", "pooler"
 CLS = "[CLS]"  # whatever the vocabulary calls it
+
+
+def swaps(backbone: Backbone, pooling: str) -> bool:
+    """Whether this pooling gives the own head another vector than its own.
+
+    The output of its own pooler is no other: where the head reads nothing else, it stands behind that.
+    """
+    through = backbone.pooler is not None and backbone.pooler.heads
+    return pooling != NATIVE and not (through and pooling == POOLER)
 
 
 def own_head(backbone: Backbone, kept: Pass) -> Head:
@@ -77,7 +86,7 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
     """The checkpoint's own head behind the query's pooling; PoolscopeError if that is too wide for it."""
     method = POOLINGS[query.pooling]
     vector, logits, reading = method(states), kept.logits, states.reads
-    if query.pooling != NATIVE:
+    if swaps(backbone, query.pooling):
         _check_width(query, vector, states)
         taken = pooled(method, states)
         reading = states.reads.by(swapped_head(own_head(backbone, kept), taken), taken)
@@ -120,11 +129,12 @@ def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) 
     if not backbone.head_trained:
         new = (*backbone.provenance.missing, *backbone.provenance.mismatched)
         warnings.append(Sentence("warnings.untrained", names=new))
-    native = POOLINGS[NATIVE](states)
-    if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
-        given = POOLINGS[query.pooling].spec
-        title = Named(given.title, f"pooling.{given.key}.title")
-        warnings.append(Sentence("warnings.swap", own=_learned_on(states), pooling=title))
+    if swaps(backbone, query.pooling):
+        native = POOLINGS[NATIVE](states)
+        if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
+            given = POOLINGS[query.pooling].spec
+            title = Named(given.title, f"pooling.{given.key}.title")
+            warnings.append(Sentence("warnings.swap", own=_learned_on(states), pooling=title))
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
         warnings.append(Sentence("warnings.pair"))

@@ -21,10 +21,11 @@ from transformers import (
 
 from components.engine.backbone import Backbone, Provenance
 from components.engine.checkpoint_files import TOKENIZER
-from components.engine.cut import body_alone, find_cut, per_token
+from components.engine.cut import NOISES, body_alone, find_cut, per_token
 from components.engine.hub.cache import folder as here
 from components.engine.internals.torch_internals import seeded
 from components.engine.internals.transformers_internals import filled
+from components.engine.pooler import find_pooler
 from components.engine.repeatable import repeatable
 from components.engine.safety.documents import check_sizes, read_config
 from components.engine.safety.refusal import RefusalError, foreign, forget
@@ -76,11 +77,14 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
             config.use_cache = False  # one pass needs no key-value cache
     example = _tried(model, tokenizer)
     cut = find_cut(model, example)
+    if cut is None:
+        raise RefusalError("refusals.unmoved", largest=NOISES[-1])
     return Backbone(
         spec=spec,
         model=model,
         tokenizer=tokenizer,
         cut=cut,
+        pooler=find_pooler(model, cut, example),
         per_token=per_token(model, cut, example),
         body_alone=body_alone(model, cut, example),
         limit=_limit(model, tokenizer),

@@ -32,7 +32,7 @@ class States:
     ``mask``: (B, T) true for attended tokens. ``special``: (B, T) true for tokens the tokenizer added.
     ``cls``: (B,) index of the token in [CLS]'s place.
     ``reads``: what the checkpoint's own head reads of the final hidden states, measured when asked for.
-    ``pooler``: the checkpoint's own pooler, (B, 1, D) -> (B, D), or None.
+    ``pooler``: the checkpoint's own pooler, (B, T, D) -> (B, D), or None.
     ``query``: (D,) what ``attention`` compares tokens with, or None where no probe came with one.
     """
 
@@ -48,6 +48,11 @@ class States:
     def hidden(self) -> Tensor:
         """The hidden states of the layer that is pooled: (B, T, D)."""
         return self.layers[-1]
+
+    @property
+    def pooler_output(self) -> Tensor | None:
+        """What the checkpoint's own pooler makes of these hidden states: (B, D), or None without one."""
+        return None if self.pooler is None else self.pooler(self.hidden)
 
     def upto(self, layer: int) -> States:
         """The same input as if ``layer`` (0 to L) were the last."""
@@ -160,10 +165,11 @@ def concat_last4_cls(states: States) -> Tensor:
 
 @pooling("pooler · the checkpoint's own pooler")
 def pooler(states: States) -> Tensor:
-    """The checkpoint's own dense layer and tanh over the first token, where it has one."""
-    if states.pooler is None:
+    """What the checkpoint's own pooler gives, where its body has one (pooler_output)."""
+    vector = states.pooler_output
+    if vector is None:
         raise PoolscopeError("pooling", "pooler", "errors.no_pooler")
-    return states.pooler(first(states)[:, None])
+    return vector
 
 
 @pooling("attention · learned weights", learned=True)

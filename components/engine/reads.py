@@ -12,13 +12,17 @@ Head = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> logits (B,
 Pooled = Callable[[Tensor], Tensor]  # final hidden states (B, T, D) -> one vector each (B, D')
 
 NOISE = 30.0  # standard deviations: enough to win a maximum or wake a dead ReLU, but for a chance of 2^-D
+LOUD = 10_000.0  # the same where nothing was heard of it: some ReLUs sleep deep
 
 
 class Noisy:
-    """Final hidden states (B, T, D) and the same with noise on every one, drawn when first asked for."""
+    """Final hidden states (B, T, D) and the same with noise on every one, drawn when first asked for.
 
-    def __init__(self, hidden: Tensor) -> None:
-        self.hidden = hidden
+    ``size``: of the noise, in standard deviations.
+    """
+
+    def __init__(self, hidden: Tensor, size: float = NOISE) -> None:
+        self.hidden, self._size = hidden, size
 
     def at(self, where: Tensor) -> Tensor:
         """The hidden states with noise at ``where`` (B, T), the same noise every time."""
@@ -27,7 +31,7 @@ class Noisy:
     @cached_property
     def _noised(self) -> Tensor:
         noise = torch.randn(self.hidden.shape, generator=torch.Generator().manual_seed(0))
-        return self.hidden + noise * self.hidden.std() * NOISE
+        return self.hidden + noise * self.hidden.std() * self._size
 
 
 class Reading:
@@ -60,9 +64,10 @@ class Reading:
         read = self._slopes > 0
         if read.all() or self._takes_nothing_of(~read):
             return read
-        if not _changed(self._head, self._noisy.at(~read), self.logits).any():
+        noisy = self._noisy if read.any(dim=1).all() else Noisy(self._hidden, LOUD)
+        if not _changed(self._head, noisy.at(~read), self.logits).any():
             return read  # one run settles it for most heads, which read few positions
-        return read | _moved(self._head, self._noisy, ~read)
+        return read | _moved(self._head, noisy, ~read)
 
     @cached_property
     def share(self) -> Tensor:

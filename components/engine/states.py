@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from components.engine.backbone import Backbone
-from components.engine.cut import Pass, run
+from components.engine.cut import Pass
 from components.engine.encoding import encode_batch
 from components.engine.heads import own_head
 from components.engine.pooling import States
@@ -30,13 +31,14 @@ def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> S
         read = reading.positions & mask
         instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
         cls = torch.where(cls < 0, instead, cls)
-    return States(kept.hidden, mask, special, cls, reading, backbone.pooler)
+    pooler = None if backbone.pooler is None else partial(backbone.pooler, kept)
+    return States(kept.hidden, mask, special, cls, reading, pooler)
 
 
 def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> States:
     """The states of B texts, or B pairs, from one forward pass; more than one take a tokenizer that pads."""
     inputs, special, cls = encode_batch(backbone.tokenizer, backbone.limit, texts, pairs)
-    kept = run(backbone.model, backbone.cut, inputs)
+    kept = backbone.run(inputs)
     if not backbone.per_token:
         special, cls = torch.zeros(kept.hidden[-1].shape[:2], dtype=torch.bool), torch.full_like(cls, -1)
     return states_of(backbone, kept, special, cls)

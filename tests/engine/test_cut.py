@@ -1,16 +1,19 @@
 """Where the head begins: on families whose final hidden states come about in different ways."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModelForSequenceClassification
 
 from components.engine.analysis import analyse
 from components.engine.cut import body_alone, replay, run
 from components.engine.examine import examine
 from components.engine.loading import load
-from components.types import Query
+from components.errors import PoolscopeError
+from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint
 
 FAMILIES = (
@@ -75,3 +78,35 @@ def test_a_body_that_fails_by_itself_for_no_known_reason_is_not_passed_over(
     backbone.model.base_model.register_forward_pre_hook(fail_alone)
     with pytest.raises(error, match="nobody expects this"):
         body_alone(backbone.model, backbone.cut, inputs)
+
+
+@pytest.mark.parametrize("bias", [-50.0, -1000.0])
+def test_a_head_that_hears_only_loud_noise_is_loaded_and_reads(tmp_path: Path, bias: float) -> None:
+    """Its ReLU is dead on ordinary hidden states; larger ones move its logits."""
+    model = dull(tmp_path / "x", bias)
+    inputs = {"input_ids": torch.tensor([[2, 5, 6, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
+    with torch.no_grad():
+        plain = model(**inputs).logits
+        assert torch.equal(model(input_ids=inputs["input_ids"].flip(1)).logits, plain)  # it is dead
+        assert not torch.equal(model.classifier(model.pre_classifier(torch.full((1, 32), 1e5)).relu()), plain)
+    backbone = load(BackboneSpec("x", "x", "", "", "local", str(tmp_path / "x")))
+    assert np.flatnonzero(analyse(examine(backbone, Query("x", "the film"))).reads.positions).tolist() == [0]
+
+
+def test_a_head_that_hears_nothing_is_refused_and_told_what_was_tried(tmp_path: Path) -> None:
+    model = dull(tmp_path / "x", 0.0)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+    model.save_pretrained(tmp_path / "x")
+    with pytest.raises(PoolscopeError, match="random ones were tried, of sizes up to 10,000"):
+        load(BackboneSpec("x", "x", "", "", "local", str(tmp_path / "x")))
+
+
+def dull(folder: Path, bias: float) -> Any:
+    """A DistilBERT, loaded by transformers alone, whose ReLU starts from ``bias``."""
+    checkpoint(folder, "distilbert", "bert")
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.no_grad():
+        model.pre_classifier.bias.fill_(bias)
+    model.save_pretrained(folder)
+    return model

@@ -130,3 +130,18 @@ def test_pooler_is_the_output_of_the_own_pooler(engine: Engine, key: str) -> Non
     np.testing.assert_allclose(
         engine.analyze(Query(key, INPUTS[0][0], pooling="pooler")).pooled, expected, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.startswith("bert")])
+def test_the_own_head_behind_its_own_pooler_is_the_own_head(engine: Engine, key: str) -> None:
+    """By hand: the pooler's output, then dropout that does nothing, then the classifier."""
+    model, tokenizer = plain(key).model, plain(key).tokenizer
+    with torch.no_grad():
+        body = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt"))
+        expected = model.classifier(body.pooler_output)[0]
+    asked = {
+        pooling: engine.analyze(Query(key, INPUTS[0][0], pooling=pooling)) for pooling in ("native", "pooler")
+    }
+    np.testing.assert_array_equal(asked["pooler"].logits, asked["native"].logits)
+    np.testing.assert_allclose(asked["pooler"].logits, expected, atol=1e-6)
+    assert asked["pooler"].warnings == asked["native"].warnings

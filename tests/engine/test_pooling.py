@@ -52,7 +52,7 @@ def states(side: str, layers: int = 2) -> States:
         special=special | ~mask,
         cls=start,
         reads=Reading(head, final),
-        pooler=lambda first: first[:, 0] + 100,
+        pooler=lambda hidden: hidden[torch.arange(2), start] + 100,  # of the first token
         query=QUERY,
     )
 

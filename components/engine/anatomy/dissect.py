@@ -16,7 +16,7 @@ from components.engine.anatomy.trace import Call, trace
 from components.engine.examine import Examined
 from components.engine.export.module import module
 from components.engine.export.program import program
-from components.engine.heads import NATIVE, own_head
+from components.engine.heads import own_head, swaps
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe
 from components.types import Anatomy, Declared, Excerpt, Floats, Origin, Step, Weight
@@ -45,7 +45,7 @@ def head_calls(examined: Examined) -> tuple[Call, ...]:
     """What ran between the final hidden states and the logits, Poolscope's own pooling included."""
     query, states, model = examined.query, examined.states, examined.backbone.model
     own = own_head(examined.backbone, examined.kept)
-    if examined.probe is None and query.pooling == NATIVE:
+    if examined.probe is None and not swaps(examined.backbone, query.pooling):
         return trace(model, own, states.hidden)
     method = POOLINGS[query.pooling]
     pooled = _call(lambda hidden: method(states.ending(hidden)), "pooling", states.hidden)
@@ -159,6 +159,6 @@ def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
     ran = chain.from_iterable(reversed(call.lines) for call in calls)
     picking = [call.lines[0] for call in calls if call.lines and _picks(call, tokens)]
     own: list[Excerpt] = []
-    if examined.probe is not None or examined.query.pooling != NATIVE:
+    if examined.probe is not None or swaps(examined.backbone, examined.query.pooling):
         own = [source(POOLINGS[examined.query.pooling].function)]
     return (*own, *sources(ran, picking))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import nn
@@ -16,7 +17,7 @@ from torch import nn
 from components.engine.anatomy.trace import Call, trace
 from components.engine.examine import Examined, examine
 from components.engine.export.pooling import pooling_source
-from components.engine.heads import NATIVE, own_head
+from components.engine.heads import POOLER, own_head, swaps
 from components.engine.pooling import POOLINGS
 from components.types import Query
 
@@ -28,7 +29,7 @@ ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     for name, kind in vars(nn.modules.activation).items()
     if inspect.isclass(kind) and issubclass(kind, nn.Module)
 }
-PARTS = {"reads", "pooler", "query"}  # fields of States that no pooling of a head's own looks at
+PARTS = {"reads", "pooler_output", "query"}  # fields of States that no pooling of a head's own looks at
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,31 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     backbone, example = examined.backbone, examined
     if examined.states.hidden.shape[1] < ENOUGH:
         example = examine(backbone, Query(backbone.spec.key, EXAMPLE))
-    calls = trace(backbone.model, own_head(backbone, example.kept), example.kept.hidden[-1])
+    swap = swaps(backbone, pooling)
+    behind = (POOLER,) if pooling == POOLER and not swap else _candidates()
+    calls = _calls(example, pooling)
     layers = {call: code for call in calls if (code := _layer(call, backbone.model))}
     kept = tuple(layers)
-    native = next((key for key in _candidates() if _same(kept, key, example, swap=False)), None)
+    native = next((key for key in behind if _same(kept, key, example, swap=False)), None)
     return OwnLayers(
         native=native,
         code=tuple(_lines(layers, len(backbone.labels))),
-        same=native is not None if pooling == NATIVE else _same(kept, pooling, example, swap=True),
+        same=_same(kept, pooling, example, swap=True) if swap else native is not None,
         left_out=tuple(
             call.kind for call in calls if call not in layers and not call.idle and not _pools(call)
         ),
     )
+
+
+def _calls(example: Examined, pooling: str) -> tuple[Call, ...]:
+    """What the own head runs: behind its own pooler if that is the ``pooling`` that it stands behind."""
+    backbone, kept, hidden = example.backbone, example.kept, example.kept.hidden[-1]
+    pooler = backbone.pooler
+    if pooling != POOLER or swaps(backbone, pooling) or pooler is None:
+        return trace(backbone.model, own_head(backbone, kept), hidden)
+    with torch.no_grad():
+        vector = pooler(kept, hidden)
+    return trace(backbone.model, partial(pooler.behind, kept), vector)
 
 
 def _candidates() -> Iterator[str]:

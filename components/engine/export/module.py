@@ -9,7 +9,7 @@ from components.engine.examine import Examined
 from components.engine.export import text
 from components.engine.export.layers import OwnLayers, own_layers
 from components.engine.export.pooling import pooling_source
-from components.engine.heads import NATIVE
+from components.engine.heads import NATIVE, swaps
 
 LOSS = {  # by problem type
     "single_label": "nn.functional.cross_entropy(logits, labels)",
@@ -95,7 +95,8 @@ def _remark(examined: Examined, own: OwnLayers) -> str:
     if examined.probe is not None:
         return f"{reads} One linear layer takes its place." if native else "One linear layer, as a probe has."
     if own.same:
-        return reads if native else "The layers of the checkpoint's own head."
+        swapped = swaps(examined.backbone, examined.query.pooling)
+        return "The layers of the checkpoint's own head." if swapped else reads
     steps = f" Steps without a layer: {', '.join(own.left_out)}." if own.left_out else ""
     return f"Only like the checkpoint's own head: these layers do not give the same logits.{steps}"
 
@@ -112,7 +113,7 @@ def _forward(examined: Examined, own: OwnLayers, pooling: str, fields: Sequence[
         "mask": "attention_mask.bool()",
         "special": "special_tokens_mask.bool()",
         "cls": _cls(examined, own),
-        "pooler": "self.body.pooler",
+        "pooler_output": "output.pooler_output",
         "query": "self.query",
     }
     lines = [

@@ -25,12 +25,11 @@ FIELDS = {  # of States: type, and what it is
     "special": ("Tensor", "(B, T) true for tokens that the tokenizer added"),
     "cls": ("Tensor", "(B,) index of the token in [CLS]'s place"),
     "reads": ("SimpleNamespace", "share: (B, T) what the own head reads of each token, sums to 1"),
-    "pooler": ("nn.Module", "the checkpoint's own: (B, 1, D) -> (B, D)"),
+    "pooler_output": ("Tensor", "(B, D) what the checkpoint's own pooler gives"),
     "query": ("Tensor", "(D,) what tokens are compared with, learned"),
 }
 TYPES = {
     "Tensor": ("torch", "Tensor"),
-    "nn.Module": ("torch", "nn"),
     "SimpleNamespace": ("types", "SimpleNamespace"),
 }
 OWN = ("components", "__future__")  # what no exported file imports

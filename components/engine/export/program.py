@@ -12,7 +12,7 @@ from components.engine.backbone import Provenance
 from components.engine.examine import Examined
 from components.engine.export import text
 from components.engine.export.pooling import PoolingSource, pooling_source
-from components.engine.heads import NATIVE
+from components.engine.heads import NATIVE, swaps
 
 MEANING = {  # of the logits, by problem type
     "single_label": "probabilities = logits.softmax(dim=-1)",
@@ -28,12 +28,13 @@ for label, probability in zip(LABELS, probabilities.tolist(), strict=True):
 def program(examined: Examined) -> str:
     """Python that prints the probabilities of the query, one line for each label, with seven digits."""
     own = examined.probe is None
-    if text.unfit(examined) and not (own and examined.query.pooling == NATIVE):
+    whole = own and not swaps(examined.backbone, examined.query.pooling)  # the model as it is
+    if text.unfit(examined) and not whole:
         return f"{text.unfit(examined)}\n"
     needed: set[text.Import] = {("torch", ""), *(("transformers", name) for name in AUTO)}
     if not own:
         needed.add(("safetensors.torch", "load_file"))
-    source = None if own and examined.query.pooling == NATIVE else pooling_source(examined.query.pooling)
+    source = None if whole else pooling_source(examined.query.pooling)
     if source is not None:
         needed |= source.imports
     top = "\n\n".join([f'"""{_summary(examined)}"""', text.imports(needed), _constants(examined)])
@@ -46,7 +47,9 @@ def _summary(examined: Examined) -> str:
     if examined.probe is not None:
         return f"What a linear classifier says of one input, on the vector of the pooling {pooling}."
     says = f"What {examined.backbone.architecture} says of one input."
-    return says if pooling == NATIVE else f"{says}\n\nThe pooling {pooling} takes the place of its own.\n"
+    if swaps(examined.backbone, pooling):
+        return f"{says}\n\nThe pooling {pooling} takes the place of its own.\n"
+    return says if pooling == NATIVE else f"{says}\n\nIts own head stands behind the pooling {pooling}.\n"
 
 
 def _constants(examined: Examined) -> str:
@@ -124,11 +127,12 @@ def _pooling(examined: Examined, fields: tuple[str, ...]) -> str:
 def _swap(examined: Examined) -> str:
     """The head on the pooled vector, which a hook hands it in the place of every final hidden state."""
     kept, model = examined.kept, examined.backbone.model
+    handed = kept.handed[examined.backbone.cut]
     path = next(name for name, part in model.named_modules() if part is examined.backbone.cut)
-    if isinstance(kept.handed, Tensor):
+    if isinstance(handed, Tensor):
         given = ["return vector[:, None].expand_as(output)"]
-    elif isinstance(kept.handed, Mapping):
-        name = next(name for name, value in kept.handed.items() if value is kept.hidden[-1])
+    elif isinstance(handed, Mapping):
+        name = next(name for name, value in handed.items() if value is kept.hidden[-1])
         given = [f"output.{name} = vector[:, None].expand_as(output.{name})", "return output"]
     else:
         given = ["return (vector[:, None].expand_as(output[0]), *output[1:])"]
@@ -185,7 +189,7 @@ FIELDS: Mapping[str, Callable[[Examined], list[str]]] = {  # arguments of States
     "special": lambda _examined: ["special=special,"],
     "cls": _cls,
     "reads": _reads,
-    "pooler": lambda _examined: ["pooler=model.base_model.pooler,"],
+    "pooler_output": lambda _examined: ["pooler_output=output.pooler_output,"],
     "query": lambda examined: [f"query=probes[{_place(examined, 'query')}].float(),"],
 }
 
