@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 Source = Literal["bundled", "local", "hub"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
-Origin = Literal["checkpoint", "new", "reshaped", "probe"]
+Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe"]
 
 UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary lacks most of a text
 
@@ -141,7 +141,8 @@ class Analysis:
     ``layer``: the query's layer counted from 0. ``similarity`` and ``centred``: (L + 1, T) in [-1, 1],
     cosines to the reference at the same layer, plain and after subtracting the mean over tokens.
     ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
-    ``milliseconds``: wall time by stage.
+    ``milliseconds``: wall time by stage. ``head_trained``, ``body_trained``: whether none of the weights that
+    the logits depend on was drawn at random, of the head and of the body.
     """
 
     query: Query
@@ -159,6 +160,12 @@ class Analysis:
     head_trained: bool
     warnings: tuple[Sentence, ...]
     milliseconds: Mapping[str, float]
+    body_trained: bool = True
+
+    @property
+    def random(self) -> bool:
+        """Whether the outputs come from weights that were drawn at random."""
+        return not (self.head_trained and self.body_trained)
 
     @property
     def layers(self) -> int:
@@ -201,8 +208,8 @@ class Compared:
 class Weight:
     """A tensor of a head.
 
-    ``origin``: read from the checkpoint; drawn anew, as the checkpoint lacks it ("new") or holds it in
-    another shape ("reshaped"); or a probe's.
+    ``origin``: read from the checkpoint; drawn at random, as the checkpoint lacks it ("new") or holds it in
+    another shape ("reshaped"); set to one and the same number for either reason ("constant"); or a probe's.
     """
 
     name: str
@@ -220,6 +227,7 @@ class Step:
     ``weights``: names of the tensors that it used, ``parameters`` numbers in all; ``origin``: where they come
     from, the least trained first, or None without any.
     ``idle``: gave what it took, value for value, as dropout does outside of training.
+    ``moves``: gave some of the numbers that it took, none of them changed, as getitem and view do.
     ``picks``: took hidden states of every token and gave one vector.
     ``taken``, ``given``: the values before and after, of ``in_shape`` and ``out_shape``.
     """
@@ -234,6 +242,7 @@ class Step:
     picks: bool
     taken: Floats
     given: Floats
+    moves: bool = False
 
     @property
     def name(self) -> str:

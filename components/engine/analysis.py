@@ -43,6 +43,7 @@ def analyse(examined: Examined) -> Analysis:
         problem_type=outputs.problem_type,
         reads=reads,
         head_trained=outputs.trained,
+        body_trained=outputs.body_trained,
         warnings=(*examined.encoded.warnings, *outputs.warnings),
         milliseconds=examined.watch.laps,
     )

@@ -20,11 +20,19 @@ PROBLEMS: dict[str | None, ProblemType] = {
 
 @dataclass(frozen=True)
 class Provenance:
-    """Names of tensors that the checkpoint lacks, holds unused, or holds in another shape."""
+    """Names of tensors that the checkpoint lacks, holds unused, or holds in another shape.
+
+    What stands in the place of those that it lacks or holds in another shape: ``constant`` ones were set to
+    one and the same number, all others drawn at random. Of these ``random_head`` are the head's, and
+    ``random_body`` those of the body that its logits depend on.
+    """
 
     missing: tuple[str, ...]
     unexpected: tuple[str, ...]
     mismatched: tuple[str, ...]
+    constant: tuple[str, ...]
+    random_head: tuple[str, ...]
+    random_body: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +80,13 @@ class Backbone:
 
     @property
     def head_trained(self) -> bool:
-        """Whether every weight came from the checkpoint."""
-        return not (self.provenance.missing or self.provenance.mismatched)
+        """Whether no weight of the head was drawn at random."""
+        return not self.provenance.random_head
+
+    @property
+    def body_trained(self) -> bool:
+        """Whether no weight of the body that the logits depend on was drawn at random."""
+        return not self.provenance.random_body
 
     def run(self, inputs: Inputs) -> Pass:
         """A plain forward pass from which the head and the pooler can be run again."""

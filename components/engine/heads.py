@@ -70,7 +70,8 @@ class Outputs:
     """The answer of a head to one input.
 
     ``vector``: (1, D') what the query's pooling made of the hidden states. ``logits``: (1, K). ``warnings``
-    say how to read them rightly.
+    say how to read them rightly. ``trained``, ``body_trained``: whether none of the weights that the logits
+    depend on was drawn at random, of the head and of the body.
     """
 
     vector: Tensor
@@ -79,6 +80,7 @@ class Outputs:
     labels: tuple[str, ...]
     problem_type: ProblemType
     trained: bool
+    body_trained: bool
     warnings: tuple[Sentence, ...]
 
 
@@ -98,12 +100,16 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
         labels=backbone.labels,
         problem_type=backbone.problem_type,
         trained=backbone.head_trained,
+        body_trained=backbone.body_trained,
         warnings=tuple(_warnings(backbone, query, vector, states)),
     )
 
 
 def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: Query) -> Outputs:
-    """A probe behind the query's pooling. It was trained on this very vector: there is nothing to warn of."""
+    """A probe behind the query's pooling. It was trained on this very vector: there is nothing to warn of.
+
+    Nor of random weights in the body: it was trained on what just these give.
+    """
     method = POOLINGS[query.pooling]
     reading = states.reads.by(probe_head(probe, method, states), pooled(method, states))
     return Outputs(
@@ -113,6 +119,7 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
         labels=labels,
         problem_type="single_label",
         trained=True,
+        body_trained=True,
         warnings=(),
     )
 
@@ -126,9 +133,12 @@ def _check_width(query: Query, vector: Tensor, states: States) -> None:
 def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) -> list[Sentence]:
     """What a visitor must know to read the own head's outputs rightly."""
     warnings = []
-    if not backbone.head_trained:
-        new = (*backbone.provenance.missing, *backbone.provenance.mismatched)
-        warnings.append(Sentence("warnings.untrained", names=new))
+    known = backbone.provenance
+    for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):
+        if names:
+            warnings.append(Sentence(f"warnings.{key}", names=names))
+    if known.constant and backbone.head_trained and backbone.body_trained:
+        warnings.append(Sentence("warnings.constant", names=known.constant))
     if swaps(backbone, query.pooling):
         native = POOLINGS[NATIVE](states)
         if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):

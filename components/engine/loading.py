@@ -19,12 +19,13 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from components.engine.backbone import Backbone, Provenance
+from components.engine.backbone import Backbone
 from components.engine.checkpoint_files import TOKENIZER
 from components.engine.cut import NOISES, body_alone, find_cut, per_token
 from components.engine.hub.cache import folder as here
 from components.engine.internals.torch_internals import seeded
 from components.engine.internals.transformers_internals import filled
+from components.engine.lacking import provenance
 from components.engine.pooler import find_pooler
 from components.engine.repeatable import repeatable
 from components.engine.safety.documents import check_sizes, read_config
@@ -88,11 +89,7 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
         per_token=per_token(model, cut, example),
         body_alone=body_alone(model, cut, example),
         limit=_limit(model, tokenizer),
-        provenance=Provenance(
-            missing=tuple(sorted(info["missing_keys"])),
-            unexpected=tuple(sorted(info["unexpected_keys"])),
-            mismatched=tuple(sorted(str(key) for key, *_ in info["mismatched_keys"])),
-        ),
+        provenance=provenance(model, cut, example, info),
     )
 
 

@@ -185,6 +185,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
             "wins": None if reads.wins is None else [int(count) for count in reads.wins],
         },
         "head_trained": analysis.head_trained,
+        "body_trained": analysis.body_trained,
         "warnings": list(map(str, analysis.warnings)),
         "milliseconds": {stage: round(float(time), 3) for stage, time in analysis.milliseconds.items()},
     }
@@ -240,6 +241,7 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "probabilities": _floats(analysis.probabilities) if analysis else [],
         "reads": _positions(analysis) if analysis else [],
         "head_trained": analysis.head_trained if analysis else None,
+        "body_trained": analysis.body_trained if analysis else None,
         "warnings": list(map(str, analysis.warnings)) if analysis else [],
         "refusal": None if cell.refusal is None else str(cell.refusal),
     }

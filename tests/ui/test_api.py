@@ -17,7 +17,7 @@ from tests.ui.fake import FakeAnalyst
 KEYS = [
     "backbone", "architecture", "pooling", "head", "task", "layer", "tokens", "cls_index", "similarity",
     "similarity_by_layer", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
-    "warnings", "milliseconds",
+    "body_trained", "warnings", "milliseconds",
 ]  # fmt: skip
 SPEC = [
     "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",

@@ -19,7 +19,7 @@ from tests.ui.fake import FakeAnalyst
 
 ROW = [
     "backbone", "pooling", "head", "task", "predicted", "probability", "labels", "logits", "probabilities",
-    "reads", "head_trained", "warnings", "refusal",
+    "reads", "head_trained", "body_trained", "warnings", "refusal",
 ]  # fmt: skip
 
 
@@ -64,8 +64,8 @@ def test_a_combination_that_cannot_be_answered_says_why_in_its_row(client: Clien
     refused, answered, far, _ = rows
     assert "this checkpoint has no pooler" in refused["refusal"]
     assert "fetch it first" in far["refusal"]
-    empty = {key: refused[key] for key in ROW[4:12]}
-    assert list(empty.values()) == [None, None, [], [], [], [], None, []]
+    empty = {key: refused[key] for key in ROW[4:13]}
+    assert list(empty.values()) == [None, None, [], [], [], [], None, None, []]
     assert (refused["backbone"], refused["pooling"], refused["head"]) == ("first", "pooler", "probe")
     assert answered["task"] == "sentiment"
 

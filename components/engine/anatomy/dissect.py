@@ -21,7 +21,7 @@ from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe
 from components.types import Anatomy, Declared, Excerpt, Floats, Origin, Step, Weight
 
-TRUST: tuple[Origin, ...] = ("new", "reshaped", "probe", "checkpoint")  # from the least trained
+TRUST: tuple[Origin, ...] = ("new", "reshaped", "constant", "probe", "checkpoint")  # from the least trained
 
 
 def dissect(examined: Examined) -> Anatomy:
@@ -130,6 +130,7 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
         parameters=sum(torch.Size(weight.shape).numel() for weight in used),
         origin=next((trust for trust in TRUST if any(w.origin == trust for w in used)), None),
         idle=call.idle,
+        moves=call.moves,
         picks=_picks(call, examined.states.hidden.shape[1]),
         taken=_values(taken),
         given=_values(given),

@@ -16,20 +16,25 @@ Shape = tuple[int, ...]
 
 def origin(backbone: Backbone, name: str) -> Origin:
     """Where the model's tensor ``name`` comes from."""
+    if name in backbone.provenance.constant:
+        return "constant"
     if name in backbone.provenance.mismatched:
         return "reshaped"
     return "new" if name in backbone.provenance.missing else "checkpoint"
 
 
 def unused(backbone: Backbone) -> tuple[Weight, ...]:
-    """What the checkpoint holds and the model does not use, by name, with the shapes in the file."""
-    own = backbone.model.state_dict()
+    """What the checkpoint holds and the model does not use, by name, with the shapes in the file.
+
+    That includes what it could not use, for it has another shape here.
+    """
+    own = backbone.model.state_dict().keys() - set(backbone.provenance.mismatched)
     prefix = f"{backbone.model.base_model_prefix}."
     reported = set(backbone.provenance.unexpected)
     return tuple(
         Weight(name, shape, "checkpoint")
         for name, shape in sorted(held(backbone.spec).items())
-        if name in reported or not _names(name, prefix) & own.keys()
+        if name in reported or not _names(name, prefix) & own
     )
 
 

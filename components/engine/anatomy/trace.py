@@ -57,6 +57,20 @@ class Call:
         first, last = self.taken[0], self.given[0]
         return first.shape == last.shape and bool(torch.equal(first, last))
 
+    @property
+    def moves(self) -> bool:
+        """Whether it only chose and placed numbers, as getitem and view do: with others it would do the same.
+
+        It is given the numbers of the places; what it then gives says from which place each number came.
+        """
+        taken, given = self.taken[0], self.given[0]
+        if self.weights or len(self.taken) != 1 or len(self.given) != 1:
+            return False
+        places = torch.arange(taken.numel(), dtype=taken.dtype).reshape(taken.shape)
+        (origins,) = self.again({id(taken): places})
+        known = origins.shape == given.shape and bool(((origins >= 0) & (origins < taken.numel())).all())
+        return known and torch.equal(taken.flatten()[origins.long().flatten()], given.flatten())
+
     def again(self, values: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
         """Runs the function on ``values``, by the ids of the tensors whose place they take."""
         arguments = [values.get(id(one), one) if isinstance(one, Tensor) else one for one in self.arguments]

@@ -116,11 +116,13 @@ def _forward(examined: Examined, own: OwnLayers, pooling: str, fields: Sequence[
         "pooler_output": "output.pooler_output",
         "query": "self.query",
     }
+    looks = {"hidden", "layers"} & {*fields}
+    hidden = [f"{INDENT}hidden = output.last_hidden_state  # (B, T, D)"] if looks else []
     lines = [
         text.spread("    def forward(", arguments, ") -> dict[str, Tensor]:"),
         f'{INDENT}"""(B, T) token ids and mask -> (B, K) logits and, with labels, the loss."""',
         text.call(f"{INDENT}output = self.body(", given),
-        f"{INDENT}hidden = output.last_hidden_state  # (B, T, D)",
+        *hidden,
         text.call(f"{INDENT}states = States(", [f"{field}={states[field]}" for field in fields]),
         f"{INDENT}logits = self.head({pooling}(states))",
         f"{INDENT}if labels is None:",

@@ -96,10 +96,13 @@ def _loading(examined: Examined) -> str:
 
 
 def _lost(lost: Provenance) -> str:
-    """What of the model is random, and why."""
+    """What of the model is new, and why; what of that is random, and what is not."""
     absent = [f"does not hold {', '.join(lost.missing)}"] if lost.missing else []
     other = [f"holds {', '.join(lost.mismatched)} in another shape"] if lost.mismatched else []
-    return f"The checkpoint {' and '.join(absent + other)}: random numbers instead, alike every time."
+    drawn = [name for name in (*lost.missing, *lost.mismatched) if name not in lost.constant]
+    new = [f"{', '.join(drawn)}: random numbers, alike every time."] if drawn else []
+    new += [f"{', '.join(lost.constant)}: one and the same number throughout."] if lost.constant else []
+    return " ".join([f"The checkpoint {' and '.join(absent + other)}. New instead:", *new])
 
 
 def _inputs(examined: Examined, fields: tuple[str, ...]) -> str:
@@ -115,9 +118,10 @@ def _pooling(examined: Examined, fields: tuple[str, ...]) -> str:
     """From the inputs to the pooled vector."""
     below = "layers" in fields
     output = f"model.base_model(**inputs{', output_hidden_states=True' if below else ''})"
+    looks = below or "hidden" in fields
     lines = [
         f"output = {output}  # all but the head",
-        "hidden = output[0]  # (1, T, D), what the head receives",
+        *(["hidden = output[0]  # (1, T, D), what the head receives"] if looks else []),
         text.spread("states = States(", [line for field in fields for line in FIELDS[field](examined)]),
         f"vector = {examined.query.pooling}(states)  # (1, D)",
     ]

@@ -50,7 +50,7 @@ def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
     values = [float(analysis.probabilities[index]) for index in order]
     labels = tuple(visible(analysis.labels[index]) for index in order)
     raw = analysis.problem_type == "regression"
-    chosen = chosen_labels(analysis) if analysis.head_trained else []
+    chosen = [] if analysis.random else chosen_labels(analysis)
     name = say("outputs.raw" if raw else "outputs.probability")
     bars = go.Bar(
         orientation="h",
@@ -109,7 +109,9 @@ def output_text(analysis: Analysis, index: int) -> str:
 def _heading(analysis: Analysis, say: Texts) -> str:
     if analysis.query.head == "probe":
         return say("outputs.heading_probe", task=say.name(analysis.query.task))
-    return say("outputs.heading" if analysis.head_trained else "outputs.heading_untrained")
+    if analysis.random:
+        return say("outputs.heading_untrained" if not analysis.head_trained else "outputs.heading_random")
+    return say("outputs.heading")
 
 
 def _words(analysis: Analysis, say: Texts) -> str:
@@ -122,9 +124,9 @@ def _words(analysis: Analysis, say: Texts) -> str:
 
 
 def _data(analysis: Analysis, say: Texts) -> pd.DataFrame:
-    """K rows, the likeliest first: label, logit, probability or raw value, whether the head is trained."""
+    """K rows, the likeliest first: label, logit, probability or raw value, whether no weight is random."""
     raw, order = analysis.problem_type == "regression", ranked(analysis)
-    trained = yes_or_no(analysis.head_trained, say)
+    trained = yes_or_no(not analysis.random, say)
     return data_frame(
         (
             (say("away.label"), [visible(analysis.labels[index]) for index in order]),

@@ -90,8 +90,9 @@ def _reader(analysis: Analysis, say: Texts) -> str:
 
 
 def _says(analysis: Analysis, say: Texts) -> str:
-    if not analysis.head_trained:
-        return f'<span class="untrained">{escape(say("verdict.untrained"))}</span>'
+    if analysis.random:
+        why = "verdict.untrained_body" if analysis.head_trained else "verdict.untrained"
+        return f'<span class="untrained">{escape(say(why))}</span>'
     chosen = chosen_labels(analysis)
     if not chosen:
         return escape(say("verdict.says_none", total=len(analysis.labels)))
@@ -115,6 +116,8 @@ def _quoted(view: View, index: int, say: Texts) -> str:
 
 def _token(view: View, index: int, say: Texts) -> str:
     chip = token_html(view.labels[index], bool(view.analysis.reads.positions[index]))
+    if len(view.labels) == 1:
+        return say("verdict.alone", token=chip)
     if index == 0:
         return say("verdict.first", token=chip)
     if index == len(view.labels) - 1:

@@ -80,7 +80,7 @@ def _values(comparison: Comparison, say: Texts) -> list[str]:
     found = [
         (float(analysis.probabilities[0]), cell_name(cell, comparison, say))
         for cell, analysis in answered(comparison.cells)
-        if analysis.problem_type == "regression" and analysis.head_trained
+        if analysis.problem_type == "regression" and not analysis.random
     ]
     if not found:
         return []
@@ -91,7 +91,7 @@ def _values(comparison: Comparison, say: Texts) -> list[str]:
 
 def _not_compared(comparison: Comparison, say: Texts) -> list[str]:
     """How many cells cannot be compared with others, and why; not escaped."""
-    untrained = sum(not analysis.head_trained for _, analysis in answered(comparison.cells))
+    untrained = sum(analysis.random for _, analysis in answered(comparison.cells))
     absent = sum(refusals(comparison.cells).values())
     return _counts({"compare.untrained": untrained, "compare.absent": absent}, say)
 
@@ -100,7 +100,7 @@ def _not_moved(both: Versions, say: Texts) -> list[str]:
     """How many combinations have no move that counts, and why; not escaped."""
     pairs = [(move, move.before.analysis, move.after.analysis) for move in both.moves]
     known = [(move, before, after) for move, before, after in pairs if before and after]
-    untrained = sum(not (before.head_trained and after.head_trained) for _, before, after in known)
+    untrained = sum(before.random or after.random for _, before, after in known)
     apart = sum(move.answers is None for move, _, _ in known)
     absent = len(pairs) - len(known)
     return _counts({"compare.untrained": untrained, "edit.apart": apart, "compare.absent": absent}, say)

@@ -108,8 +108,8 @@ class LabelGroup:
 
 
 def predicts(analysis: Analysis) -> bool:
-    """Whether an answer is a prediction: of a trained head that chooses labels."""
-    return analysis.head_trained and analysis.problem_type != "regression"
+    """Whether an answer is a prediction: of trained weights that choose labels."""
+    return not analysis.random and analysis.problem_type != "regression"
 
 
 def strength(analysis: Analysis) -> int:

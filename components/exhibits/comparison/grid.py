@@ -95,7 +95,7 @@ def _cell(cell: Cell, comparison: Comparison, say: Texts) -> str:
         label = escape(labels_text(analysis.predicted, say, LABEL))
         share = escape(probabilities_text(analysis))
         text = f'<span class="label">{label}</span><span class="share">{share}</span>'
-    if not analysis.head_trained:
+    if analysis.random:
         return f'<td class="untrained"{hint}>{text}{unseen_html(say("compare.random"))}</td>'
     if not predicts(analysis):
         return f'<td class="value"{hint}>{text}</td>'
@@ -114,7 +114,7 @@ def _hint(cell: Cell, analysis: Analysis, comparison: Comparison, say: Texts) ->
     )
     lines = [cell_name(cell, comparison, say), outputs, reads_text(analysis, say)]
     lines += [say("compare.differs")] if comparison.differs(cell) else []
-    return "\n".join(lines if analysis.head_trained else [*lines, say("compare.random")])
+    return "\n".join([*lines, say("compare.random")] if analysis.random else lines)
 
 
 def _colours(colours: Mapping[str, str]) -> list[str]:
@@ -136,7 +136,7 @@ def _marks(comparison: Comparison, say: Texts) -> list[str]:
 
 def _kinds(cells: Sequence[Cell], say: Texts) -> list[str]:
     """What untrained and empty cells mean, for those that occur."""
-    untrained = any(not analysis.head_trained for _, analysis in answered(cells))
+    untrained = any(analysis.random for _, analysis in answered(cells))
     items = [key_html("untrained", say("compare.key_untrained"))] if untrained else []
     return [*items, key_html("absent", say("compare.key_absent"))] if refusals(cells) else items
 

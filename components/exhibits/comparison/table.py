@@ -67,7 +67,7 @@ def _of_cell(cell: Cell, comparison: Comparison, say: Texts) -> Row:
         "compare.column_says": _says(analysis, say),
         "compare.column_value": (value, " + ".join(output_text(analysis, index) for index in chosen)),
         "compare.column_agrees": _answer(comparison.agrees.get(cell), say),
-        "compare.column_trained": _answer(analysis.head_trained, say),
+        "compare.column_trained": _answer(not analysis.random, say),
         "compare.column_read": _read(analysis),
         "compare.column_tokens": len(analysis.tokens.text),
     }
@@ -84,7 +84,7 @@ def _of_move(move: Move, comparison: Comparison, say: Texts) -> Row:
         "edit.column_before": _says(before, say),
         "edit.column_after": _says(after, say),
         "edit.column_flips": _answer(move.flips if move.predicts else None, say),
-        "compare.column_trained": _answer(before.head_trained and after.head_trained, say),
+        "compare.column_trained": _answer(not (before.random or after.random), say),
         "edit.column_read": _read(before),
         "edit.column_read_now": _read(after),
     }

@@ -69,7 +69,7 @@ def move_cell(move: Move, comparison: Comparison, say: Texts) -> str:
         f'<span class="was">{unseen_html(say("edit.before"))}{_html(before, say)}</span>'
         f'<span class="label">{unseen_html(say("edit.after"))}{_html(after, say)}</span>'
     )
-    if not (before.head_trained and after.head_trained):
+    if before.random or after.random:
         return f'<td class="edit untrained" title="{hint}">{text}{unseen_html(say("compare.random"))}</td>'
     if move.answers:
         text += f'<span class="by">{escape(_followed(move, say))}</span>'
@@ -117,7 +117,7 @@ def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison,
         lines.append(f"{say(key)}{_text(analysis, say)}; {reads_text(analysis, say)}")
     if move.answers is None:
         return [*lines, say("edit.incomparable")]
-    if not before.head_trained:
+    if before.random:
         return [*lines, say("compare.random")]
     if move.output is not None:
         label = output_label(before, move.output)

@@ -16,7 +16,7 @@ NAMED = 3  # tokens that the sentence names; more are only counted
 
 
 def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """The way through the head with its parameters, and a warning where some were drawn at random."""
+    """The way through the head with its parameters, and a warning where some are not from the checkpoint."""
     count = len(anatomy.analysis.logits)
     logits = say("head.logits_one") if count == 1 else say("head.logits", count=count)
     said = say(
@@ -56,8 +56,11 @@ def _way(anatomy: Anatomy, say: Texts) -> list[str]:
 def _origin(anatomy: Anatomy, say: Texts) -> str:
     """Where the parameters come from, in one clause."""
     random = parameters_of(weight for weight in anatomy.weights if weight.origin in UNTRAINED)
-    if random:
-        return say("head.some_new", count=counted(random))
+    constant = parameters_of(weight for weight in anatomy.weights if weight.origin == "constant")
+    new = [say("head.some_new", count=counted(random))] if random else []
+    new += [say("head.some_constant", count=counted(constant))] if constant else []
+    if new:
+        return say.listed(new)
     if not anatomy.weights:
         return say("head.none")
     probe = all(weight.origin == "probe" for weight in anatomy.weights)
@@ -65,10 +68,12 @@ def _origin(anatomy: Anatomy, say: Texts) -> str:
 
 
 def _notes(anatomy: Anatomy, say: Texts) -> list[str]:
-    """Which weights were drawn at random, and why."""
-    new, reshaped = _names(anatomy, "new"), _names(anatomy, "reshaped")
-    notes = [say("head.new" if len(new) > 1 else "head.new_one", names=_listed(new, say))] if new else []
-    return [*notes, *([say("head.reshaped", names=_listed(reshaped, say))] if reshaped else [])]
+    """Which weights were drawn at random or set to a constant, and why."""
+    new, reshaped, constant = (_names(anatomy, origin) for origin in ("new", "reshaped", "constant"))
+    notes = [] if anatomy.analysis.body_trained else [escape(say("head.body"))]
+    notes += [say("head.new" if len(new) > 1 else "head.new_one", names=_listed(new, say))] if new else []
+    notes += [say("head.reshaped", names=_listed(reshaped, say))] if reshaped else []
+    return [*notes, *([say("head.constant", names=_listed(constant, say))] if constant else [])]
 
 
 def _names(anatomy: Anatomy, origin: Origin) -> list[str]:

@@ -12,11 +12,12 @@ from components.exhibits.view import number
 from components.texts import Texts
 from components.types import Anatomy, Floats, Origin, Step, Weight
 
-UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that nobody trained
+UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 ORIGINS = {
     "checkpoint": "steps.checkpoint",
     "new": "steps.new",
     "reshaped": "steps.reshaped",
+    "constant": "steps.constant",
     "probe": "steps.probe",
 }
 WORDED = {"getitem": "steps.getitem", "pooling": "steps.pooling", "swap": "steps.swap"}
@@ -64,7 +65,12 @@ def parameters_of(weights: Iterable[Weight]) -> int:
 
 
 def first_untrained(anatomy: Anatomy) -> int:
-    """Index of the first step whose weights nobody trained; the number of steps if there is none."""
+    """Index of the first step whose weights were drawn at random; the number of steps if there is none.
+
+    It is -1 where the tokens themselves come from such weights, those of the body.
+    """
+    if not anatomy.analysis.body_trained:
+        return -1
     drawn = (index for index, step in enumerate(anatomy.steps) if step.origin in UNTRAINED)
     return next(drawn, len(anatomy.steps))
 

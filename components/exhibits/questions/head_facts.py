@@ -23,13 +23,20 @@ WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap"
 
 CASES: Mapping[str, tuple[str, ...]] = {
     "reads": ("cls", "one", "some", "all", "none"),  # cls: just the token in its place; one: just another
-    "trained": ("yes", "no"),  # whether the head is trained
+    "trained": ("yes", "no"),  # whether no weight that the outputs depend on was drawn at random
     "direct": ("yes", "no"),  # whether one layer is all that changes numbers
     "order": ("run", "other"),  # whether print(model) lists the layers in the order in which they ran
-    "origin": ("new", "kept", "mixed"),  # its tensors are drawn anew, from the checkpoint, or both
+    "origin": ("new", "kept", "mixed"),  # its tensors are new, from the checkpoint, or both
+    "drawn": ("some", "none"),  # whether any of the new ones were drawn at random
+    "set": ("some", "none"),  # whether any of the new ones were set to one and the same number
     "course": ("up", "down", "level"),  # the cosine of [CLS] from the embeddings to the last layer, as shown
     "agree": ("yes", "no", "untrained"),  # whether both poolings give the same labels
-    "alike": ("yes", "no", "alone"),  # whether all heads read one token in the same place; only one was asked
+    "alike": (
+        "yes",
+        "no",
+        "alone",
+        "short",
+    ),  # whether all read one token in one place; short: not to be told
     "same": ("yes", "no", "alone"),  # whether all heads have the same core; only one was asked
 }
 
@@ -45,7 +52,7 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         "architecture": visible(analysis.backbone.architecture),  # its class
         "says": listed(_chosen(analysis), NAMED, say),  # the labels that it chose, with their probabilities
         "outputs": listed(outputs, NAMED, say),  # its likeliest labels with theirs, chosen or not
-        "trained": _yes(analysis.head_trained),
+        "trained": _yes(not analysis.random),
         "cosines": ARROW.join(map(number, cosines)),  # of [CLS] and the reference, from layer 0 to the last
         "cosine": number(last),  # the same, at the last layer
         "course": "up" if last > first else "down" if last < first else "level",
@@ -62,24 +69,40 @@ def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str
     if one.problem_type == "regression":  # no label is chosen: the values as they are shown
         agree = _chosen(one) == _chosen(two)
     against = {f"against_{name}": fact for name, fact in head_facts(other, say).items()}
-    return {**against, "agree": _yes(agree) if one.head_trained else "untrained"}
+    return {**against, "agree": "untrained" if one.random else _yes(agree)}
 
 
 def heads_facts(anatomies: Sequence[Anatomy]) -> dict[str, str]:
     """What can be said of several heads together."""
-    asked, read = len(anatomies), [indices(anatomy.analysis.reads.positions) for anatomy in anatomies]
-    ends = [[len(anatomy.analysis.tokens.text) - 1] for anatomy in anatomies]
-    lasts = sum(indices == end for indices, end in zip(read, ends, strict=True))
-    alike = lasts == asked or (len(read[0]) == 1 and all(indices == read[0] for indices in read))
+    asked, places = len(anatomies), [_only(anatomy) for anatomy in anatomies]
     cores = {_core(anatomy) for anatomy in anatomies}
     return {
         "asked": str(asked),  # how many heads
-        "firsts": str(read.count([0])),  # how many of them read the first token alone
-        "lasts": str(lasts),  # how many the last one alone
+        "firsts": str(places.count("first")),  # how many of them read the first of several tokens alone
+        "lasts": str(places.count("last")),  # how many the last one alone
         "cores": str(len(cores)),  # how many different ones there are
-        "alike": "alone" if asked == 1 else _yes(alike),
+        "alike": "alone" if asked == 1 else _alike(places),
         "same": "alone" if asked == 1 else _yes(len(cores) == 1),
     }
+
+
+def _only(anatomy: Anatomy) -> str:
+    """Where the one token stands that a head reads: "first", "last" or its index.
+
+    It is "either" if it is the only one of its text, and "" of a head that reads several or none.
+    """
+    read, total = indices(anatomy.analysis.reads.positions), len(anatomy.analysis.tokens.text)
+    if len(read) != 1:
+        return ""
+    return "either" if total == 1 else {0: "first", total - 1: "last"}.get(read[0], str(read[0]))
+
+
+def _alike(places: Sequence[str]) -> str:
+    """Whether these are one place."""
+    told = {place for place in places if place != "either"}
+    if "" in told or len(told) > 1:
+        return "no"
+    return "short" if "either" in places else "yes"
 
 
 def listed(names: Sequence[str], most: int, say: Texts) -> str:
@@ -110,6 +133,8 @@ def _reading(anatomy: Anatomy, say: Texts) -> dict[str, str]:
 
 
 def _place(index: int, total: int, say: Texts) -> str:
+    if total == 1:
+        return say("questions.alone")
     if index == 0:
         return say("questions.first")
     return say("questions.last") if index == total - 1 else say("questions.nth", number=index + 1)
@@ -163,7 +188,7 @@ def _core(anatomy: Anatomy) -> tuple[str, ...]:
     return tuple(
         visible(step.kind)
         for step in anatomy.steps
-        if not step.idle and (step.weights or not step.picks) and step.kind != "swap"
+        if not (step.idle or step.moves) and (step.weights or not step.picks) and step.kind != "swap"
     )
 
 
@@ -172,18 +197,26 @@ def _last(path: str) -> str:
 
 
 def _origins(anatomy: Anatomy, say: Texts) -> dict[str, str]:
-    new = [weight for weight in anatomy.weights if weight.origin in UNTRAINED]
-    kept = [weight for weight in anatomy.weights if weight.origin not in UNTRAINED]
+    drawn = [weight for weight in anatomy.weights if weight.origin in UNTRAINED]
+    constant = [weight for weight in anatomy.weights if weight.origin == "constant"]
+    new = [weight for weight in anatomy.weights if weight in drawn or weight in constant]
+    kept = [weight for weight in anatomy.weights if weight not in new]
     return {
         "weight_count": str(len(anatomy.weights)),  # how many tensors it has
         "parameters": counted(parameters_of(anatomy.weights)),  # how many numbers they hold
-        "new": _names(new, TENSORS, say),  # the tensors that are drawn anew
+        "new": _names(new, TENSORS, say),  # the tensors that do not come from the checkpoint
         "new_count": str(len(new)),  # how many these are
         "new_parameters": counted(parameters_of(new)),  # how many numbers they hold
+        "random": _names(drawn, TENSORS, say),  # those of them that were drawn at random
+        "random_parameters": counted(parameters_of(drawn)),  # how many numbers they hold
+        "constant": _names(constant, TENSORS, say),  # those that were set to one and the same number
+        "constant_parameters": counted(parameters_of(constant)),  # how many numbers they hold
         "kept": _names(kept, TENSORS, say),  # the tensors that come from the checkpoint
         "kept_count": str(len(kept)),  # how many these are
         "unused": _names(anatomy.unused, UNUSED, say),  # tensors of the checkpoint without use in this class
         "origin": "mixed" if new and kept else "new" if new else "kept",
+        "drawn": "some" if drawn else "none",
+        "set": "some" if constant else "none",
     }
 
 

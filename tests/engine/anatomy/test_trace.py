@@ -160,3 +160,40 @@ def test_tracing_leaves_the_model_as_it_was(tmp_path: Path) -> None:
     assert hooks() == before
     with torch.no_grad():
         assert torch.equal(backbone.model(**kept.inputs).logits, kept.logits)
+
+
+def moving(calls: tuple[Call, ...]) -> list[str]:
+    """The kinds of the steps that only choose and place numbers."""
+    return [call.kind for call in calls if call.moves]
+
+
+@pytest.mark.parametrize(
+    ("model_type", "size", "expected"),
+    [
+        ("bert", "bert", ["getitem", "dropout"]),
+        ("bart", "bart", ["getitem", "view", "getitem", "dropout", "dropout"]),
+        ("distilbert", "bert", ["getitem", "dropout"]),
+        ("gpt2", "gpt2", ["getitem"]),
+    ],
+)
+def test_steps_that_change_no_number_are_told_from_those_that_do(
+    tmp_path: Path, model_type: str, size: str, expected: list[str]
+) -> None:
+    """What moves numbers gives each as it was, and gives twice as much of twice as much; a layer does not."""
+    backbone = load(checkpoint(tmp_path / "x", model_type, size))
+    calls = traced(backbone, passed(backbone, "the film is not good"))
+    assert moving(calls) == expected
+    for call in calls:
+        if call.moves:
+            held = set(call.taken[0].flatten().tolist())
+            assert set(call.given[0].flatten().tolist()) <= held
+
+
+def test_a_function_that_gives_numbers_of_other_places_than_with_others_moves_none(tmp_path: Path) -> None:
+    """The largest of some numbers is one of them, and a ReLU leaves what is positive: both look at values."""
+    backbone = load(checkpoint(tmp_path / "x"))
+    hidden = torch.tensor([[[3.0, 1.0], [2.0, 5.0]]])
+    for head in (lambda states: states.amax(dim=1), lambda states: (states - 2.5).relu()[:, 0]):
+        calls = trace(backbone.model, head, hidden)
+        assert "amax" not in moving(calls)
+        assert "relu" not in moving(calls)

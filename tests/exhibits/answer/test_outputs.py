@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 
 from components.exhibits.answer.outputs import OUTPUTS, SHOWN, output_text, ranked
@@ -60,6 +62,9 @@ def test_they_are_described_and_the_rest_is_summed_up() -> None:
     assert "negative" in shown(analysis()).words
     assert "random" in shown(analysis("untrained")).heading
     assert shown(analysis(head="probe", task="topic")).heading == "What does the probe for topic say?"
+    body = shown(replace(analysis(), body_trained=False))
+    assert body.heading == "What the head says of a body with random weights: random"
+    assert set(body.figure.data[0].marker.color) == {OTHER}
     assert shown(analysis()).legend == ""
     assert "and 30 labels more, together" in shown(analysis("many")).legend
 

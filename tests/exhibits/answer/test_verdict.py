@@ -75,6 +75,13 @@ def test_an_untrained_head_says_nothing() -> None:
     assert "It says" not in shown
 
 
+def test_a_body_with_random_weights_says_nothing_and_the_head_is_not_blamed() -> None:
+    shown = plain(replace(analysis(), body_trained=False))
+    assert "Weights of the body are random, so these outputs are random." in shown
+    assert "It says" not in shown
+    assert "Untrained head" not in shown
+
+
 @pytest.mark.parametrize(
     ("probabilities", "sentence"),
     [

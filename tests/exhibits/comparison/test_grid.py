@@ -66,7 +66,7 @@ def test_what_cannot_be_held_against_the_others_is_counted_apart() -> None:
     told = said(comparison([[answer([0.1, 0.9], trained=False), "no", value, higher, none]]))
     assert "2 values, from −0.50 (B0 under p2) to 2.25 (B0 under p3)." in told
     assert "1 combination says none of its labels." in told
-    assert "1 with an untrained head: their outputs are random. 1 cannot be answered." in told
+    assert "1 with untrained weights: their outputs are random. 1 cannot be answered." in told
 
 
 def test_the_table_can_be_read_by_ear() -> None:
@@ -109,7 +109,7 @@ def test_the_file_holds_every_combination() -> None:
     assert found[4]["probability"] == "0.75 + 0.5625"
     assert [row["with the majority"] for row in found] == ["yes", "yes", "no", "yes", "yes", "", "", "yes"]
     assert found[5]["why not"] == "why"
-    assert found[6]["trained"] == "no"
+    assert found[6]["no random weights"] == "no"
 
 
 def test_numbers_beside_several_probabilities_have_seven_digits_too() -> None:

@@ -188,7 +188,7 @@ def test_what_does_not_count_is_said_apart() -> None:
     found = both([NO, old, NO, "no"], [NO, new, other, NO])
     told = said(found)
     assert told.startswith("1 combination, and it does not change its mind.")
-    assert "1 with an untrained head: their outputs are random. 1 answered" in told
+    assert "1 with untrained weights: their outputs are random. 1 answered" in told
     assert told.endswith("1 cannot be answered.")
     table = Table(grid(found, {}, SAY).html)
     assert table.classes[1][1:] == ["edit told", "edit untrained", "edit told", "absent"]

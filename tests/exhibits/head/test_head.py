@@ -9,6 +9,7 @@ from components.exhibits.exhibit import Exhibit, heading_html
 from components.exhibits.head.printed import PRINTED, turns
 from components.exhibits.head.sentence import SENTENCE
 from components.exhibits.head.sources import SOURCES
+from components.exhibits.head.steps import first_untrained
 from components.exhibits.head.weights import LISTED, WEIGHTS
 from components.exhibits.panels import HEAD
 from components.texts import load_texts
@@ -76,6 +77,28 @@ def test_random_weights_are_named() -> None:
     assert "90 parameters: 18 of them drawn at random." in said
     assert "classifier.weight and classifier.bias are not in the checkpoint: they were drawn" in said
     assert "random" not in html(SENTENCE, anatomy())
+
+
+def test_a_constant_is_not_called_random() -> None:
+    given = anatomy("untrained")
+    weights = tuple(
+        replace(one, origin="constant") if one.name.endswith("bias") else one for one in given.weights
+    )
+    said = plain(html(SENTENCE, replace(given, weights=weights)))
+    assert "90 parameters: 16 of them drawn at random, 10 set to one and the same number." in said
+    assert "body.pooler.dense.bias and classifier.bias: not in the checkpoint" in said
+    assert "classifier.weight is not in the checkpoint: it was drawn at random" in said
+    table = html(WEIGHTS, replace(given, weights=weights))
+    assert table.count("newly initialised: one and the same number throughout</td>") == 2
+    assert table.count('<strong class="random">') == 1
+
+
+def test_random_weights_of_the_body_are_said_before_those_of_the_head() -> None:
+    given = anatomy()
+    body = replace(given, analysis=replace(given.analysis, body_trained=False))
+    assert "Weights of the body are not in the checkpoint" in plain(html(SENTENCE, body))
+    assert first_untrained(body) == -1
+    assert first_untrained(given) == len(given.steps)
 
 
 def test_another_shape_is_a_reason_of_its_own() -> None:

@@ -144,6 +144,16 @@ def test_weights_are_counted_by_where_they_come_from() -> None:
     assert (facts(anatomy())["new"], facts(anatomy())["unused"]) == ("none", "none")
 
 
+def test_what_was_drawn_at_random_is_told_from_what_was_set_to_a_constant() -> None:
+    found = facts(with_weights("checkpoint", "new", "constant", "reshaped"))  # of six numbers each
+    assert (found["new"], found["new_parameters"]) == ("w.1, w.2, w.3", "18")
+    assert (found["random"], found["random_parameters"]) == ("w.1, w.3", "12")
+    assert (found["constant"], found["constant_parameters"]) == ("w.2", "6")
+    assert (found["origin"], found["drawn"], found["set"]) == ("mixed", "some", "some")
+    found = facts(with_weights("checkpoint", "constant"))
+    assert (found["random"], found["drawn"], found["kept"]) == ("none", "none", "w.0")
+
+
 def test_of_many_unused_tensors_three_are_named() -> None:
     unused = tuple(Weight(f"u{n}", (2,), "checkpoint") for n in range(30))
     assert facts(replace(anatomy(), unused=unused))["unused"] == "u0, u1, u2 and 27 more"
@@ -174,6 +184,51 @@ def test_heads_are_counted_together() -> None:
     assert heads_facts([anatomy(), one])["cores"] == "2"
 
 
+def test_steps_that_only_move_numbers_make_no_head_different() -> None:
+    first, *rest = anatomy().steps
+    moved = Step("view", "", "", (), 0, None, False, False, first.given, first.given[None], moves=True)
+    again = Step("getitem", "", "", (), 0, None, False, False, first.given[None], first.given, moves=True)
+    longer = replace(anatomy(), steps=(first, moved, again, *rest))
+    assert facts(longer)["core"] == facts(anatomy())["core"] == "linear → tanh → linear"
+    assert heads_facts([anatomy(), longer])["same"] == "yes"
+    assert (
+        heads_facts([anatomy(), replace(longer, steps=(first, replace(moved, moves=False), *rest))])["same"]
+        == "no"
+    )
+
+
+def test_of_one_token_the_first_is_the_last_and_tells_nothing() -> None:
+    """As GPT-2, which adds none, reads a word: at the end, and at the beginning."""
+    alone = only_token()
+    assert facts(alone)["place"] == "the only token"
+    for others, expected in (
+        ([anatomy(), alone], "short"),
+        ([alone, anatomy("last")], "short"),
+        ([alone, alone], "short"),
+        ([alone, anatomy(), anatomy("last")], "no"),
+        ([alone, anatomy(read=[0, 1])], "no"),
+        ([anatomy(), anatomy()], "yes"),
+    ):
+        assert heads_facts(others)["alike"] == expected
+    found = heads_facts([alone, anatomy(), anatomy("last")])
+    assert (found["firsts"], found["lasts"]) == ("1", "1")
+
+
+def only_token() -> Anatomy:
+    """A head that reads a text of one token."""
+    whole = anatomy(read=[0])
+    tokens, reads = whole.analysis.tokens, whole.analysis.reads
+    one = replace(
+        tokens,
+        text=tokens.text[:1],
+        span=tokens.span[:1],
+        segment=tokens.segment[:1],
+        special=tokens.special[:1],
+    )
+    read = replace(reads, positions=reads.positions[:1], share=reads.share[:1])
+    return replace(whole, analysis=replace(whole.analysis, tokens=one, reads=read))
+
+
 def reached() -> list[dict[str, str]]:
     """Facts of heads that are in every case there is."""
     opposite = replace(
@@ -194,6 +249,7 @@ def reached() -> list[dict[str, str]]:
         with_weights("checkpoint"),
         with_weights("new", "reshaped"),
         with_weights("checkpoint", "new"),
+        with_weights("checkpoint", "constant"),
         *(along(*ends) for ends in ((0.1, 0.9), (0.9, 0.1), (0.301, 0.299))),
     ]
     pairs = [
@@ -202,6 +258,7 @@ def reached() -> list[dict[str, str]]:
         (anatomy("untrained"),) * 2,
     ]
     several = [[anatomy()], [anatomy(), anatomy()], [anatomy(), anatomy("last")], [anatomy(), heads[6]]]
+    several += [[only_token(), only_token()]]
     measured = [facts(one) for one in heads] + [against_facts(one, two, EN) for one, two in pairs]
     return measured + [heads_facts(some) for some in several]
 
