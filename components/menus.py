@@ -137,11 +137,11 @@ class Choices:
         return HEADS if self.tasks(query) else HEADS[:1]
 
     def poolings(self, query: Query) -> list[tuple[str, str]]:
-        """(title, key) of the poolings that the query's head can read: learned ones need a probe."""
+        """(title, key) of the poolings that the query's head can read: learned and wide ones need a probe."""
         return [
             (visible(spec.title), spec.key)
             for spec in self.pooled
-            if query.head == "probe" or not spec.learned
+            if query.head == "probe" or not (spec.learned or spec.wide)
         ]
 
     def fitted(self, query: Query) -> Query:
@@ -153,8 +153,10 @@ class Choices:
             query = replace(query, head="own")
         if query.head != "probe" or query.task not in [task.key for task in self.tasks(query)]:
             query = replace(query, task="")  # the engine chooses
-        learned = any(spec.key == query.pooling and spec.learned for spec in self.pooled)
-        return replace(query, pooling="native") if learned and query.head != "probe" else query
+        unread = query.head != "probe" and any(
+            spec.key == query.pooling and (spec.learned or spec.wide) for spec in self.pooled
+        )
+        return replace(query, pooling="native") if unread else query
 
 
 @dataclass(frozen=True)

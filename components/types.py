@@ -65,12 +65,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class PoolingSpec:
-    """One way to make a single vector of the hidden states; ``learned`` ones need training."""
+    """One way to make a single vector of the hidden states: some are ``learned``, some ``wide``r than those."""
 
     key: str
     title: str
     summary: str
     learned: bool = False
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,8 @@ class Analysis:
     ``layer``: the query's layer counted from 0. ``similarity`` and ``centred``: (L + 1, T) in [-1, 1],
     cosines to the reference at the same layer, plain and after subtracting the mean over tokens.
     ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
-    ``milliseconds``: wall time by stage. ``head_trained``, ``body_trained``: whether none of the weights that
-    the logits depend on was drawn at random, of the head and of the body.
+    ``head_trained``, ``body_trained``: of the weights behind the logits none was drawn at random, in either.
+    ``milliseconds``: wall time by stage.
     """
 
     query: Query

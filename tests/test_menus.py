@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from components.errors import PoolscopeError
 from components.menus import BackboneMenu, Choices, Example, load_examples, suited, unlinked
 from components.texts import in_bytes, load_texts
-from components.types import BackboneSpec, Query
+from components.types import BackboneSpec, PoolingSpec, Query
 from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
 from tests.ui.fake_hub import FINDABLE, FakeHub
 
@@ -154,6 +154,16 @@ def test_learned_poolings_are_offered_to_a_probe_only() -> None:
 
     assert offered("own") == [spec.key for spec in POOLINGS if not spec.learned]
     assert offered("probe") == [spec.key for spec in POOLINGS]
+
+
+def test_a_vector_too_wide_for_an_own_head_is_offered_to_a_probe_only() -> None:
+    wide = PoolingSpec("wide", "wide", "Four of them.", wide=True)
+    choices = replace(CHOICES, pooled=(*POOLINGS, wide))
+    query = replace(PROBE, pooling="wide")
+    assert ("wide", "wide") in choices.poolings(query)
+    assert choices.fitted(query).pooling == "wide"
+    assert ("wide", "wide") not in choices.poolings(replace(query, head="own"))
+    assert choices.fitted(replace(query, head="own", task="")).pooling == "native"
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,14 @@ class Pooling:
         return self.function(states)
 
 
-def pooling(title: str, learned: bool = False) -> Callable[[Callable[[States], Tensor]], Pooling]:
+def pooling(
+    title: str, learned: bool = False, wide: bool = False
+) -> Callable[[Callable[[States], Tensor]], Pooling]:
     """Make a pooling method of a function of States."""
 
     def make(function: Callable[[States], Tensor]) -> Pooling:
         summary = " ".join((function.__doc__ or "").split())
-        return Pooling(PoolingSpec(function.__name__, title, summary, learned), function)
+        return Pooling(PoolingSpec(function.__name__, title, summary, learned, wide), function)
 
     return make
 
@@ -154,7 +156,7 @@ def first_last_avg(states: States) -> Tensor:
     return _total((lowest + states.hidden) / 2, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
-@pooling("concat_last4_cls · [CLS] of the last four layers")
+@pooling("concat_last4_cls · [CLS] of the last four layers", wide=True)
 def concat_last4_cls(states: States) -> Tensor:
     """[CLS] of the last four layers (or of all, if fewer) in one long vector; BERT paper, feature-based."""
     import torch
@@ -181,7 +183,7 @@ def attention(states: States) -> Tensor:
     return _total(states.hidden, scores.softmax(dim=1))
 
 
-@pooling("flatten · every token side by side", learned=True)
+@pooling("flatten · every token side by side", learned=True, wide=True)
 def flatten(states: States) -> Tensor:
     """The hidden states of the first 64 tokens one after the other; a shorter text ends in zeros."""
     from torch.nn.functional import pad

@@ -7,6 +7,7 @@ tests/browser/test_internals.py checks what gradio_selectors.toml lists, which s
 from __future__ import annotations
 
 import re
+from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
@@ -97,6 +98,27 @@ def is_unknown_stream(error: RuntimeError) -> bool:
     """
     return isinstance(error.__cause__, HTTPException)
 
+
+# Menus
+
+
+def _as_sent(_menu: gr.Dropdown, payload: Any) -> Any:
+    """What the browser sent."""
+    return payload
+
+
+# A dropdown that takes what a browser sends. Gradio's own raises an error if that is not among the choices
+# that it has by then; but an answer may take a choice away while an event that still holds it is on its way,
+# as a menu reports a choice more than once. Whoever reads the value says what is wrong with it.
+#
+# It is made without gradio's metaclass, which writes a .pyi file beside the source of every component class.
+# To the browser it is a dropdown: ``is_template`` makes gradio name it after the class it is derived from.
+CandidDropdown: type[gr.Dropdown] = ABCMeta.__new__(
+    type(gr.Dropdown),
+    "CandidDropdown",
+    (gr.Dropdown,),
+    {"__module__": __name__, "is_template": True, "preprocess": _as_sent},
+)
 
 # The page in the browser
 

@@ -14,7 +14,7 @@ from components.exhibits.control import Control, State, Switch, Whole
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.menus import Menu
 from components.texts import Texts
-from components.ui.gradio_internals import scripted_html
+from components.ui.gradio_internals import CandidDropdown, scripted_html
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
@@ -187,8 +187,11 @@ def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> g
 
 
 def menu(name: str, label: str, choices: Menu, value: str | list[str] | None, **more: Any) -> gr.Dropdown:
-    """A menu of one or several choices, each with what is shown and what is sent."""
-    return gr.Dropdown(choices, value=value, label=label, filterable=False, elem_id=name, **more)
+    """A menu of one or several choices, each with what is shown and what is sent.
+
+    What a browser sends need not be one of them: they may have changed by then.
+    """
+    return CandidDropdown(choices, value=value, label=label, filterable=False, elem_id=name, **more)
 
 
 def state_of(controls: Mapping[Control[Any], Widget], given: Given) -> State:

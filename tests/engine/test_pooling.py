@@ -155,3 +155,8 @@ def test_every_pooling_explains_itself() -> None:
         assert pooling.spec.title.startswith(key)
         assert pooling.spec.summary.endswith(".")
         assert pooling.spec.learned == (key in ("attention", "flatten"))
+
+
+@pytest.mark.parametrize("key", list(EXPECTED))
+def test_wide_poolings_say_so(key: str) -> None:
+    assert (POOLINGS[key](states("right", 4)).shape[1] > 4) == POOLINGS[key].spec.wide

@@ -20,6 +20,7 @@ from starlette.types import Scope
 from components.ui import gradio_internals
 from components.ui.gradio_internals import (
     ROUTES,
+    CandidDropdown,
     GuardedApp,
     block_functions,
     current_headers,
@@ -206,3 +207,16 @@ def test_every_class_that_is_not_this_app_s_own_is_listed() -> None:
         for name in re.findall(r"\.([a-z][\w-]*)", " ".join(SELECTORS[place]))
     }
     assert [name for name in sorted(used - own - listed) if is_shipped(name)] == []
+
+
+def test_a_menu_takes_what_a_browser_sends_and_is_a_dropdown_to_it() -> None:
+    menu = CandidDropdown([("One", "1")], value="1", filterable=False, multiselect=True, render=False)
+    plain = gr.Dropdown([("One", "1")], value="1", render=False)
+    with pytest.raises(gr.Error, match="not in the list"):  # what all of this is for
+        plain.preprocess("2")
+    for sent in ("1", "2", ["1", "2"], {"a": 1}, None):
+        assert menu.preprocess(sent) == sent
+    assert menu.get_block_name() == "dropdown", "gradio no longer names a template after its parent"
+    assert type(menu)(**{**menu.constructor_args, "render": False}).preprocess("2") == "2"
+    files = Path(gradio_internals.__file__).parent.glob("*.pyi")
+    assert not [*files], "gradio writes a stub beside its source"

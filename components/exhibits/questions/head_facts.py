@@ -31,12 +31,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "set": ("some", "none"),  # whether any of the new ones were set to one and the same number
     "course": ("up", "down", "level"),  # the cosine of [CLS] from the embeddings to the last layer, as shown
     "agree": ("yes", "no", "untrained"),  # whether both poolings give the same labels
-    "alike": (
-        "yes",
-        "no",
-        "alone",
-        "short",
-    ),  # whether all read one token in one place; short: not to be told
+    "alike": ("yes", "no", "alone", "short"),  # whether all read one and the same place; too short to tell
     "same": ("yes", "no", "alone"),  # whether all heads have the same core; only one was asked
 }
 

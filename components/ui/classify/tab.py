@@ -172,9 +172,10 @@ class Classify:
         shown: View | None = given[self.answer.shown]
         if isinstance(query.reference, int) and not (shown and _same_tokens(query, shown.analysis.query)):
             query = replace(query, reference="cls")  # an index means nothing among other tokens
-        if shown and asked == query == shown.analysis.query and given[self.download.offered] is None:
-            return NOTHING  # a menu reports a choice more than once
         models = self.question.models(given[self.question.found])
+        if shown and query == shown.analysis.query and given[self.download.offered] is None:
+            # a menu reports a choice more than once, the second time with what was given up for it
+            return NOTHING if asked == query else self.question.explain(asked, query, models)
         answer, answered = self.respond(query, given, models)
         return {**self.question.explain(asked, answered, models), **answer}
 
