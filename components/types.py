@@ -65,7 +65,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class PoolingSpec:
-    """One way to make a single vector of the hidden states: some are ``learned``, some ``wide``r than those."""
+    """One way to make one vector of the hidden states; some are ``learned``, some ``wide``r than they."""
 
     key: str
     title: str

@@ -222,10 +222,18 @@ def test_what_is_lacking_is_said(exported: Exported) -> None:
     source = (exported.folder / "headless native.py").read_text(encoding="utf-8")
     assert "torch.manual_seed(0)" in source
     assert "# The checkpoint does not hold classifier.bias, classifier.weight" in source
+    assert "classifier.weight: random numbers, alike every time" in " ".join(
+        source.replace("\n# ", " ").split()
+    )
+    assert "classifier.bias: one and the same number throughout." in " ".join(
+        source.replace("\n# ", " ").split()
+    )
     assert "ignore_mismatched_sizes" not in source
     reshaped = (exported.folder / "reshaped native.py").read_text(encoding="utf-8")
     assert "ignore_mismatched_sizes=True" in reshaped
-    assert "# The checkpoint holds score.weight in another shape: random" in reshaped
+    assert (
+        "# The checkpoint holds score.weight in another shape. New instead: score.weight: random" in reshaped
+    )
 
 
 def test_the_native_pooling_is_measured(exported: Exported) -> None:
