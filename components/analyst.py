@@ -61,11 +61,11 @@ class Analyst(Protocol):
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
+        """Answer many queries of one text or pair: one forward pass for each backbone.
 
-        Each backbone's cells come as soon as they are ready; closing the iterator cancels the rest. What
-        cannot be answered is said in its cell. PoolscopeError where nothing can be: no query, too many, more
-        than one text.
+        Backbones come in the order in which they are first named, the cells of each in the order asked, as
+        soon as they are ready; closing the iterator cancels the rest. What cannot be answered is said in its
+        cell. PoolscopeError where nothing can be: no query, too many, more than one text.
         """
 
 

@@ -121,11 +121,12 @@ class Engine:
             return dissect(examined)
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
+        """Answer many queries of one text or pair: one forward pass for each backbone.
 
-        Each backbone has a turn of its own, so that others need not wait for all of them. Closing the
-        iterator cancels the rest. A query that cannot be answered has a cell that says why. PoolscopeError
-        where nothing can be: no query, too many, several texts, what no backbone or pooling is called.
+        Backbones come in the order in which they are first named, the cells of each in the order asked. Each
+        has a turn of its own, so that others need not wait for all of them. Closing the iterator cancels the
+        rest. A query that cannot be answered has a cell that says why. PoolscopeError where nothing can be:
+        no query, too many, several texts, what no backbone or pooling is called.
         """
         for group in by_backbone([self._checked(query) for query in counted(queries)]):
             spec = self._known(group[0].backbone)
