@@ -23,6 +23,7 @@ Source = Literal["bundled", "local", "hub"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
 Origin = Literal["checkpoint", "new", "reshaped", "probe"]
+SWAP = "warnings.swap"  # key of what is said where an own head is given another vector than its own
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,11 @@ class Analysis:
         if self.problem_type == "multi_label":
             return tuple(label for label, p in zip(self.labels, self.probabilities, strict=True) if p > 0.5)
         return (self.labels[int(np.argmax(self.probabilities))],)
+
+    @property
+    def swapped(self) -> bool:
+        """Whether the own head was given another vector than it was trained on, as ``warnings`` say."""
+        return any(warning.key == SWAP for warning in self.warnings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from components.engine.probes import Probe
 from components.engine.reads import Head, Pooled, Reading
 from components.errors import PoolscopeError
 from components.texts import Sentence
-from components.types import Floats, ProblemType, Query
+from components.types import SWAP, Floats, ProblemType, Query
 
 NATIVE = "native"
 
@@ -121,7 +121,7 @@ def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) 
         warnings.append(Sentence("warnings.untrained", names=new))
     native = POOLINGS[NATIVE](states)
     if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
-        warnings.append(Sentence("warnings.swap", pooling=query.pooling))
+        warnings.append(Sentence(SWAP, pooling=query.pooling))
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
         warnings.append(Sentence("warnings.pair"))

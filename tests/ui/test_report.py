@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 from functools import cache
 from html.parser import HTMLParser
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -163,7 +164,16 @@ def test_a_comparison_has_one_too() -> None:
     found = compared(given, link=LINK)
     assert found.scripts == 3
     assert list(found.figures) == ["curves"]
-    assert [address for address in found.addresses if not address.startswith("data:text/csv")] == [LINK]
+    live, *cells = [address for address in found.addresses if not address.startswith("data:text/csv")]
+    assert live == LINK
+    assert [address.partition("?")[0] for address in cells] == ["https://example.org/"] * 3  # and no refusal
+    queries = [parse_qs(urlsplit(address).query) for address in cells]
+    assert [(one["backbone"], one["pooling"]) for one in queries] == [
+        (["b0"], ["p0"]),
+        (["b0"], ["p1"]),
+        (["b1"], ["p0"]),
+    ]
+    assert not any(address.startswith("?") for address in compared(given).addresses)
     for words in ("90 %", "80 %", "70 %", "it is too wide", "B0", "a good film"):
         assert words in found.text
 

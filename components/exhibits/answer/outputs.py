@@ -19,11 +19,11 @@ from components.exhibits.draw.style import (
     tick_width,
     value_axis,
 )
-from components.exhibits.exhibit import Exhibit, Shown
+from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, number, percent, yes_or_no
 from components.texts import Texts
-from components.types import Analysis
+from components.types import SWAP, Analysis
 
 ROW = 40  # pixels
 SHOWN = 10  # bars; the rest is summed up in words
@@ -37,6 +37,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         data=_data(analysis, say),
         figure=outputs_figure(analysis, say),
         legend=_rest(analysis, say),
+        above=_swap(analysis, say),
         about=asked_line(analysis, say),
     )
 
@@ -133,6 +134,12 @@ def _data(analysis: Analysis, say: Texts) -> pd.DataFrame:
             (say("away.trained"), [trained] * len(order)),
         )
     )
+
+
+def _swap(analysis: Analysis, say: Texts) -> str:
+    """That the head was given a vector it was not trained on; "" where it was not."""
+    said = (warning.said(say) for warning in analysis.warnings if warning.key == SWAP)
+    return "".join(hint_html(visible(one)) for one in said)
 
 
 def _rest(analysis: Analysis, say: Texts) -> str:

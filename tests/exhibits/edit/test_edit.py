@@ -65,7 +65,8 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
             old, new = (FakeAnalyst().analyze(Query(key, text, pooling=pooling)) for text in (BEFORE, AFTER))
             if old.problem_type == "regression":
                 was, now = float(old.probabilities[0]), float(new.probabilities[0])
-                assert cell == f"before: {number(was)}now: {number(now)}{signed(now - was, 2)}"
+                swap = "; a swap: not the vector that this head was trained on" * new.swapped
+                assert cell == f"before: {number(was)}now: {number(now)}{swap}{signed(now - was, 2)}"
                 continue
             for label in (*old.predicted, *new.predicted):
                 assert label in cell
@@ -76,6 +77,7 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
                 assert (points in cell) == old.head_trained
             assert ("flip" in kind) == (old.head_trained and set(old.predicted) != set(new.predicted))
             assert ("untrained" in kind) == (not old.head_trained)
+            assert ("swap" in kind.split()) == new.swapped == (pooling == "mean")
         assert classes[3] == "absent"
 
 
