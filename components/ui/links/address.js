@@ -47,6 +47,7 @@ window.poolscope = {
     requestAnimationFrame(() => { // a tab is marked as chosen after it says so
       remember(values);
       history.replaceState(history.state, "", address());
+      document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
     });
   },
   save: (report) => {
@@ -83,6 +84,17 @@ element.addEventListener("click", (event) => {
   if (asked === "copy") copy();
   if (asked === "code") trigger("expand", { link: link() });
   if (asked === "report") trigger("download", { query: String(state), page: location.origin + location.pathname });
+});
+
+// A link to another state of the page keeps what others have put into the address, the theme for example.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='?']");
+  if (!link) return;
+  const there = new URLSearchParams(link.search);
+  for (const [key, text] of new URLSearchParams(location.search)) {
+    if (key.startsWith("__")) there.set(key, text);
+  }
+  link.search = there;
 });
 
 trigger("apply", { query: location.search });
