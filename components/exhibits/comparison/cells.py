@@ -8,14 +8,13 @@ from html import escape
 
 from components.exhibits.answer.outputs import output_text, ranked
 from components.exhibits.comparison.comparison import Comparison, Labels, grouped, strength
-from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import unseen_html
 from components.exhibits.permalink import classify_link
 from components.texts import Texts
 from components.types import Analysis, Cell
 
 NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
-SAME_AS = " = "  # between the names of one vector
 NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
 
 
@@ -51,7 +50,7 @@ def several(names: Iterable[str], say: Texts) -> str:
 
 def vector_name(cell: Cell, comparison: Comparison) -> str:
     """The poolings that give a cell's vector, not escaped: "native = cls"."""
-    return SAME_AS.join(visible(one.query.pooling) for one in comparison.same.get(cell, (cell,)))
+    return one_vector(one.query.pooling for one in comparison.same.get(cell, (cell,)))
 
 
 def labels_text(labels: Labels, say: Texts, longest: int = NAME) -> str:
