@@ -22,6 +22,7 @@ def answer(
     return replace(
         FakeAnalyst().analyze(Query("first", text)),
         probabilities=np.array(probabilities, dtype=np.float32),
+        logits=np.array(probabilities, dtype=np.float32),  # their size does not matter here
         labels=labels,
         problem_type=problem_type,
         head_trained=trained,

@@ -11,9 +11,9 @@ import plotly.graph_objects as go
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import (
-    CHOSEN,
     OTHER,
     ZERO_LINE,
+    label_colour,
     layout,
     row_axis,
     tick_width,
@@ -57,7 +57,7 @@ def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
         orientation="h",
         x=[round(value, 6) for value in values],
         y=list(range(len(order))),
-        marker={"color": [CHOSEN if index in chosen else OTHER for index in order]},
+        marker={"color": [label_colour(index) if index in chosen else OTHER for index in order]},
         text=[output_text(analysis, index) for index in order],
         textposition="outside",
         textangle=0,

@@ -14,6 +14,7 @@ import numpy as np
 from components.errors import PoolscopeError
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
+from components.exhibits.draw.style import LABELS, label_colour
 from components.texts import Sentence, Texts
 from components.types import Analysis, BackboneSpec, Cell, Compared
 
@@ -21,9 +22,6 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 Labels = tuple[str, ...]  # what a combination predicts; several or none if multi-label
 
-# Both ends of the app's two-way scale, then others: apart for every common colour blindness, and all about
-# as bright, so that text can be read on any of them in either theme.
-PALETTE = ("#b06a1e", "#14877a", "#5b6fc4", "#b5508f", "#7d7a1c", "#2a7fa5", "#a8554f", "#77659f")
 SAME = 1e-6  # what float32 leaves between two ways to the same number, near 0
 FAINT, STRONG = 14, 68  # percent of a label's colour behind the least and the most certain answer
 
@@ -92,13 +90,17 @@ class Comparison:
     def colours(self) -> Mapping[str, str]:
         """A colour for each label: for both of two, else for those predicted, in the order of coming.
 
+        It is the one that the label has wherever its head is shown alone, unless another label has it here.
         Labels of the other version have one, too.
         """
-        seen: dict[str, None] = {}
+        found: dict[str, str] = {}
         for _, one in answered(cell for row in (*self.compared, *(self.after or ())) for cell in row.cells):
             if predicts(one):
-                seen |= dict.fromkeys(one.labels if len(one.labels) <= 2 else one.predicted)
-        return {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(seen)}
+                for label in one.labels if len(one.labels) <= 2 else one.predicted:
+                    own = label_colour(one.labels.index(label))
+                    free = (colour for colour in (own, *LABELS) if colour not in found.values())
+                    found.setdefault(label, next(free, own))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

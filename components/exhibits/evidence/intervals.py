@@ -16,11 +16,7 @@ import plotly.graph_objects as go
 from components.exhibits.control import State
 from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.draw.style import (
-    CHOSEN,
-    FIRST,
-    READ,
-    SECOND,
-    SPECIAL,
+    BACKBONES,
     layout,
     row_axis,
     tick_width,
@@ -35,11 +31,11 @@ from components.texts import Texts
 
 # A colour and a shape for each backbone, so that neither eyes nor printers need the other.
 MARKS = (
-    (FIRST, "circle", "●"),
-    (READ, "square", "■"),
-    (SECOND, "diamond", "◆"),
-    (CHOSEN, "triangle-up", "▲"),
-    (SPECIAL, "triangle-down", "▼"),
+    (BACKBONES[0], "circle", "●"),
+    (BACKBONES[1], "square", "■"),
+    (BACKBONES[2], "diamond", "◆"),
+    (BACKBONES[3], "triangle-up", "▲"),
+    (BACKBONES[4], "triangle-down", "▼"),
 )
 STEP = 0.25  # between grid lines, of accuracy and of rho alike
 LINE = 16  # pixels of a second line of a label

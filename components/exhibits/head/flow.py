@@ -19,7 +19,7 @@ from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.ribbons import Span, bar, bundle, columns, ribbon
-from components.exhibits.draw.style import CHARACTER, CHOSEN, OTHER, READ, axis, layout, written
+from components.exhibits.draw.style import CHARACTER, OTHER, READ, axis, label_colour, layout, written
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
 from components.exhibits.head.parts import Part, class_parts, token_parts
 from components.exhibits.head.steps import (
@@ -227,7 +227,8 @@ def _classes(drawn: _Flow, y: float) -> float:
     weights = [part.weight for part in drawn.classes]
     places, starts = _places(drawn.classes), bundle(weights, TRUNK)
     for part, start, place in zip(drawn.classes, starts, places, strict=True):
-        colour = CHOSEN if part.live and drawn.colour(last) == READ else OTHER
+        chosen = part.live and drawn.colour(last) == READ
+        colour = label_colour(part.members[0]) if chosen else OTHER
         drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
         drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines))
         if len(drawn.classes) <= LEVEL:
