@@ -8,18 +8,23 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid")  # an unknown field is an error
 
+Baseline = Literal["majority", "words", "overlap"]
+
 
 @dataclass(frozen=True, config=STRICT)
 class CheckpointResult:
     """The accuracy of a fine-tuned checkpoint's own head on held-out texts.
 
-    ``measured``: number of examples. ``majority``: the share of the most frequent label among them.
+    ``measured``: number of examples. ``better``: those right here and wrong with the task's strongest
+    baseline, the last of its rows; ``worse``: the other way round; ``p``: the p-value of McNemar's exact test
+    of the two counts.
     """
 
     backbone: str
@@ -28,7 +33,27 @@ class CheckpointResult:
     accuracy: float
     low: float
     high: float
-    majority: float
+    better: int
+    worse: int
+    p: float
+
+
+@dataclass(frozen=True, config=STRICT)
+class BaselineResult:
+    """The accuracy of a classifier without a network on the held-out texts of a task.
+
+    ``kind``: "majority" always says the most frequent label of the ``trained`` training examples; "words" is
+    a logistic regression on which words occur, "overlap" a threshold on the share of words that both texts
+    have in common.
+    """
+
+    kind: Baseline
+    task: str
+    trained: int
+    measured: int
+    accuracy: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -82,6 +107,7 @@ class Results:
     checkpoints: tuple[CheckpointResult, ...] = ()
     probes: tuple[ProbeResult, ...] = ()
     cosines: tuple[CosineResult, ...] = ()
+    baselines: tuple[BaselineResult, ...] = ()
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -91,6 +117,7 @@ class _Tables:
     checkpoints: tuple[CheckpointResult, ...]
     probes: tuple[ProbeResult, ...]
     cosines: tuple[CosineResult, ...]
+    baselines: tuple[BaselineResult, ...]
 
 
 def read_results(path: Path) -> Results:
@@ -101,7 +128,7 @@ def read_results(path: Path) -> Results:
         first = error.errors()[0]
         place = ", ".join(f"row {part + 1}" if isinstance(part, int) else part for part in first["loc"])
         raise ValueError(": ".join(filter(None, (str(path), place, first["msg"])))) from error
-    return Results(tables.checkpoints, tables.probes, tables.cosines)
+    return Results(tables.checkpoints, tables.probes, tables.cosines, tables.baselines)
 
 
 def write_results(results: Results, path: Path) -> None:

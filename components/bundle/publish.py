@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from components.bundle.baselines import baseline_answers, baseline_results
 from components.bundle.cards import card
+from components.bundle.checkpoints import load, load_tokenizer
 from components.bundle.corpus import Corpus, Example
-from components.bundle.recipes import split_key
-from components.bundle.statistics import estimate_accuracy
-from components.bundle.steps import MODEL, PROBES, ROWS, HeadRecord, Workspace, read_record
-from components.results import CheckpointResult, Results, read_results, write_results
+from components.bundle.recipes import PRETRAINED, Recipes, split_key
+from components.bundle.statistics import estimate_accuracy, mcnemar_test
+from components.bundle.steps import MODEL, PROBES, ROWS, Workspace, read_record
+from components.bundle.training import predictions
+from components.results import (
+    Baseline,
+    BaselineResult,
+    CheckpointResult,
+    Results,
+    read_results,
+    write_results,
+)
+from components.types import Bools
 
 
 def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
@@ -39,31 +49,61 @@ def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
 
 
 def collect_results(workspace: Workspace, corpus: Corpus) -> Results:
-    """The results of all steps."""
+    """The results of all steps, and of the baselines of every task."""
     recipes = workspace.recipes
-    heads = {key: read_record(workspace.output(key)).head for key in recipes.keys}
+    models = {key: workspace.output(key) / MODEL for key in recipes.keys}
     probed = [read_results(workspace.output(f"{key}-{PROBES}") / ROWS) for key in recipes.keys]
+    baselines, checkpoints = held_against_baselines(recipes, corpus, models)
     return Results(
-        tuple(
-            checkpoint_result(key, head, corpus.evaluation[split_key(key)[1]], recipes.seed)
-            for key, head in heads.items()
-            if head
-        ),
+        checkpoints,
         tuple(row for results in probed for row in results.probes),
         tuple(row for results in probed for row in results.cosines),
+        baselines,
     )
 
 
-def checkpoint_result(key: str, head: HeadRecord, held_out: Sequence[Example], seed: int) -> CheckpointResult:
-    """The result of a fine-tuned checkpoint's own head."""
-    right = np.arange(head.measured) < round(head.accuracy * head.measured)  # in any order
-    share = estimate_accuracy(right, seed)
+def held_against_baselines(
+    recipes: Recipes, corpus: Corpus, models: Mapping[str, Path]
+) -> tuple[tuple[BaselineResult, ...], tuple[CheckpointResult, ...]]:
+    """The baselines of every task, and the own heads of the fine-tuned ``models`` (folders by key)."""
+    training = {
+        task: [example for source in sources for example in corpus.training[source]]
+        for task, sources in recipes.baselines.items()
+    }
+    answers = {
+        task: baseline_answers(examples, corpus.evaluation[task], recipes.seed)
+        for task, examples in training.items()
+    }
+    tuned = {key: task for key in models if (task := split_key(key)[1]) != PRETRAINED}
+    return (
+        tuple(
+            row
+            for task, right in answers.items()
+            for row in baseline_results(task, len(training[task]), right, recipes.seed)
+        ),
+        tuple(
+            checkpoint_result(key, models[key], corpus.evaluation[task], answers[task], recipes.seed)
+            for key, task in tuned.items()
+        ),
+    )
+
+
+def checkpoint_result(
+    key: str, folder: Path, held_out: Sequence[Example], answers: Mapping[Baseline, Bools], seed: int
+) -> CheckpointResult:
+    """The result of a fine-tuned checkpoint's own head, as it is stored in ``folder``."""
+    found = predictions(load(folder), load_tokenizer(folder), held_out)
+    right = np.array([label == example.label for label, example in zip(found, held_out, strict=True)])
+    *_, strongest = answers.values()
+    share, other = estimate_accuracy(right, seed), mcnemar_test(right, strongest)
     return CheckpointResult(
         backbone=key,
         task=split_key(key)[1],
-        measured=head.measured,
+        measured=len(right),
         accuracy=share.value,
         low=share.low,
         high=share.high,
-        majority=max(Counter(e.label for e in held_out).values()) / len(held_out),
+        better=other.better,
+        worse=other.worse,
+        p=other.p,
     )

@@ -186,6 +186,7 @@ class Recipes:
     tasks: Mapping[str, Task]
     families: Mapping[str, Family]
     probing: Probing
+    baselines: Mapping[str, tuple[str, ...]]  # task -> the sources of labelled texts that it learns from
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -65,6 +65,17 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Asked(Text):
+    """A text that models are asked about: the first (``place`` 0) or the second (1) of its ``version``.
+
+    Version 1 is the one that is held against version 0.
+    """
+
+    place: int = 0
+    version: int = 0
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of several keys. They are asked for anew each time: backbones come and go."""
 

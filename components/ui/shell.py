@@ -8,6 +8,7 @@ from pathlib import Path
 import gradio as gr
 
 from components.analyst import Analyst, Translated
+from components.exhibits.script import read_talk
 from components.results import Results, read_results
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
@@ -20,7 +21,7 @@ from components.ui.places import build_exporter
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
-from components.ui.talk.talk import build_talk, read_talk, shows_of
+from components.ui.talk.talk import build_talk, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, QUESTIONS)
 TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps the rest of the address
@@ -58,8 +59,9 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> None:
                 tabs |= {} if tab is None else {kind.key: tab}
     links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, say)
     links.connect()
-    shows = shows_of(tabs.values())
-    build_talk(read_talk(talk, links.controls, shows), shows, say)
+    shows = shows_of(tabs)
+    places = {name: show.place for name, show in shows.items()}
+    build_talk(read_talk(talk, links.controls, places), shows, say)
     build_exporter()
 
 

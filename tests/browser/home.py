@@ -79,6 +79,7 @@ class Home:
         if page.evaluate(SEEN, ANSWER) != self.answer or not all(_compares(name) for name in off):
             self._ask(visitor, off)
         visitor.looks_at("tokens")
+        page.mouse.move(0, 0)
         page.evaluate(CLOSE)
         _sees(page, ANSWER, self.answer)
         _sees(page, COMPARED, self.compared)

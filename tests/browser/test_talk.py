@@ -66,7 +66,8 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     visitor = talking(arrived, 1, "dark", 1920, 1080)
     page = visitor.page
     total = page.locator("#talk .slide").count()
-    assert total == (ROOT / "assets" / "talk.toml").read_text(encoding="utf-8").count("[[step]]")
+    steps = (ROOT / "assets" / "talk.toml").read_text(encoding="utf-8").count("[[step]]")
+    assert total == steps + 1  # and one with the link of the page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     seen = [page.locator(f"{SHOWN} h2.caption").inner_text()]
@@ -123,11 +124,12 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
         page.keyboard.press("ArrowRight")
     last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(f"{SHOWN} .asked")).to_have_text("“t”")  # the visitor's own sentence
     page.get_by_role("link", name="Open on the page").click()
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(page.locator("#talk")).to_be_hidden()
     asked = parse_qs(urlsplit(page.url).query)
-    assert asked == {"backbone": ["gpt2-sentiment"], "lang": ["en"], "__theme": ["light"]}
+    assert asked == {"backbone": ["gpt2-sentiment"], "text": ["t"], "lang": ["en"], "__theme": ["light"]}
 
 
 def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:

@@ -46,6 +46,7 @@ class Visitor:
 
     def choose(self, menu: str, option: str) -> None:
         """Choose an option of the menu with the id ``menu`` by its whole name."""
+        self.page.mouse.move(0, 0)  # away from plots: Plotly stumbles where one is redrawn under the mouse
         box = self.page.locator(f"#{menu} input")
         box.blur()
         box.focus()  # opens the list; another page of the browser may have opened one before, above this one

@@ -1,6 +1,7 @@
 """The shipped checkpoints: what they weigh, how they load, how well they do."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 from scipy.stats import spearmanr
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 from transformers import (
     AutoConfig,
     AutoModelForPreTraining,
@@ -17,7 +20,7 @@ from transformers import (
 )
 
 from components.bundle.checkpoints import load, load_tokenizer
-from components.bundle.corpus import read, read_scored
+from components.bundle.corpus import load_corpus, read, read_scored
 from components.bundle.recipes import PRETRAINED, load_recipes, split_key
 from components.bundle.training import accuracy
 from components.engine.engine import Engine
@@ -124,6 +127,39 @@ def test_it_reaches_its_target(key: str) -> None:
     """What BERT-Tiny reaches, of twice the parameters, on SST-2's dev set and on MRPC's test set."""
     (row,) = (row for row in RESULTS.checkpoints if row.backbone == key)
     assert row.accuracy >= {"sentiment": 0.832, "paraphrase": 0.711}[split_key(key)[1]]
+
+
+@with_data
+def test_baselines_are_what_the_results_say() -> None:
+    """By other means: a loop over pairs, and scikit-learn's plain logistic regression at every strength."""
+    shown = {(row.task, row.kind): row for row in RESULTS.baselines}
+    corpus = load_corpus(RECIPES, DATA)
+    pairs, held_out = corpus.training["paraphrases"], corpus.evaluation["paraphrase"]
+    shared = [_shared(example.texts) for example in pairs]
+    right = {
+        bar: sum((s >= bar) == e.label for s, e in zip(shared, pairs, strict=True)) for bar in set(shared)
+    }
+    bar = min(bar for bar, count in right.items() if count == max(right.values()))
+    found = sum((_shared(e.texts) >= bar) == e.label for e in held_out) / len(held_out)
+    assert shown["paraphrase", "overlap"].accuracy == pytest.approx(found, abs=1e-9)
+    often = sum(e.label == 1 for e in held_out) / len(held_out)
+    assert shown["paraphrase", "majority"].accuracy == pytest.approx(often, abs=1e-9)
+    training, held_out = corpus.training["topics"], corpus.evaluation["topic"]
+    counts = CountVectorizer(binary=True)
+    words = counts.fit_transform([example.texts[0] for example in training])
+    asked = counts.transform([example.texts[0] for example in held_out])
+    found = [
+        LogisticRegression(C=strength, max_iter=1000)
+        .fit(words, [example.label for example in training])
+        .score(asked, [example.label for example in held_out])
+        for strength in (0.001, 0.01, 0.1, 1.0)
+    ]
+    assert shown["topic", "words"].accuracy in [pytest.approx(value, abs=2e-3) for value in found]
+
+
+def _shared(texts: tuple[str, ...]) -> float:
+    one, other = (set(re.sub(r"\W+", " ", text.lower()).split()) for text in texts)
+    return len(one & other) / len(one | other)
 
 
 def plain_means(key: str, texts: list[str]) -> np.ndarray:

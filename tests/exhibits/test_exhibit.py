@@ -87,7 +87,10 @@ ROWS: dict[str, Callable[[Any], int]] = {
     "curves": lambda one: sum(len(analysis.similarity) for analysis in with_curves(one)),
     "compare-numbers": lambda one: len(one.cells if one.after is None else come(one)),
     "evidence-numbers": lambda evidence: len(evidence.probes),
-    "own-numbers": lambda evidence: len(evidence.own),
+    "own-numbers": lambda evidence: (
+        len(evidence.own)
+        + sum(row.task in {head.task for head in evidence.own} for row in evidence.baselines)
+    ),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.results import CheckpointResult, CosineResult, ProbeResult, Results
+from components.results import BaselineResult, CheckpointResult, CosineResult, ProbeResult, Results
 
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TRAININGS = ("pretrained", "sentiment", "paraphrase")
@@ -31,7 +31,7 @@ def fake_results() -> Results:
     """The same numbers at every call; roberta and gpt2 have no pooler, learned poolings no cosine."""
     random = np.random.default_rng(7)
     checkpoints = tuple(
-        CheckpointResult(key, task, TASKS[task], *_around(random.uniform(0.72, 0.87), 0.02), 0.51)
+        CheckpointResult(key, task, TASKS[task], *_around(random.uniform(0.72, 0.87), 0.02), 60, 40, 0.057)
         for key in BACKBONES
         if (task := key.split("-")[1]) in TASKS
     )
@@ -48,6 +48,14 @@ def fake_results() -> Results:
             for key in BACKBONES
             for pooling in _poolings(key)
             if pooling not in LEARNED
+        ),
+        tuple(
+            BaselineResult(kind, task, 4000, total, *_around(value, 0.02))
+            for task, total in TASKS.items()
+            for kind, value in (
+                ("majority", 0.51),
+                ("overlap" if task == "paraphrase" else "words", 0.74),
+            )
         ),
     )
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs
 
 import gradio as gr
 import pytest
@@ -15,11 +16,13 @@ import pytest
 from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.control import Control
+from components.exhibits.script import read_talk
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.places import Updates
 from components.ui.shell import build
-from components.ui.talk.talk import Show, Talk, build_talk, read_talk, shows_of
+from components.ui.talk.talk import Show, Talk, build_talk, shows_of
+from tests.exhibits.showing import plain
 from tests.serving import built
 from tests.ui.compare_page import Page
 from tests.ui.fake import XSS, FakeAnalyst
@@ -44,7 +47,7 @@ Tell = Callable[..., list[Slide]]
 @pytest.fixture(scope="module")
 def shows(whole: gr.Blocks) -> dict[str, Show]:
     """Everything that a talk may show."""
-    return shows_of(links_of(whole).tabs.values())
+    return shows_of(links_of(whole).tabs)
 
 
 @pytest.fixture
@@ -58,14 +61,15 @@ def talk_of(script: Path, controls: list[Control[Any]], shows: dict[str, Show]) 
 
     def make() -> Talk | None:
         with gr.Blocks(analytics_enabled=False):
-            return build_talk(read_talk(script, controls, shows), shows, SAY)
+            places = {name: show.place for name, show in shows.items()}
+            return build_talk(read_talk(script, controls, places), shows, SAY)
 
     return built(make)
 
 
-def slides_of(talk: Talk, step: object) -> Iterator[Updates]:
+def slides_of(talk: Talk, step: object, **more: object) -> Iterator[Updates]:
     """What comes when the talk is begun at a step."""
-    return talk.prepare(SimpleNamespace(step=step))  # type: ignore[arg-type] # all that it reads
+    return talk.prepare(SimpleNamespace(step=step, **more))  # type: ignore[arg-type] # all that it reads
 
 
 def told(
@@ -81,12 +85,12 @@ def told(
         whole |= updates
     return [
         Slide(
-            whole[slide.above],
-            None if slide.plot is None else whole[slide.plot],
-            "" if slide.below is None else whole[slide.below],
-            tuple(whole.get(code, "") for code in slide.codes),
+            whole[place.above],
+            None if place.plot is None else whole[place.plot],
+            "" if place.below is None else whole[place.below],
+            tuple(whole.get(code, "") for code in place.codes),
         )
-        for slide in talk.slides
+        for place in (slide.place for slide in talk.slides)
     ]
 
 
@@ -156,8 +160,11 @@ def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
 ) -> None:
     prepare = function_of(talking, "prepare")
     talk: Talk = prepare.fn.__self__
-    come = list(slides_of(talk, step))
-    assert [next(n for n, place in enumerate(talk.slides, 1) if place.above in one) for one in come] == order
+    *come, end = slides_of(talk, step)
+    assert [
+        next(n for n, slide in enumerate(talk.slides, 1) if slide.place.above in one) for one in come
+    ] == order
+    assert list(end) == [talk.end]
     for updates in come:
         assert set(updates) <= set(prepare.outputs)
     captions = [
@@ -165,8 +172,68 @@ def test_the_slide_that_is_seen_is_made_first_and_then_the_next(
         for part in talking.blocks.values()
         if 'class="caption"' in str(getattr(part, "value", ""))
     ]
-    assert len(captions) == 3 * len(languages())
-    assert all("Look &lt;here&gt;" in caption for caption in captions)
+    told = [caption for caption in captions if "Look &lt;here&gt;" in caption]
+    assert len(told) == 3 * len(languages())
+    assert len(captions) == 4 * len(languages())  # and the one behind the last step
+
+
+def captions_of(talk: Talk, **more: object) -> list[str]:
+    """What stands above each slide, as text."""
+    whole: dict[Any, Any] = {}
+    for updates in slides_of(talk, 1, **more):
+        whole |= updates
+    return [plain(whole[slide.caption]) for slide in talk.slides]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Talk:
+    """A talk about the first sentence, about one of the script, about two versions, and about none."""
+    lines = ("show = 'reads'", "show = 'reads'\ntext = 'so <b>'\npair = 'bad'", "show = 'grid'")
+    more = ("show = 'grid'\ncompare_text = 'not good'\nversion_text = 'good'", "show = 'rho'")
+    script = tmp_path / "talk.toml"
+    script.write_text("".join(f"[[step]]\n{line}\ncaption.en = 'Look'\n" for line in (*lines, *more)))
+    talk = talk_of(script, links_of(whole).controls, shows)
+    assert talk is not None
+    return talk
+
+
+def test_a_slide_shows_the_sentence_that_it_is_about(mixed: Talk) -> None:
+    first = "“The plot is not bad, but the acting is not good at all.”"
+    assert captions_of(mixed) == [
+        f"Look{first}", "Look“so <b>” “bad”", f"Look{first}", "Look“not good” → “good”", "Look",
+    ]  # fmt: skip
+
+
+def test_a_talk_is_about_the_visitor_s_sentence_but_for_steps_with_their_own(mixed: Talk) -> None:
+    own = captions_of(mixed, text="mine", pair="and <mine>")
+    assert own == [
+        "Look“mine” “and <mine>”", "Look“so <b>” “bad”", "Look“mine” “and <mine>”", "Look“not good” → “good”",
+        "Look",
+    ]  # fmt: skip
+    for odd in (None, "", 7, ["x"]):
+        assert captions_of(mixed, text=odd, pair=odd) == captions_of(mixed)
+
+
+def test_a_step_is_opened_where_its_part_stands(mixed: Talk, shows: dict[str, Show]) -> None:
+    assert [parse_qs(step.link).get("tab", ["classify"])[0] for step in mixed.steps] == [
+        "classify", "classify", "compare", "compare", "evidence",
+    ]  # fmt: skip
+    assert shows["flow"].place == {"tab": "classify", "view": "head"}
+    assert shows["heatmap"].place == {"tab": "classify", "view": "tokens"}
+
+
+@pytest.mark.parametrize(
+    "link", ["https://example.org/?text=mine", None, "javascript:pwn()", "https://x/" + "x" * 3000]
+)
+def test_the_last_slide_leads_the_audience_to_the_page(mixed: Talk, link: object) -> None:
+    *_, end = slides_of(mixed, 1, link=link)
+    shown = end[mixed.end]
+    if link == "https://example.org/?text=mine":
+        assert "<svg" in shown
+        assert f"<code>{link}</code>" in shown
+    else:
+        assert 'class="mistake"' in shown
+        assert "<svg" not in shown
 
 
 def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(tell: Tell) -> None:

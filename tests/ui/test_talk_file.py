@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole
-from components.ui.talk.talk import read_talk
+from components.exhibits.control import Control, OneOf, SomeOf, State, Switch, Text, Whole
+from components.exhibits.script import read_talk
 
 CONTROLS = (
     Control("text", Text(), "a fine film"),
@@ -15,7 +15,7 @@ CONTROLS = (
     Control("layer", Whole(-1, 9), -1),
     Control("centred", Switch(), False),
 )
-SHOWS = ("reads", "grid")
+SHOWS: dict[str, State] = {"reads": {}, "grid": {"centred": True}}
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -55,7 +55,7 @@ def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
     assert "backbones=last&backbones=first&layer=2&centred=1" in first.link
     assert second.said("en") == "第二"
     assert second.state["backbones"] == ()
-    assert second.link == "backbones="
+    assert second.link == "backbones=&centred=1"  # where the grid stands on the page
 
 
 def test_a_step_about_what_is_not_here_is_left_out(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from components.exhibits.draw.labels import one_vector
 from components.exhibits.view import number
-from components.results import CheckpointResult, CosineResult, ProbeResult, Results
+from components.results import BaselineResult, CheckpointResult, CosineResult, ProbeResult, Results
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
@@ -31,9 +31,10 @@ Estimates = Mapping[str, Estimate]  # pooling -> number
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results of one ``task`` for some ``backbones``, and ``own``: those of all checkpoints' own heads.
+    """The results of one ``task`` for some ``backbones``.
 
-    ``backbones`` are keys; ``titles`` names them and those of ``own``.
+    ``own``: those of all checkpoints' own heads, ``baselines``: of classifiers without a network, both of all
+    tasks. ``backbones`` are keys; ``titles`` names them and those of ``own``.
     """
 
     task: str
@@ -42,6 +43,26 @@ class Evidence:
     probes: tuple[ProbeResult, ...]
     cosines: tuple[CosineResult, ...]
     own: tuple[CheckpointResult, ...]
+    baselines: tuple[BaselineResult, ...]
+
+    @property
+    def beside(self) -> tuple[BaselineResult, ...]:
+        """The baselines of the task, the strongest last."""
+        return tuple(row for row in self.baselines if row.task == self.task)
+
+    @property
+    def against_baseline(self) -> tuple[int, int, int]:
+        """How many own heads of the task are better than its strongest baseline, how many worse, of how many.
+
+        By Holm's method over these heads.
+        """
+        heads = [row for row in self.own if row.task == self.task]
+        counts = [
+            row.better > row.worse
+            for row, p in zip(heads, holm([row.p for row in heads]), strict=True)
+            if p < LEVEL
+        ]
+        return counts.count(True), counts.count(False), len(heads)
 
     @property
     def poolings(self) -> tuple[str, ...]:
@@ -104,6 +125,7 @@ def select(results: Results, task: str, backbones: Sequence[str], titles: Mappin
         tuple(row for row in results.probes if row.task == task and row.backbone in backbones),
         tuple(row for row in results.cosines if row.backbone in backbones),
         results.checkpoints,
+        results.baselines,
     )
 
 

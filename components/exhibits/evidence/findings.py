@@ -14,9 +14,11 @@ from components.texts import Texts
 
 
 def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """One line for each backbone: how far accuracy and rho spread over the poolings."""
-    lines = (f"<li>{_finding(evidence, key, say)}</li>" for key in evidence.backbones)
-    return Shown(html=f'<ul class="findings">{"".join(lines)}</ul>')
+    """What baselines reach, then for each backbone how far accuracy and rho spread over the poolings."""
+    lines = [_beside(evidence, say)] if evidence.beside else []
+    lines += [_finding(evidence, key, say) for key in evidence.backbones]
+    items = "".join(f"<li>{line}</li>" for line in lines)
+    return Shown(html=f'<ul class="findings">{items}</ul>')
 
 
 def published(_: Evidence, __: State, say: Texts) -> Shown:
@@ -26,6 +28,30 @@ def published(_: Evidence, __: State, say: Texts) -> Shown:
 
 FINDINGS = Exhibit("findings", findings, frame="bare")
 PUBLISHED = Exhibit("published", published, frame="bare")
+
+
+def _beside(evidence: Evidence, say: Texts) -> str:
+    """What is reached without a network, and whether own heads reach more."""
+    reached = say.listed(
+        say(
+            "evidence.baseline",
+            name=say(f"evidence.baseline_{row.kind}"),
+            accuracy=strong_html(accuracy_text(row.accuracy)),
+        )
+        for row in evidence.beside
+    )
+    sentence = say("evidence.finding_baselines", reached=reached)
+    better, worse, total = evidence.against_baseline
+    if not total:
+        return sentence
+    against = say(
+        "evidence.finding_own",
+        name=say(f"evidence.baseline_{evidence.beside[-1].kind}"),
+        better=strong_html(say("evidence.of", some=better, all=total)),
+        worse=worse,
+        level=LEVEL,
+    )
+    return say.together((sentence, against))
 
 
 def _finding(evidence: Evidence, key: str, say: Texts) -> str:

@@ -6,9 +6,12 @@ pooling, and the same scale, so that a spread in one can be held against the oth
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from math import floor
+from types import MappingProxyType
 from typing import Any
 
 import plotly.graph_objects as go
@@ -27,6 +30,7 @@ from components.exhibits.evidence.evidence import BASE, Estimates, Evidence, acc
 from components.exhibits.evidence.table import probe_data
 from components.exhibits.exhibit import Exhibit, Shown, legend_html
 from components.exhibits.view import number
+from components.results import Baseline, BaselineResult
 from components.texts import Texts
 
 # A colour and a shape for each backbone, so that neither eyes nor printers need the other.
@@ -37,8 +41,12 @@ MARKS = (
     (BACKBONES[3], "triangle-up", "▲"),
     (BACKBONES[4], "triangle-down", "▼"),
 )
+# How the accuracy of a baseline is drawn, and its sign in the legend.
+LINES: Mapping[Baseline, tuple[str, str]] = MappingProxyType(
+    {"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")}
+)
 STEP = 0.25  # between grid lines, of accuracy and of rho alike
-LINE = 16  # pixels of a second line of a label
+WIDEST, LINE = 16, 16  # characters of a label on one line, and pixels of each line more
 VALUES = 58  # pixels of the column of values at the right
 
 Format = Callable[[float], str]
@@ -51,6 +59,10 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
         f'<li><span style="color: {colour}" aria-hidden="true">{sign}</span>'
         f"{escape(visible(evidence.titles[key]))}</li>"
         for key, (colour, _, sign) in zip(evidence.backbones, MARKS, strict=False)
+    ]
+    items += [
+        f'<li><span aria-hidden="true">{LINES[row.kind][1]}</span> {escape(_baseline(row, say))}</li>'
+        for row in evidence.beside
     ]
     notes = [say("evidence.intervals")]
     if len(evidence.backbones) == 1:
@@ -67,7 +79,11 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
     distinct = {key: evidence.distinct_accuracies(key) for key in evidence.backbones}
     words = _words(evidence, distinct, accuracy_text, say)
-    return _plot(evidence, measured, words, heading, title, accuracy_text, say)
+    shown = _plot(evidence, measured, words, heading, title, accuracy_text, say)
+    lines = [_guide(row.accuracy, LINES[row.kind][0]) for row in evidence.beside]
+    figure = go.Figure(shown.figure)
+    figure.update_layout(shapes=[*figure.layout.shapes, *lines])
+    return replace(shown, figure=figure)
 
 
 def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -132,12 +148,18 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         values = [shown(alone[row[0]].value) if row[0] in alone else "–" for row in rows]
         column = [1] * len(rows)  # at the right
         traces.append(written(column, list(range(len(rows))), values, "middle right"))
-    labels = tuple(line for row in rows for line in _lines(row))
+    labels = [_label_lines(row) for row in rows]
+    more = max(map(len, labels), default=1) - 1
     start = _bottom(evidence)
     lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
     frame = layout(
-        height=len(rows) * (22 + 6 * total + LINE * (len(labels) > len(rows))) + 52,
-        margin={"l": tick_width(labels), "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
+        height=len(rows) * (22 + 6 * total + LINE * more) + 52,
+        margin={
+            "l": tick_width(tuple(line for lines in labels for line in lines)),
+            "r": 30 if alone is None else VALUES,
+            "t": 6,
+            "b": 46,
+        },
         xaxis=value_axis(
             title,
             range=[start, 1],
@@ -150,7 +172,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
             showgrid=True,
             gridcolor="rgba(128, 128, 128, 0.12)",
         ),
-        shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value)],
+        shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value, "dot")],
     )
     return go.Figure(data=traces, layout=frame)
 
@@ -198,10 +220,17 @@ def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say
     )
 
 
-def _guide(value: float) -> dict[str, Any]:
-    """A line through the value of cls, which all others are compared with."""
-    line = {"color": "rgba(128, 128, 128, 0.9)", "width": 1.5, "dash": "dot"}
-    return {"type": "line", "yref": "paper", "x0": value, "x1": value, "y0": 0, "y1": 1, "line": line}
+def _baseline(row: BaselineResult, say: Texts) -> str:
+    """A baseline and what it reaches."""
+    name = say(f"evidence.baseline_{row.kind}")
+    return say("evidence.baseline", name=name, accuracy=accuracy_text(row.accuracy))
+
+
+def _guide(value: float, dash: str) -> dict[str, Any]:
+    """A line through a value that others are compared with."""
+    line = {"color": "rgba(128, 128, 128, 0.9)", "width": 1.5, "dash": dash}
+    ends = {"x0": value, "x1": value, "y0": 0, "y1": 1}
+    return {"type": "line", "layer": "below", "yref": "paper", **ends, "line": line}
 
 
 def _mark(line: float, shown: Format) -> str:
@@ -209,12 +238,11 @@ def _mark(line: float, shown: Format) -> str:
     return shown(line).replace(".0 %", " %") if line % (2 * STEP) == 0 else ""
 
 
-def _lines(poolings: Sequence[str]) -> list[str]:
-    """The label of a row, not escaped, in as many lines as it has poolings."""
-    first, *others = (shorten(visible(pooling)) for pooling in poolings)
-    return [first, *(f"= {other}" for other in others)]
+def _label_lines(poolings: Sequence[str]) -> list[str]:
+    """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
+    return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
 
 
 def _tick(poolings: Sequence[str]) -> str:
-    label = "<br>".join(map(escape, _lines(poolings)))
+    label = "<br>".join(map(escape, _label_lines(poolings)))
     return f"<b>{label}</b>" if BASE in poolings else label

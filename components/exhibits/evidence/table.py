@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -12,6 +12,7 @@ from components.exhibits.evidence.evidence import BASE, Evidence, accuracy_text
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import csv_link, data_frame, table_html
 from components.exhibits.view import number
+from components.results import BaselineResult, CheckpointResult
 from components.texts import Texts
 
 COUNTS = ("better", "worse")
@@ -21,8 +22,8 @@ RHOS = ("rho", "rho_low", "rho_high")
 SIZES = ("width", "trained", "measured", "pairs")
 SHOWN = ("backbone", "pooling", "accuracy", *COUNTS, *PS, "rho", *SIZES)
 SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, *SIZES)
-OWN_SHOWN = ("backbone", "task", "measured", "accuracy", "majority")
-OWN_SAVED = ("backbone", "task", "measured", *ACCURACIES, "majority")
+OWN_SHOWN = ("backbone", "task", "accuracy", *COUNTS, "p", "measured")
+OWN_SAVED = ("backbone", "task", *ACCURACIES, *COUNTS, "p", "measured")
 
 Row = Mapping[str, str | float | None]  # column -> what it holds; None where nothing was measured
 
@@ -38,7 +39,7 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """A row for each fine-tuned checkpoint with its own head."""
+    """A row for each baseline and for each fine-tuned checkpoint with its own head, task by task."""
     rows = _own_rows(evidence, say)
     table = _table(OWN_SHOWN, rows, say("evidence.own_caption"), say)
     return Shown(data=_data(OWN_SAVED, rows, say), html=table + hint_html(say("evidence.own_hint")))
@@ -85,18 +86,34 @@ def _probe_rows(evidence: Evidence) -> list[Row]:
 
 
 def _own_rows(evidence: Evidence, say: Texts) -> list[Row]:
+    tasks = dict.fromkeys(row.task for row in evidence.own)
     return [
         {
-            "backbone": visible(evidence.titles[row.backbone]),
+            "backbone": name,
             "task": visible(say.name(row.task)),
-            "measured": row.measured,
             "accuracy": row.accuracy,
             "accuracy_low": row.low,
             "accuracy_high": row.high,
-            "majority": row.majority,
+            "better": row.better if isinstance(row, CheckpointResult) else None,
+            "worse": row.worse if isinstance(row, CheckpointResult) else None,
+            "p": row.p if isinstance(row, CheckpointResult) else None,
+            "measured": row.measured,
         }
-        for row in evidence.own
+        for task in tasks
+        for name, row in _of_task(evidence, task, say)
     ]
+
+
+def _of_task(
+    evidence: Evidence, task: str, say: Texts
+) -> Iterator[tuple[str, BaselineResult | CheckpointResult]]:
+    """The baselines of a task, then the own heads, by what they are called."""
+    for baseline in evidence.baselines:
+        if baseline.task == task:
+            yield say(f"evidence.baseline_{baseline.kind}"), baseline
+    for head in evidence.own:
+        if head.task == task:
+            yield visible(evidence.titles[head.backbone]), head
 
 
 def _data(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
@@ -121,7 +138,7 @@ def _text(column: str, value: str | float | None) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    if column in (*ACCURACIES, "majority"):
+    if column in ACCURACIES:
         return accuracy_text(value)
     if column in PS:
         return "< 0.001" if value < 0.001 else number(value, 3)

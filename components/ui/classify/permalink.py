@@ -10,7 +10,7 @@ import gradio as gr
 from gradio.components import Component
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Control, Kind, OneOf, State, Text
+from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.view import LAYER
 from components.menus import HEADS, absent
 from components.types import Anatomy, BackboneSpec, Query
@@ -32,8 +32,8 @@ def controls_of(tab: Classify) -> Sequence[Linked]:
     tasks = [task.key for task in analyst.tasks()]
     poolings = [spec.key for spec in analyst.poolings()]
     kinds: dict[Component, Kind[str]] = {
-        question.text: Text(),
-        question.pair: Text(),
+        question.text: Asked(0),
+        question.pair: Asked(1),
         question.backbone: Text() if analyst.takes_ids else OneOf(lambda: _keys(tab)),
         question.pooling: OneOf(lambda: poolings),
         question.head: OneOf(lambda: HEADS),

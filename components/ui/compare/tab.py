@@ -14,7 +14,7 @@ from gradio.components import Component
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison, failure, progress, result
-from components.exhibits.control import Control, OneOf, SomeOf, State, Text
+from components.exhibits.control import Asked, Control, OneOf, SomeOf, State
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON
 from components.menus import HEADS
@@ -133,10 +133,10 @@ class Compare:
             return [spec.key for spec in self.analyst.backbones() if spec.available]
 
         asked: dict[Component, Control[Any]] = {
-            asking.text: Control("compare_text", Text(), asking.text.value),
-            asking.pair: Control("compare_pair", Text(), asking.pair.value),
-            version.text: Control("version_text", Text(), ""),
-            version.pair: Control("version_pair", Text(), ""),
+            asking.text: Control("compare_text", Asked(0), asking.text.value),
+            asking.pair: Control("compare_pair", Asked(1), asking.pair.value),
+            version.text: Control("version_text", Asked(0, 1), ""),
+            version.pair: Control("version_pair", Asked(1, 1), ""),
             asking.backbones: Control("backbones", SomeOf(here), tuple(asking.backbones.value)),
             asking.poolings: Control("poolings", SomeOf(lambda: poolings), tuple(asking.poolings.value)),
             asking.head: Control("compare_head", OneOf(lambda: HEADS), asking.head.value),

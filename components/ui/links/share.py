@@ -46,6 +46,16 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
 
 def code(link: object, say: Texts) -> str:
     """A dialog with the QR code of a link, as HTML; PoolscopeError if it is none, or too long for one."""
+    drawn = qr_code(link, say)
+    heading, close = escape(say("link.code_heading")), escape(say("link.close"))
+    return (
+        f'<dialog id="code" aria-labelledby="code-heading"><h2 id="code-heading">{heading}</h2>{drawn}'
+        f'<form method="dialog"><button>{close}</button></form></dialog>'
+    )
+
+
+def qr_code(link: object, say: Texts) -> str:
+    """A link as a picture and as text, as HTML; PoolscopeError if it is none, or too long for a QR code."""
     if not isinstance(link, str) or not link.startswith(("http://", "https://")):
         raise PoolscopeError("link", link, "link.wanted")
     if len(link.encode()) > LONGEST:
@@ -54,11 +64,8 @@ def code(link: object, say: Texts) -> str:
     made = segno.make_qr(link, error="m")
     made.save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
     near = say("link.near") if link.startswith(NEAR) else ""
-    heading, close = escape(say("link.code_heading")), escape(say("link.close"))
     picture, alternative = drawn.getvalue().decode(), escape(say("link.code_alternative"))
     return (
-        f'<dialog id="code" aria-labelledby="code-heading"><h2 id="code-heading">{heading}</h2>'
         f'<div role="img" aria-label="{alternative}">{picture}</div>'
         f"<p><code>{escape(visible(link))}</code></p><p>{escape(near)}</p>"
-        f'<form method="dialog"><button>{close}</button></form></dialog>'
     )

@@ -5,15 +5,36 @@ const talk = document.getElementById("talk");
 const slides = [...talk.querySelectorAll(".slide")];
 const status = element.querySelector("[role=status]");
 const links = [...element.querySelectorAll("a")];
-for (const link of links) { // in the language and the theme of the talk
-  const there = new URLSearchParams(link.search);
+const own = () => { // the sentence that the visitor asked about, or two; "" where it is the page's first one
+  const here = new URLSearchParams(location.search);
+  return here.get("text") ? [here.get("text"), here.get("pair") ?? ""] : ["", ""];
+};
+const kept = (to) => { // in the language and the theme of the talk
   for (const [key, value] of new URLSearchParams(location.search)) {
-    if (["lang", "__theme"].includes(key)) there.set(key, value);
+    if (["lang", "__theme"].includes(key)) to.set(key, value);
   }
-  link.search = there;
-}
+  return to;
+};
+const aim = (texts) => { // links lead to the sentences that the slides are about
+  for (const link of links) {
+    const there = kept(new URLSearchParams(link.search));
+    if (texts[0]) {
+      link.dataset.texts.split(" ").forEach((key, place) => {
+        if (key && texts[place]) there.set(key, texts[place]);
+      });
+    }
+    link.search = there;
+  }
+};
+const invitation = (texts) => {
+  const there = kept(new URLSearchParams());
+  there.delete("__theme"); // each phone has its own
+  if (texts[0]) ["text", "pair"].forEach((key, place) => texts[place] && there.set(key, texts[place]));
+  return location.origin + location.pathname + (there.size ? `?${there}` : "");
+};
 let step = 0; // counted from 1; 0 outside of a talk
-let prepared = false;
+let prepared = null; // the sentences that the slides are made for
+let preparing = false; // until the last slide has come
 
 // A slide is as large as its window allows, and is so before it is seen.
 const SMALLEST = 0.2, LARGEST = 2.4, TURNS_OF_FIT = 8;
@@ -59,6 +80,20 @@ const keep = () => { // the address says where the talk is
   else all.delete("talk");
   history.replaceState(history.state, "", all.size ? `?${all}` : location.pathname);
 };
+const prepare = () => {
+  const texts = own();
+  if (preparing || prepared === texts.join("\n")) return;
+  prepared = texts.join("\n");
+  preparing = true;
+  aim(texts);
+  trigger("apply", { step, text: texts[0], pair: texts[1], link: invitation(texts) });
+  refit(slides);
+};
+new MutationObserver(() => { // meanwhile the visitor may have asked about another sentence
+  if (!slides.at(-1).querySelector(".invitation, .mistake")) return;
+  preparing = false;
+  if (step) prepare();
+}).observe(slides.at(-1), { childList: true, subtree: true, characterData: true });
 const go = (to) => {
   step = Math.min(Math.max(to, 1), slides.length);
   talk.classList.add("on");
@@ -70,11 +105,7 @@ const go = (to) => {
   });
   links.forEach((link, index) => { link.hidden = index + 1 !== step; });
   status.textContent = `${step} / ${status.dataset.of}`;
-  if (!prepared) {
-    prepared = true;
-    trigger("apply", { step });
-    refit(slides);
-  }
+  prepare();
   keep();
 };
 const leave = () => {

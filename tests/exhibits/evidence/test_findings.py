@@ -46,6 +46,31 @@ def test_the_sentence_says_what_the_numbers_say(task: str, backbone: str) -> Non
     assert f"from {number(rhos[low])} ({low}) to {number(rhos[high])} ({high})" in sentence
 
 
+@pytest.mark.parametrize(
+    ("ps", "better"),
+    [((0.009, 0.009, 0.009, 0.009, 0.009), "5 of 5"), ((0.009, 0.02, 0.03, 0.03, 0.04), "1 of 5")],
+)
+def test_own_heads_are_held_against_what_needs_no_network(ps: tuple[float, ...], better: str) -> None:
+    """The bars of Holm's method for five are 0.01, 0.0125, 0.0167, 0.025 and 0.05."""
+    tuned = [row for row in RESULTS.checkpoints if row.task == "sentiment"]
+    rows = tuple(replace(row, p=p) for row, p in zip(tuned, ps, strict=True))
+    sentence = said(select(replace(RESULTS, checkpoints=rows), "sentiment", BACKBONES[:1], {}))
+    assert (
+        "always the most frequent label: 51.0 %, logistic regression on which words occur: 74.0 %" in sentence
+    )
+    assert f"{better} are better than “logistic regression on which words occur” and 0 worse" in sentence
+    worse = tuple(replace(row, better=row.worse, worse=row.better) for row in rows)
+    sentence = said(select(replace(RESULTS, checkpoints=worse), "sentiment", BACKBONES[:1], {}))
+    assert (
+        f"0 of 5 are better than “logistic regression on which words occur” and {better[0]} worse" in sentence
+    )
+
+
+def test_a_task_without_own_heads_has_baselines_all_the_same() -> None:
+    assert "always the most frequent label: 51.0 %" in said(evidence(task="topic"))
+    assert "own heads" not in said(evidence(task="topic"))
+
+
 def test_a_backbone_without_numbers_is_not_passed_over() -> None:
     assert "absent: not measured for this task." in said(evidence("absent"))
     without = select(replace(RESULTS, cosines=()), "topic", BACKBONES[:1], {})

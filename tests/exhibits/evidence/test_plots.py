@@ -70,6 +70,17 @@ def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
 
 
 @pytest.mark.parametrize("total", [1, 5])
+def test_lines_stand_at_what_needs_no_network(total: int) -> None:
+    chosen = evidence(total)
+    lines = [shape.x0 for shape in accuracy(chosen).figure.layout.shapes if shape.line.dash != "dot"]
+    assert lines == [0.51, 0.74]
+    assert [shape for shape in rho(chosen).figure.layout.shapes if shape.line.dash != "dot"] == []
+    legend = LEGEND.show(chosen, {}, SAY).html
+    assert "always the most frequent label: 51.0 %" in legend
+    assert "logistic regression on which words occur: 74.0 %" in legend
+
+
+@pytest.mark.parametrize("total", [1, 5])
 def test_both_plots_have_the_same_rows_and_the_same_scale(total: int) -> None:
     chosen = evidence(total)
     left, right = accuracy(chosen).figure.layout, rho(chosen).figure.layout

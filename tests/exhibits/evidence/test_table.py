@@ -52,12 +52,19 @@ def test_rows_of_several_backbones_stand_in_the_order_of_the_choice() -> None:
     assert tuple(dict.fromkeys(row["backbone"] for row in rows)) == turned
 
 
-def test_own_heads_are_shown_beside_the_most_frequent_label() -> None:
+def test_own_heads_are_shown_beside_baselines() -> None:
     shown = OWN.show(evidence(), {}, SAY)
-    assert shown.html.count("<tr>") == 1 + len(RESULTS.checkpoints)
+    tuned = {row.task for row in RESULTS.checkpoints}
+    assert shown.html.count("<tr>") == 1 + len(RESULTS.checkpoints) + 2 * len(tuned)
     assert f"{100 * RESULTS.checkpoints[0].accuracy:.1f} % (" in shown.html
-    assert "51.0 %" in shown.html
-    assert next(row["backbone"] for row in records(shown)) == "BERT"
+    first, second, third, *_ = records(shown)
+    assert (first["backbone"], first["accuracy"], first["p"]) == (
+        "always the most frequent label",
+        "0.51",
+        "",
+    )
+    assert (second["backbone"], second["accuracy"]) == ("logistic regression on which words occur", "0.74")
+    assert (third["backbone"], third["better"], third["worse"], third["p"]) == ("BERT", "60", "40", "0.057")
 
 
 def test_without_any_own_head_the_table_is_empty() -> None:

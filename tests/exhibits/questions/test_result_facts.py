@@ -83,7 +83,7 @@ def test_every_case_of_results_is_reached() -> None:
 
     def own(*accuracies: float) -> Results:
         rows = zip(keys, accuracies, strict=True)
-        heads = tuple(CheckpointResult(key, "sentiment", 872, one, 0, 1, 0.5) for key, one in rows)
+        heads = tuple(CheckpointResult(key, "sentiment", 872, one, 0, 1, 0, 0, 1.0) for key, one in rows)
         return replace(RESULTS, checkpoints=heads)
 
     alone = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.pooling == "cls"))
