@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import chain
 from math import floor
 from types import MappingProxyType
 from typing import Any
@@ -149,17 +150,12 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         column = [1] * len(rows)  # at the right
         traces.append(written(column, list(range(len(rows))), values, "middle right"))
     labels = [_label_lines(row) for row in rows]
-    more = max(map(len, labels), default=1) - 1
+    left, more = tick_width(tuple(chain(*labels))), max(map(len, labels), default=1) - 1
     start = _bottom(evidence)
     lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
     frame = layout(
         height=len(rows) * (22 + 6 * total + LINE * more) + 52,
-        margin={
-            "l": tick_width(tuple(line for lines in labels for line in lines)),
-            "r": 30 if alone is None else VALUES,
-            "t": 6,
-            "b": 46,
-        },
+        margin={"l": left, "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
         xaxis=value_axis(
             title,
             range=[start, 1],
