@@ -47,7 +47,7 @@ LINES: Mapping[Baseline, tuple[str, str]] = MappingProxyType(
     {"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")}
 )
 STEP = 0.25  # between grid lines, of accuracy and of rho alike
-WIDEST, LINE = 16, 16  # characters of a label on one line, and pixels of each line more
+WIDEST, LINE = 16, 18  # characters of a line of a label, and the pixels that it takes
 VALUES = 58  # pixels of the column of values at the right
 
 Format = Callable[[float], str]
@@ -150,11 +150,11 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         column = [1] * len(rows)  # at the right
         traces.append(written(column, list(range(len(rows))), values, "middle right"))
     labels = [_label_lines(row) for row in rows]
-    left, more = tick_width(tuple(chain(*labels))), max(map(len, labels), default=1) - 1
+    left, room = tick_width(tuple(chain(*labels))), LINE * max(map(len, labels), default=1)
     start = _bottom(evidence)
     lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
     frame = layout(
-        height=len(rows) * (22 + 6 * total + LINE * more) + 52,
+        height=len(rows) * max(22 + 6 * total, room) + 52,
         margin={"l": left, "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
         xaxis=value_axis(
             title,
