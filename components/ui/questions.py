@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from typing import Any
 
 import gradio as gr
 
+from components.errors import PoolscopeError
+from components.exhibits.control import Control, OneOf, State
+from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers, breakable
 from components.exhibits.questions.question import read_questions
-from components.ui.places import Updates
-from components.ui.tab import Surroundings, Tab, TabKind, selected
+from components.ui.places import Given, Updates
+from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
 
 
-def build_questions(around: Surroundings) -> None:
+def build_questions(around: Surroundings) -> QuestionsTab:
     """Lay the tab out; it is hidden where no question can be answered."""
     answers = Answers(around.analyst, around.results, read_questions(), around.say)
     around.select.visible = bool(answers.available)
@@ -24,20 +28,16 @@ def build_questions(around: Surroundings) -> None:
     with gr.Column(elem_id="question-cards"):
         cards = {one.key: _build_card(one.key, one.question[tag]) for one in answers.available}
     tab = QuestionsTab(answers, cards, around)
-    shown = [
-        around.banner,
-        around.chosen,
-        *(part for other in around.tabs.values() for part in other.outputs),
-    ]
     for key, card in cards.items():
         card.button.click(
             partial(tab.show_answer, key),
-            outputs=[card.answer, *shown],
+            outputs=[card.answer, *tab.elsewhere],
             concurrency_id="model",
             api_visibility="private",
             show_progress="minimal",
             show_progress_on=[card.answer],
         )
+    return tab
 
 
 QUESTIONS = TabKind("questions", "page.questions", build_questions)
@@ -59,6 +59,66 @@ class QuestionsTab:
     cards: Mapping[str, Card]
     around: Surroundings
 
+    @property
+    def linked(self) -> Sequence[Linked]:
+        """The question whose answer stands above the tabs; only the browser knows whether it still does."""
+        return [Linked(Control("question", OneOf(lambda: self.cards), ""), None)]
+
+    @property
+    def panels(self) -> Sequence[Panel[Any, Any]]:
+        """None: other tabs show what was measured."""
+        return []
+
+    @property
+    def needs(self) -> set[Any]:
+        """Nothing: a question is whole."""
+        return set()
+
+    @property
+    def waits(self) -> list[Any]:
+        """Nothing is in sight before the answer."""
+        return []
+
+    @property
+    def elsewhere(self) -> list[Any]:
+        """Everything but the cards that an answer may change."""
+        others = (part for other in self.around.tabs.values() for part in other.outputs)
+        return [self.around.banner, self.around.chosen, *others]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The answers in the cards, and everything elsewhere."""
+        return [*(card.answer for card in self.cards.values()), *self.elsewhere]
+
+    def answer_to(self, state: State) -> Any:
+        """PoolscopeError: what was measured is another tab's answer."""
+        raise PoolscopeError("question", state["question"], "link.elsewhere")
+
+    def facts(self, answer: Any, state: State) -> dict[str, str]:
+        """Nothing of its own."""
+        del answer, state
+        return {}
+
+    def open(
+        self, state: State, chosen: Sequence[Linked], given: Given
+    ) -> tuple[Updates, list[PoolscopeError]]:
+        """Answer the question of a link; where it sets anything else, that is shown beneath the answer."""
+        del given
+        key = str(state["question"])
+        if not chosen or not key:
+            return {}, []
+        updates = self.show_answer(key)
+        others = [one for tab in self.around.tabs.values() for one in tab.linked]
+        if all(state[one.control.key] == one.control.default for one in others):
+            return updates, []
+        kept = (self.cards[key].answer, self.around.banner)
+        return {part: update for part, update in updates.items() if part in kept}, []
+
+    def fill(self, answer: Any, state: State) -> Updates:
+        """Nothing of its own."""
+        del answer, state
+        return {}
+
     def show_answer(self, key: str) -> Updates:
         """Answer one question in its card and above the tabs, and open the tab that shows the same."""
         answer = self.answers.answer(key)
@@ -66,7 +126,7 @@ class QuestionsTab:
         if answer.measured is None:  # it could not be answered, and the card says why
             return updates
         name, tab = _shown_by(self.around.tabs, answer.view)
-        state = {one.control.key: one.control.default for one in tab.linked} | {"view": answer.view}
+        state = {one.control.key: one.control.default for one in tab.linked} | {"panel": answer.view}
         opened = {self.around.banner: answer.banner, self.around.chosen: gr.update(selected=name)}
         return {**updates, **tab.fill(answer.measured, state), **selected(tab.linked, state), **opened}
 

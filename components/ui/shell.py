@@ -55,7 +55,7 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> None:
     with gr.Tabs(elem_id="tabs") as chosen:
         for kind in TABS:
             with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
-                tab = kind.build(Surroundings(analyst, results, say, banner, select, chosen, tabs))
+                tab = kind.build(Surroundings(analyst, results, say, banner, select, chosen, dict(tabs)))
                 tabs |= {} if tab is None else {kind.key: tab}
     links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, say)
     links.connect()

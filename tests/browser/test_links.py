@@ -56,6 +56,48 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open, visito
     assert again.page.url == address
 
 
+def test_back_leads_to_the_tab_before_and_a_question_has_a_link(real: Open) -> None:
+    visitor = real()
+    visitor.sees_an_answer()
+    page = visitor.page
+    first = page.url
+    page.get_by_role("tab", name="Questions", exact=True).click()
+    told(page, "tab=questions")
+    page.locator("#question-families button").click()
+    banner = page.locator("#asked .banner")
+    expect(banner).to_contain_text("3 of them read the first", timeout=PATIENCE)
+    told(page, "question=families")
+    asked = page.url
+    assert "tab=questions" not in asked
+    page.go_back()
+    expect(page.get_by_role("tab", name="Questions", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(banner).to_have_count(0)
+    page.go_back()
+    expect(page.get_by_role("tab", name="Classify", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(visitor.verdict).to_contain_text("BertForSequenceClassification")
+    page.wait_for_function("first => location.href === first", arg=first)
+    again = real(query="&" + urlsplit(asked).query.replace("__theme=light&", ""))
+    expect(again.page.locator("#asked .banner")).to_contain_text("3 of them read the first", timeout=PATIENCE)
+    expect(again.verdict).to_contain_text("XLNetForSequenceClassification")
+    again.waits_for_the_server()
+
+
+def test_after_a_refusal_no_layer_is_in_the_address(real: Open) -> None:
+    visitor = real(query="&layer=2")
+    visitor.sees_an_answer()
+    told(visitor.page, "layer=2")
+    visitor.type("  ")
+    expect(visitor.page.locator("#answer")).to_have_count(0)
+    visitor.page.wait_for_function("!location.search.includes('layer=')", timeout=PATIENCE)
+
+
+def test_gradio_s_own_pages_do_not_meet_the_link(real: Open) -> None:
+    """They write ``view`` into the address."""
+    visitor = real(query="&view=settings&panel=head")
+    expect(visitor.page.locator("#head-lead")).to_be_visible(timeout=PATIENCE)
+    expect(visitor.page.locator("#asked")).not_to_contain_text("view")
+
+
 def test_a_link_into_another_tab_opens_it(real: Open) -> None:
     visitor = real(query="&tab=compare&backbones=gpt2-sentiment&poolings=mean&poolings=cls&compare_text=fine")
     grid = visitor.page.locator("#compare-grid tbody tr")
@@ -68,7 +110,7 @@ def test_a_link_into_another_tab_opens_it(real: Open) -> None:
 
 def test_a_link_is_followed_inside_a_frame_of_another_site(browser: BrowserContext, app_url: str) -> None:
     page = browser.new_page()  # of no site at all
-    address = f"{app_url}/?backbone=gpt2-sentiment&view=head"
+    address = f"{app_url}/?backbone=gpt2-sentiment&panel=head"
     page.set_content(f'<iframe src="{address}" width="1300" height="900"></iframe>')
     frame = page.frame_locator("iframe")
     expect(frame.locator("#verdict")).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
@@ -91,6 +133,8 @@ def test_a_link_is_copied_and_drawn_as_a_code(visitor: Visitor) -> None:
     visitor.in_a_window("dark", 1366)
     visitor.choose("backbone", "GPT-2 mini · sentiment")
     told(visitor.page, "backbone=gpt2-sentiment")
+    expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
+    visitor.waits_for_the_server()
     link = visitor.page.url.replace("__theme=light&", "")
     visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visitor.page.get_by_role("button", name="Copy link").click()

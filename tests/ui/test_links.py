@@ -56,11 +56,11 @@ def compare_of(links: Links) -> Compare:
     return tab
 
 
-def followed(page: tuple[gr.Blocks, Links], query: str) -> dict[Any, Any]:
+def followed(page: tuple[gr.Blocks, Links], query: str, **more: object) -> dict[Any, Any]:
     blocks, links = page
     parts = {part for tab in links.tabs.values() for part in tab.needs}
     given = {part: getattr(part, "value", None) for part in parts}
-    updates = links.follow(given, SimpleNamespace(query=query))  # type: ignore[arg-type] # all that it reads
+    updates = links.follow(given, SimpleNamespace(query=query, **more))  # type: ignore[arg-type] # all that it reads
     assert set(updates) <= set(function_of(blocks, "follow").outputs)
     return updates
 
@@ -90,7 +90,7 @@ def values(control: Control[Any]) -> st.SearchStrategy[Any]:
         case Text():
             return st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
         case OneOf(allowed):
-            return st.sampled_from(sorted(allowed()))
+            return st.sampled_from(sorted({control.default, *allowed()}))
         case SomeOf(allowed):
             return st.lists(st.sampled_from(sorted(allowed())), unique=True).map(tuple)
         case Whole(least, most):
@@ -134,9 +134,20 @@ def test_arrival_is_the_empty_link(page: tuple[gr.Blocks, Links]) -> None:
     assert tab.question.text not in updates
 
 
+def test_a_step_back_sets_what_its_address_leaves_out(page: tuple[gr.Blocks, Links]) -> None:
+    links = page[1]
+    updates = followed(page, "", whole=True)
+    assert updates[links.chosen]["selected"] == "classify"
+    assert updates[compare_of(links).asking.text] == compare_of(links).asking.text.value
+    assert updates[classify_of(links).question.text] == classify_of(links).question.text.value
+    assert updates[links.banner] == ""
+
+
 def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> None:
     links = page[1]
-    query = "text=so+good&pair=so+bad&backbone=pair&pooling=mean&reference=pooled&layer=1&centred=1&view=head"
+    query = (
+        "text=so+good&pair=so+bad&backbone=pair&pooling=mean&reference=pooled&layer=1&centred=1&panel=head"
+    )
     updates = followed(page, f"{query}&compare_text=other&poolings=mean&poolings=cls&compare_head=probe")
     assert updates[links.banner] == ""
     answer, compare = classify_of(links).answer, compare_of(links)

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -21,7 +22,7 @@ from components.ui.shell import build
 from components.ui.tab import Surroundings
 from tests.exhibits.questions.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, shipped
 from tests.serving import built
-from tests.ui.page import functions_of, place_of
+from tests.ui.page import functions_of, links_of, place_of
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,35 @@ def test_every_update_has_its_place_among_the_outputs(page: gr.Blocks, shown: Qu
     for key, click in clicks_of(page).items():
         assert click.targets == [(shown.cards[key].button._id, "click")]
         assert set(click.fn()) <= set(click.outputs)
+
+
+def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
+    """What the page shows after a link."""
+    links = links_of(page)
+    given = {part: getattr(part, "value", None) for tab in links.tabs.values() for part in tab.needs}
+    return links.follow(given, SimpleNamespace(query=query))  # type: ignore[return-value,arg-type] # updates
+
+
+def test_a_link_asks_a_question_and_shows_what_was_measured(page: gr.Blocks, shown: QuestionsTab) -> None:
+    assert [one.control.key for one in shown.linked] == ["question"]
+    updates, around = followed(page, "question=pooler"), shown.around
+    card = shown.cards["pooler"].answer
+    assert updates[card] == shown.show_answer("pooler")[card]
+    assert 'data-question="pooler"' in updates[around.banner]
+    assert updates[around.chosen]["selected"] == "classify"
+
+
+def test_beneath_an_answer_stands_what_the_link_sets_besides(page: gr.Blocks, shown: QuestionsTab) -> None:
+    updates = followed(page, "question=pooler&text=so+good&backbone=gpt2-sentiment")
+    assert 'data-question="pooler"' in updates[shown.around.banner]
+    query = updates[classify_of(shown).answer.shown].analysis.query
+    assert (query.text, query.backbone) == ("so good", "gpt2-sentiment")
+
+
+def test_a_link_with_an_unknown_question_says_so(page: gr.Blocks, shown: QuestionsTab) -> None:
+    banner = followed(page, "question=who")[shown.around.banner]
+    assert "who" in banner
+    assert "data-question" not in banner
 
 
 def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) -> None:

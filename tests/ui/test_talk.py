@@ -218,8 +218,8 @@ def test_a_step_is_opened_where_its_part_stands(mixed: Talk, shows: dict[str, Sh
     assert [parse_qs(step.link).get("tab", ["classify"])[0] for step in mixed.steps] == [
         "classify", "classify", "compare", "compare", "evidence",
     ]  # fmt: skip
-    assert shows["flow"].place == {"tab": "classify", "view": "head"}
-    assert shows["heatmap"].place == {"tab": "classify", "view": "tokens"}
+    assert shows["flow"].place == {"tab": "classify", "panel": "head"}
+    assert shows["heatmap"].place == {"tab": "classify", "panel": "tokens"}
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,8 @@ class Answers:
         source = f'<p class="source">{escape(_source(question, say))}</p>'
         return Answer(
             f'<div class="answer" role="status" lang="{tag}">{said}{lines}{source}</div>',
-            f'<details class="banner" lang="{tag}" open><summary>{_html(question.question[tag])}</summary>'
+            f'<details class="banner" lang="{tag}" data-question="{escape(question.key)}" open>'
+            f"<summary>{_html(question.question[tag])}</summary>"
             f"{said}{folded if lines else ''}{source}</details>",
             question.view,
             measured,

@@ -43,7 +43,7 @@ def controls_of(tab: Classify) -> Sequence[Linked]:
     looked_at: dict[Control[Any], Component] = {REFERENCE: answer.reference, LAYER: answer.layer}
     looked_at |= answer.looks
     views = [str(view.id) for view in answer.views.children if isinstance(view, gr.Tab)]
-    view = Linked(Control("view", OneOf(lambda: views), views[0]), None, answer.views)
+    view = Linked(Control("panel", OneOf(lambda: views), views[0]), None, answer.views)
     return [*asked, *(Linked(control, part) for control, part in looked_at.items()), view]
 
 

@@ -5,6 +5,7 @@ const controls = JSON.parse(element.querySelector("[data-controls]").dataset.con
 const ours = new Set(controls.map(([key]) => key));
 const SAID = 4000; // milliseconds that "copied" is said
 let followed = false; // whether the link that led here has been followed
+let arriving = true; // what changes is no step of the visitor, but the link that is followed
 
 const texts = (value) => {
   if (Array.isArray(value)) return value.length ? value : [""];
@@ -13,8 +14,10 @@ const texts = (value) => {
 const tab = (tabs) => document.querySelector(`${tabs} > .tab-wrapper [aria-selected=true]`)?.dataset.tabId;
 const seen = { // what gradio hands to no event
   tab: () => tab("#tabs"),
-  view: () => tab("#views"),
+  panel: () => tab("#views"),
+  question: () => document.querySelector("#asked [data-question]")?.dataset.question,
 };
+const answered = () => document.querySelector("#answer") !== null; // after a refusal no layer is shown
 const last = () => document.querySelector("#layer input[type=range]")?.max;
 
 let state = new URLSearchParams();
@@ -22,7 +25,7 @@ const remember = (values) => {
   state = new URLSearchParams();
   for (const [index, [key, arrival]] of controls.entries()) {
     let value = key in seen ? (seen[key]() ?? arrival[0]) : values[index];
-    if (key === "layer" && String(value) === last()) value = -1; // whichever that is
+    if (key === "layer" && (!answered() || Number(value) >= Number(last()))) value = -1; // whichever is last
     const now = texts(value);
     if (String(now) !== String(arrival)) for (const text of now) state.append(key, text);
   }
@@ -45,8 +48,11 @@ window.poolscope = {
   changed: (...values) => {
     if (!followed) return;
     requestAnimationFrame(() => { // a tab is marked as chosen after it says so
+      const before = state.get("tab");
       remember(values);
-      history.replaceState(history.state, "", address());
+      if (arriving || state.get("tab") === before) history.replaceState(history.state, "", address());
+      else history.pushState(history.state, "", address()); // the browser's Back leads to the tab before
+      arriving = false;
       document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
     });
   },
@@ -60,6 +66,7 @@ window.poolscope = {
   },
   followed: (...values) => {
     followed = true;
+    arriving = true;
     window.poolscope.changed(...values);
   },
 };
@@ -95,6 +102,11 @@ document.addEventListener("click", (event) => {
     if (key.startsWith("__")) there.set(key, text);
   }
   link.search = there;
+});
+
+window.addEventListener("popstate", () => {
+  followed = false;
+  trigger("apply", { query: location.search, whole: true });
 });
 
 trigger("apply", { query: location.search });

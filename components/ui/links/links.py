@@ -56,6 +56,7 @@ class Links:
         """Follow the link that led here, then keep the address."""
         parts: list[Any] = [one.part for one in self.linked if one.part is not None]
         tabs = [one.tabs for one in self.linked if one.tabs is not None]
+        waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal
         with self.place:
             share, dialog = build_share(self.controls, self.say), gr.HTML("", elem_id="code-place")
             parcel = gr.Textbox("", visible="hidden", show_label=False, elem_id="parcel")
@@ -66,9 +67,9 @@ class Links:
             concurrency_id="model",
             api_visibility="private",
             show_progress="minimal",
-            show_progress_on=[part for tab in self.tabs.values() for part in tab.waits],
+            show_progress_on=waiting,
         ).then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
-        changes = [*(part.change for part in parts), *(tab.change for tab in tabs)]
+        changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
         gr.on(changes, None, inputs=parts, js=CHANGED, **PRIVATE)
         share.download(
             self.report,
@@ -89,15 +90,19 @@ class Links:
     def follow(self, given: Given, event: gr.EventData) -> Updates:
         """Make the page what the link says that led here, and say what of it could not be had.
 
-        What the link leaves out stays as it is: a quick visitor may have set it by now.
+        What the link leaves out stays as it is: a quick visitor may have set it by now. After a step back in
+        the browser's history (``event.whole``) it is as on arrival.
         """
         state, faults = from_link(str(event.query), self.controls)
-        updates: Updates = {}
+        whole = getattr(event, "whole", None) is True
+        updates: Updates = {self.banner: ""}
         for tab in self.tabs.values():
-            answer, more = tab.open(state, _set(state, tab.linked), given)
+            answer, more = tab.open(state, tab.linked if whole else _set(state, tab.linked), given)
             updates |= answer
             faults += more
-        return {**updates, **selected(_set(state, self.linked), state), self.banner: self._notice(faults)}
+        chosen = self.linked if whole else _set(state, self.linked)
+        notice = str(updates[self.banner]) + self._notice(faults)
+        return {**updates, **selected(chosen, state), self.banner: notice}
 
     def report(self, event: gr.EventData) -> str:
         """What is on the screen as one document; PoolscopeError where that is no answer.

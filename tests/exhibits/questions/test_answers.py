@@ -43,7 +43,7 @@ def test_every_question_has_an_answer_from_every_kind_of_classifier(
     for html in (given.card, given.banner):
         assert len(plain(html)) > 40
         assert Tags(html).tags <= {"div", "p", "ul", "li", "strong", "details", "summary", "wbr"}
-        assert Tags(html).attributes <= {"class", "lang", "role", "open"}
+        assert Tags(html).attributes <= {"class", "lang", "role", "open", "data-question"}
         assert "{" not in html or "hostile" in kind.spec.key
     if kind.spec.key == "hostile" and "{architecture}" in str(question):
         assert "<img" not in given.card
