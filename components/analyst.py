@@ -7,17 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from components.anatomy import Anatomy
 from components.texts import Texts
-from components.types import (
-    Analysis,
-    Anatomy,
-    BackboneSpec,
-    Compared,
-    PoolingSpec,
-    Progress,
-    Query,
-    TaskSpec,
-)
+from components.types import Analysis, BackboneSpec, Compared, PoolingSpec, Progress, Query, TaskSpec
 
 
 class Analyst(Protocol):
@@ -61,11 +53,11 @@ class Analyst(Protocol):
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
+        """Answer many queries of one text or pair: one forward pass for each backbone.
 
-        Each backbone's cells come as soon as they are ready; closing the iterator cancels the rest. What
-        cannot be answered is said in its cell. PoolscopeError where nothing can be: no query, too many, more
-        than one text.
+        Backbones come in the order in which they are first named, the cells of each in the order asked, as
+        soon as they are ready; closing the iterator cancels the rest. What cannot be answered is said in its
+        cell. PoolscopeError where nothing can be: no query, too many, more than one text.
         """
 
 

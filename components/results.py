@@ -63,7 +63,8 @@ class ProbeResult:
     ``width``: length of the pooled vector. ``strength``: scikit-learn's C, chosen by cross-validation on the
     training examples. ``trained``, ``measured``: numbers of training and of held-out examples. ``better``:
     held-out examples right here and wrong with the pooling cls; ``worse``: the other way round; ``p``: the
-    p-value of McNemar's exact test of the two counts.
+    p-value of McNemar's exact test of the two counts. ``vector``: the first pooling that gives these very
+    vectors for every held-out example; its own name where no other before it does.
     """
 
     backbone: str
@@ -79,13 +80,15 @@ class ProbeResult:
     better: int
     worse: int
     p: float
+    vector: str
 
 
 @dataclass(frozen=True, config=STRICT)
 class CosineResult:
     """Spearman's ``rho`` between people's similarity scores and the raw cosines of the pooled vectors.
 
-    ``pairs``: number of sentence pairs.
+    ``pairs``: number of sentence pairs. ``vector``: the first pooling that gives these very vectors for every
+    sentence; its own name where no other before it does.
     """
 
     backbone: str
@@ -94,6 +97,7 @@ class CosineResult:
     rho: float
     low: float
     high: float
+    vector: str
 
 
 @dataclass(frozen=True, config=STRICT)

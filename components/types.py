@@ -22,9 +22,9 @@ Bools = NDArray[np.bool_]
 Source = Literal["bundled", "local", "hub"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
-Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe"]
 
 UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary lacks most of a text
+SWAP = "warnings.swap"  # key of what is said where an own head is given another vector than its own
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,11 @@ class Analysis:
             return tuple(label for label, p in zip(self.labels, self.probabilities, strict=True) if p > 0.5)
         return (self.labels[int(np.argmax(self.probabilities))],)
 
+    @property
+    def swapped(self) -> bool:
+        """Whether the own head was given another vector than it was trained on, as ``warnings`` say."""
+        return any(warning.key == SWAP for warning in self.warnings)
+
 
 @dataclass(frozen=True, eq=False)
 class Cell:
@@ -203,104 +208,3 @@ class Compared:
 
     backbone: BackboneSpec
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Weight:
-    """A tensor of a head.
-
-    ``origin``: read from the checkpoint; drawn at random, as the checkpoint lacks it ("new") or holds it in
-    another shape ("reshaped"); set to one and the same number for either reason ("constant"); or a probe's.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    origin: Origin
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One function that a head executed. Shapes and values are those of one example, without a batch axis.
-
-    ``kind``: the function's name (linear, tanh, dropout, getitem; pooling, swap, of Poolscope's own).
-    ``path``: the module in the model that is this function and which ``print(model)`` lists, or "".
-    ``within``: the class whose code called it, or "".
-    ``weights``: names of the tensors that it used, ``parameters`` numbers in all; ``origin``: where they come
-    from, the least trained first, or None without any.
-    ``idle``: gave what it took, value for value, as dropout does outside of training.
-    ``moves``: gave some of the numbers that it took, none of them changed, as getitem and view do.
-    ``picks``: took hidden states of every token and gave one vector.
-    ``taken``, ``given``: the values before and after, of ``in_shape`` and ``out_shape``.
-    """
-
-    kind: str
-    path: str
-    within: str
-    weights: tuple[str, ...]
-    parameters: int
-    origin: Origin | None
-    idle: bool
-    picks: bool
-    taken: Floats
-    given: Floats
-    moves: bool = False
-
-    @property
-    def name(self) -> str:
-        """The module's path or, where a function has none, its own name."""
-        return self.path or self.kind
-
-    @property
-    def in_shape(self) -> tuple[int, ...]:
-        """The shape of what it took."""
-        return self.taken.shape
-
-    @property
-    def out_shape(self) -> tuple[int, ...]:
-        """The shape of what it gave."""
-        return self.given.shape
-
-
-@dataclass(frozen=True)
-class Declared:
-    """A line of ``print(model)``: the module's ``path``, the ``depth`` of its indentation, its ``text``."""
-
-    path: str
-    depth: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """Lines of a function that ran, as they are installed here; the first has the number ``first``.
-
-    ``title``: the function's name. ``file``: where it stands, from its package on. ``ran``: numbers of the
-    lines that called a step; ``picks``: those of them where one vector is made of the hidden states.
-    """
-
-    title: str
-    file: str
-    first: int
-    lines: tuple[str, ...]
-    ran: tuple[int, ...]
-    picks: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Anatomy:
-    """What happened between the final hidden states and the logits of an analysis.
-
-    ``steps``: in the order in which they ran, the last gives the logits. ``weights``: every tensor that they
-    used. ``unused``: what the checkpoint holds and this model does not use. ``declared``: what
-    ``print(model)`` says of the head, in its order. ``program``: Python that prints the same probabilities
-    without Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training.
-    """
-
-    analysis: Analysis
-    steps: tuple[Step, ...]
-    weights: tuple[Weight, ...]
-    unused: tuple[Weight, ...]
-    declared: tuple[Declared, ...]
-    sources: tuple[Excerpt, ...]
-    program: str
-    module: str

@@ -21,6 +21,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "public",
         "test_offline.py",
         "test_readme.py",
+        "test_swaps.py",
         "engine/export",
         "engine/hostile",
         "engine/hub",

@@ -62,12 +62,11 @@ def probe_results(
     labels = np.array([example.label for example in examples])
     batches = embed(backbone, [example.texts for example in examples])
     stored = {pooling: read_probe(file, task, pooling) for pooling in fitted}
-    right = {
-        pooling: _predicted(probe, vectors(batches, pooling, probe.query)) == labels
-        for pooling, probe in stored.items()
-    }
+    pooled = {pooling: vectors(batches, pooling, probe.query) for pooling, probe in stored.items()}
+    right = {pooling: _predicted(probe, pooled[pooling]) == labels for pooling, probe in stored.items()}
+    first, key = first_alike(pooled), backbone.spec.key
     return [
-        _row(backbone.spec.key, task, pooling, stored[pooling], fit.strength, trained, right, seed)
+        _row(key, task, pooling, stored[pooling], fit.strength, trained, right, first[pooling], seed)
         for pooling, fit in fitted.items()
     ]
 
@@ -82,12 +81,22 @@ def cosine_results(backbone: Backbone, scored: Sequence[Scored], seed: int) -> l
     left, right = [place[one] for one, _other, _score in scored], [place[other] for _, other, _ in scored]
     scores = np.array([score for _one, _other, score in scored])
     batches = embed(backbone, [(sentence,) for sentence in sentences])
-    rows = []
-    for pooling in available(backbone, (key for key in POOLINGS if key != "attention")):
-        pooled = vectors(batches, pooling)
-        rho = estimate_spearman(scores, _cosines(pooled[left], pooled[right]), seed)
-        rows.append(CosineResult(backbone.spec.key, pooling, len(scored), rho.value, rho.low, rho.high))
+    known = available(backbone, (key for key in POOLINGS if key != "attention"))
+    pooled = {pooling: vectors(batches, pooling) for pooling in known}
+    first, rows = first_alike(pooled), []
+    for pooling, found in pooled.items():
+        rho = estimate_spearman(scores, _cosines(found[left], found[right]), seed)
+        ends = rho.value, rho.low, rho.high
+        rows.append(CosineResult(backbone.spec.key, pooling, len(scored), *ends, first[pooling]))
     return rows
+
+
+def first_alike(pooled: Mapping[str, Floats]) -> dict[str, str]:
+    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
+    return {
+        pooling: next(key for key, other in pooled.items() if np.array_equal(other, found))
+        for pooling, found in pooled.items()
+    }
 
 
 def _row(
@@ -98,6 +107,7 @@ def _row(
     strength: float,
     trained: int,
     right: Mapping[str, Bools],
+    vector: str,
     seed: int,
 ) -> ProbeResult:
     share, other = estimate_accuracy(right[pooling], seed), mcnemar_test(right[pooling], right[BASELINE])
@@ -115,6 +125,7 @@ def _row(
         better=other.better,
         worse=other.worse,
         p=other.p,
+        vector=vector,
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from huggingface_hub import is_offline_mode
 
+from components.anatomy import Anatomy
 from components.engine.catalogue import Configs, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
 from components.engine.pooling import POOLINGS
@@ -31,17 +32,7 @@ from components.engine.query import (
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 from components.texts import in_bytes
-from components.types import (
-    Analysis,
-    Anatomy,
-    BackboneSpec,
-    Compared,
-    Floats,
-    PoolingSpec,
-    Progress,
-    Query,
-    TaskSpec,
-)
+from components.types import Analysis, BackboneSpec, Compared, Floats, PoolingSpec, Progress, Query, TaskSpec
 
 if TYPE_CHECKING:
     from components.engine.checkpoints import Checkpoints
@@ -121,11 +112,12 @@ class Engine:
             return dissect(examined)
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        """Answer many queries of one text or pair: one forward pass for each backbone, in the order asked.
+        """Answer many queries of one text or pair: one forward pass for each backbone.
 
-        Each backbone has a turn of its own, so that others need not wait for all of them. Closing the
-        iterator cancels the rest. A query that cannot be answered has a cell that says why. PoolscopeError
-        where nothing can be: no query, too many, several texts, what no backbone or pooling is called.
+        Backbones come in the order in which they are first named, the cells of each in the order asked. Each
+        has a turn of its own, so that others need not wait for all of them. Closing the iterator cancels the
+        rest. A query that cannot be answered has a cell that says why. PoolscopeError where nothing can be:
+        no query, too many, several texts, what no backbone or pooling is called.
         """
         for group in by_backbone([self._checked(query) for query in counted(queries)]):
             spec = self._known(group[0].backbone)

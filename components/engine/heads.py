@@ -15,7 +15,7 @@ from components.engine.probes import Probe
 from components.engine.reads import Head, Pooled, Reading
 from components.errors import PoolscopeError
 from components.texts import Named, Sentence
-from components.types import Floats, ProblemType, Query
+from components.types import SWAP, Floats, ProblemType, Query
 
 NATIVE, POOLER = "native", "pooler"
 CLS = "[CLS]"  # whatever the vocabulary calls it
@@ -144,7 +144,7 @@ def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) 
         if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
             given = POOLINGS[query.pooling].spec
             title = Named(given.title, f"pooling.{given.key}.title")
-            warnings.append(Sentence("warnings.swap", own=_learned_on(states), pooling=title))
+            warnings.append(Sentence(SWAP, own=_learned_on(states), pooling=title))
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:
         warnings.append(Sentence("warnings.pair"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from components.anatomy import Anatomy
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.similarity import SIMILARITY
@@ -28,7 +29,7 @@ from components.exhibits.head.sources import PROGRAMS, SOURCES
 from components.exhibits.head.strips import STRIPS
 from components.exhibits.head.weights import WEIGHTS
 from components.exhibits.view import CENTRED, LAYER
-from components.types import Analysis, Anatomy
+from components.types import Analysis
 
 ANSWER: Panel[Anatomy, Analysis] = Panel(
     key="verdict",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from itertools import islice, product
@@ -12,8 +12,9 @@ import gradio as gr
 from gradio.events import api
 
 from components.analyst import Analyst
+from components.anatomy import Anatomy
 from components.errors import PoolscopeError
-from components.types import Analysis, Anatomy, BackboneSpec, Cell, Compared, Progress, Query
+from components.types import Analysis, BackboneSpec, Cell, Compared, Progress, Query
 from components.ui.classify.download import hub_queue
 from components.ui.classify.question import to_reference
 
@@ -114,7 +115,7 @@ def add_api(analyst: Analyst) -> None:
             pairs = islice(product(keys, methods), ENOUGH)
             asked = [Query(key, text, text_pair, method, head) for key, method in pairs]
             with closing(analyst.compare(asked)) as answers:
-                return [row for one in answers for row in rows_json(one, fitting=not poolings)]
+                return rows_json(asked, list(answers), fitting=not poolings)
 
     api(backbones, api_name="backbones")
     api(find, api_name="find", **hub_queue("find"))
@@ -216,10 +217,19 @@ def anatomy_json(anatomy: Anatomy) -> dict[str, Any]:
     }
 
 
-def rows_json(compared: Compared, fitting: bool) -> list[dict[str, Any]]:
-    """A row for each cell in plain JSON types; with ``fitting``, refusals only where nothing is answered."""
-    answered = [cell for cell in compared.cells if cell.analysis]
-    return [cell_json(cell) for cell in (answered if fitting and answered else compared.cells)]
+def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
+    """A row for each query ``asked``, in their order, in plain JSON types.
+
+    With ``fitting``, a backbone that answers anything has no row for what it refuses.
+    """
+    coming = {one.backbone.key: iter(one.cells) for one in answers}
+    answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
+    rows = []
+    for query in asked:
+        cell = next(coming[query.backbone])
+        if cell.analysis or not (fitting and query.backbone in answering):
+            rows.append(cell_json(cell))
+    return rows
 
 
 def cell_json(cell: Cell) -> dict[str, Any]:

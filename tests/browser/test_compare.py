@@ -78,6 +78,41 @@ def test_enter_asks_and_another_tab_does_not(visitor: Visitor) -> None:
     expect(visitor.page.locator("#compare-text textarea")).to_have_value("a dull and awful film")
 
 
+def test_what_is_typed_and_not_asked_is_said(visitor: Visitor) -> None:
+    arrived(visitor, WHOLE)
+    note = visitor.page.locator("#compare-stale [role=status]")
+    expect(note).to_be_hidden()
+    visitor.type("a moving and beautiful film", "compare-text")
+    expect(note).to_contain_text("has not been compared")
+    expect(visitor.page).to_have_url(re.compile("compare_text=a\\+moving"))
+    assert visitor.violations() == []
+    visitor.page.keyboard.press("Enter")
+    expect(note).to_be_hidden()
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations say positive")
+    visitor.type("", "compare-text")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("type at least one word")
+    expect(note).to_be_visible()
+
+
+def test_swaps_are_marked_and_a_cell_opens_what_it_says(real: Open) -> None:
+    visitor = arrived(real(), WHOLE)
+    expect(cells(visitor, ".swap")).to_have_count(0)  # every backbone has a probe: the fair comparison
+    visitor.choose("compare-head", "own · the checkpoint's own head")
+    visitor.page.locator("#compare-start").click()
+    expect(cells(visitor, ".swap")).to_have_count(18)
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("All 5 combinations say negative.")
+    expect(visitor.page.locator("#compare-agreement")).to_contain_text("Not counted: 18 swaps")
+    assert visitor.violations() == []
+    said = cells(visitor, ".swap").first.locator(".label").inner_text()
+    cells(visitor, ".swap").first.get_by_role("link").focus()
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.locator("#verdict")).to_contain_text("given the lasttoken vector", timeout=PATIENCE)
+    expect(visitor.page.locator("#verdict .says")).to_contain_text(said)
+    visitor.page.go_back()
+    expect(cells(visitor, ".swap")).to_have_count(18, timeout=PATIENCE)
+
+
 def test_another_view_asks_no_model(visitor: Visitor) -> None:
     arrived(visitor, WHOLE)
     lines = visitor.plot("curves").locator(".scatterlayer .lines path").first

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -183,6 +184,22 @@ def test_one_seed_gives_the_same_bytes(folder: Path, evidence: tuple, found: tup
     one, two = folder / "tiny.safetensors", folder / "again" / "tiny.safetensors"
     assert one.read_bytes() == two.read_bytes()
     assert probed(one) == ("paraphrase", "sentiment")
+
+
+def test_poolings_that_give_the_same_vectors_are_noted(
+    backbone: Backbone, evidence: tuple, found: tuple
+) -> None:
+    """Found by hand: its own head reads the first position, whose token is [CLS]."""
+    probes, cosines = found
+    _spec, training, others, _scored = evidence
+    for task in training:
+        batches = embed(backbone, [example.texts for example in others[task]])
+        firsts = {row.pooling: row.vector for row in probes if row.task == task}
+        assert [name for name, vector in firsts.items() if vector == "native"] == ["native", "cls", "first"]
+        for one, other in combinations([name for name in firsts if name != "attention"], 2):
+            same = np.array_equal(vectors(batches, one), vectors(batches, other))
+            assert same == (firsts[one] == firsts[other]), (one, other)
+    assert {row.vector for row in cosines} == {row.vector for row in probes} - {"attention"}
 
 
 def test_the_accuracies_are_those_of_the_engine_on_the_file(

@@ -5,12 +5,13 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from components.anatomy import Anatomy
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, COMPARISON, EVIDENCE, HEAD, READING, TOKENS
 from components.results import Results
-from components.types import Anatomy, Compared, Query
+from components.types import Compared, Query
 from tests.exhibits.compared import comparison
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
 from tests.ui.fake_results import BACKBONES, fake_results

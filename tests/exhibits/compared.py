@@ -22,6 +22,7 @@ def answer(
     return replace(
         FakeAnalyst().analyze(Query("first", text)),
         probabilities=np.array(probabilities, dtype=np.float32),
+        logits=np.array(probabilities, dtype=np.float32),  # their size does not matter here
         labels=labels,
         problem_type=problem_type,
         head_trained=trained,
@@ -39,15 +40,17 @@ def comparison(rows: Sequence[Sequence[Analysis | str]], titles: Sequence[str] =
         specs,
         poolings,
         tuple(
-            Compared(spec, tuple(_cell(spec.key, key, one) for key, one in zip(poolings, row, strict=True)))
+            Compared(spec, tuple(_cell(spec.key, place, one) for place, one in enumerate(row)))
             for spec, row in zip(specs, rows, strict=True)
         ),
         "done",
     )
 
 
-def _cell(backbone: str, pooling: str, given: Analysis | str) -> Cell:
-    query = Query(backbone, "a good film", pooling=pooling)
+def _cell(backbone: str, place: int, given: Analysis | str) -> Cell:
+    """A cell of its own vector."""
+    query = Query(backbone, "a good film", pooling=f"p{place}")
     if isinstance(given, str):
         return Cell(query, None, Sentence("errors.refused", reason=given))
-    return Cell(query, replace(given, query=query))
+    pooled = given.pooled if given.pooled.any() else np.full(8, place + 1, np.float32)
+    return Cell(query, replace(given, query=query, pooled=pooled))

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import (
     Analysis,
-    Anatomy,
     BackboneSpec,
     Compared,
     Floats,
@@ -126,6 +126,7 @@ POOLINGS = (
     PoolingSpec("pooler", "pooler · the checkpoint's own pooler", "None of these has one."),
     PoolingSpec("attention", "attention · learned weights", "An average with learned weights.", learned=True),
 )
+OWN = ("native", "cls")  # what every one of these own heads was trained on
 TASKS = (
     TaskSpec("sentiment", "sentiment", ("negative", "positive"), 1),
     TaskSpec("topic", "topic of news", ("world", "sports", "business"), 1),
@@ -283,6 +284,8 @@ def _warnings(kind: Kind, query: Query) -> tuple[Sentence, ...]:
     warnings = []
     if query.head == "own" and given != kind.spec.texts:
         warnings.append(Sentence("warnings.pair" if given == 2 else "warnings.single"))
+    if query.head == "own" and query.pooling not in OWN:
+        warnings.append(Sentence("warnings.swap", pooling=query.pooling))
     if "<" in query.text:
         warnings.append(Sentence("warnings.typed", token=query.text))
     if not kind.trained:

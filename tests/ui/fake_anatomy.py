@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.types import Analysis, Anatomy, Declared, Excerpt, Floats, Origin, Step, Weight
+from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.types import Analysis, Floats
 
 WIDTH = 8
 

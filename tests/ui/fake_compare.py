@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from itertools import groupby
 from pathlib import Path
 
 from components.errors import PoolscopeError
@@ -31,7 +30,10 @@ def fake_compare(
         except PoolscopeError as error:
             return Cell(query, None, error.sentence)
 
-    for number, (key, asked) in enumerate(groupby(queries, lambda query: query.backbone), 1):
+    groups: dict[str, list[Query]] = {}
+    for query in queries:
+        groups.setdefault(query.backbone, []).append(query)
+    for number, (key, asked) in enumerate(groups.items(), 1):
         while gate is not None and int(gate.read_text("utf-8")) < number:
             time.sleep(0.02)
         spec = next(spec for spec in specs if spec.key == key)

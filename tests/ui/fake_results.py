@@ -44,7 +44,7 @@ def fake_results() -> Results:
             for pooling in _poolings(key)
         ),
         tuple(
-            CosineResult(key, pooling, 1500, *_around(random.uniform(0.08, 0.66), 0.04))
+            CosineResult(key, pooling, 1500, *_around(random.uniform(0.08, 0.66), 0.04), pooling)
             for key in BACKBONES
             for pooling in _poolings(key)
             if pooling not in LEARNED
@@ -65,7 +65,7 @@ def _probe(key: str, task: str, pooling: str, random: np.random.Generator) -> Pr
     p = 1.0 if pooling == "cls" else float(random.uniform(0, 1) ** 4)
     accuracy = random.uniform(0.76, 0.82)
     measured = TASKS[task]
-    numbers = (*_around(accuracy, 0.025), better, worse, p)
+    numbers = (*_around(accuracy, 0.025), better, worse, p, pooling)
     return ProbeResult(key, task, pooling, 128, 1.0, 8000, measured, *numbers)
 
 

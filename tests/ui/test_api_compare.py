@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from itertools import groupby, product
 from pathlib import Path
 
 import gradio as gr
@@ -34,6 +35,19 @@ def test_compare_gives_a_row_for_each_combination_in_the_order_asked(client: Cli
         assert [row[key] for key in alike] == [alone[key] for key in alike]
         assert row["reads"] == alone["reads"]["positions"]
         assert row["refusal"] is None
+
+
+def test_what_is_named_twice_is_answered_in_the_order_asked(client: Client) -> None:
+    keys, poolings = ["score", "first", "score"], ["mean", "cls", "mean"]
+    rows = client.predict(keys, poolings, "not good", api_name="/compare")
+    assert [(row["backbone"], row["pooling"]) for row in rows] == list(product(keys, poolings))
+    once = client.predict(keys[:2], poolings[:2], "not good", api_name="/compare")
+    alone = {(row["backbone"], row["pooling"]): row for row in once}
+    assert rows == [alone[combination] for combination in product(keys, poolings)]
+    fitting = client.predict(["first", "broken", "first"], [], "not good", api_name="/compare")
+    names = [key for key, _ in groupby(fitting, lambda row: row["backbone"])]
+    assert names == ["first", "broken", "first"]
+    assert [bool(row["refusal"]) for row in fitting] == [False] * 3 + [True] * 5 + [False] * 3
 
 
 @pytest.mark.parametrize(("backbone", "labels"), [("first", 1), ("emotions", None), ("score", 0)])

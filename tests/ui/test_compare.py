@@ -1,6 +1,7 @@
 """The Compare tab without a browser: what it shows is what each combination says when asked alone."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -9,13 +10,15 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison, result
+from components.exhibits.control import to_link
 from components.exhibits.view import number, percent
 from components.texts import load_texts
 from components.types import Analysis, Query
+from components.ui.compare.asking import fair_head, first_rows
 from components.ui.places import NOTHING
 from tests.exhibits.compared_html import Table, words
 from tests.ui.compare_page import Page, Watched
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import KINDS, XSS, FakeAnalyst
 from tests.ui.page import functions_of
 
 SAY = load_texts()
@@ -75,8 +78,10 @@ def test_every_cell_is_what_its_combination_says_alone(head: str) -> None:
             if isinstance(alone, str):
                 assert (cell, name) == (f"–cannot be answered: {alone}", "absent")
                 continue
+            swap = "; a swap: not the vector that this head was trained on"
+            assert cell.count(swap) == alone.swapped == ("swap" in name.split())
             if alone.problem_type == "regression":
-                assert cell == number(alone.probabilities[0])
+                assert cell == number(alone.probabilities[0]) + swap * alone.swapped
                 continue
             likeliest = percent(alone.probabilities.max())
             if alone.predicted:
@@ -225,3 +230,51 @@ def test_a_control_of_an_exhibit_redraws_it_at_once_and_privately() -> None:
     drawn = [fn for fn in page.events if "Places._look" in str(fn.fn) and page.tab.shown in fn.inputs]
     assert len(drawn) == 2
     assert {(fn.queue, fn.api_visibility) for fn in drawn} == {(False, "private")}
+
+
+def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task() -> None:
+    """Own heads on arrival where any of them has none: nothing could be compared then."""
+    assert Page(FakeAnalyst()).tab.asking.head.value == "own"
+    first = KINDS[0]
+    probed = replace(first.spec, task="sentiment", probed=("topic", "sentiment"))
+    kinds = [replace(first, spec=replace(probed, key=key)) for key in ("a", "b")]
+    page = Page(FakeAnalyst(kinds=tuple(kinds)))
+    assert page.tab.asking.head.value == "probe"
+    page.ask()
+    shown: Comparison = page.values[page.tab.shown]
+    assert {cell.query.head for cell in shown.cells} == {"probe"}
+    assert not any(cell.analysis.swapped for cell in shown.cells if cell.analysis)
+    for other in ({"probed": ("topic",)}, {"task": "paraphrase", "probed": ("paraphrase",)}):
+        odd = replace(kinds[1], spec=replace(kinds[1].spec, **other))
+        rows = first_rows(FakeAnalyst(kinds=(kinds[0], odd)))
+        both = FakeAnalyst(kinds=(odd, replace(odd, spec=replace(odd.spec, key="c"))))
+        assert fair_head(both, first_rows(both), "good", "") == "own"
+        assert [spec.key for spec in rows] == ["a", "b"][: 1 + (odd.spec.task == "sentiment")]
+
+
+def test_what_was_asked_stands_beside_what_is_shown() -> None:
+    """The page says when something else is set by then."""
+    page = Page(FakeAnalyst())
+    controls = [one.control for one in page.tab.linked if one.part in page.tab.inputs]
+
+    def asked(updates: dict[Any, Any]) -> list[str]:
+        found = re.findall(r'data-keys="([^"]*)" data-asked="([^"]*)"', updates[page.tab.status])
+        assert all(keys.split() == [control.key for control in controls] for keys, _ in found)
+        return [unescape(link) for _, link in found]
+
+    def set_now() -> str:
+        state = {one.control.key: page.values[one.part] for one in page.tab.linked}
+        return to_link(state, controls)
+
+    begun, *_, last = page.steps()
+    assert (asked(begun), asked(last), set_now()) == ([], [""], "")
+    page.set(text="so good & <b>", backbones=["last", "first"], head="probe", version_text="so bad")
+    assert asked(page.ask()) == [set_now()]
+    assert "compare_text=so+good" in set_now()
+    shown = page.values[page.tab.shown]
+    page.set(text="  ")
+    assert asked(page.ask()) == []  # what is shown is what was asked before
+    assert page.values[page.tab.shown] is shown
+    page.set(text="so good & <b>")
+    assert asked(page.take(page.tab.single(page.values))) == [set_now()]
+    assert "version" not in set_now()

@@ -1,13 +1,19 @@
 """The page follows a link: every control of every tab, and what is wrong with it is said."""
 
+import re
+from html import unescape
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import gradio as gr
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison.grid import GRID
 from components.exhibits.control import (
     Control,
     OneOf,
@@ -19,11 +25,12 @@ from components.exhibits.control import (
     from_link,
     to_link,
 )
-from components.texts import load_texts
+from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.classify.tab import Classify
 from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
+from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import fake_results
 from tests.ui.page import function_of, links_of, place_of
 
@@ -206,3 +213,33 @@ def test_a_text_that_cannot_be_analysed_is_kept_and_said(page: tuple[gr.Blocks, 
 
 def test_markup_in_a_link_stays_text(page: tuple[gr.Blocks, Links]) -> None:
     assert "<img" not in followed(page, "backbone=<img src=x onerror=pwn()>")[page[1].banner]
+
+
+@pytest.mark.parametrize("tag", languages())
+@pytest.mark.parametrize("head", ["own", "probe"])
+@pytest.mark.parametrize("text_pair", ["", "so bad & <b>100 %"])
+def test_a_cell_of_compare_opens_what_it_shows(
+    page: tuple[gr.Blocks, Links], head: str, text_pair: str, tag: str
+) -> None:
+    analyst, links = FakeAnalyst(), page[1]
+    asked = [
+        Query(key, "so «good»? +1", text_pair, pooling, head)
+        for key in ("first", "pair", "hostile", "score")
+        for pooling in ("cls", "mean", "attention")
+    ]
+    rows = tuple(analyst.compare(asked))
+    given = Comparison(tuple(row.backbone for row in rows), ("cls", "mean", "attention"), rows, "done")
+    found = re.findall(r'<a class="open" href="([^"]*)">', GRID.show(given, {}, load_texts(tag)).html)
+    answered = [cell.analysis for cell in given.cells if cell.analysis]
+    assert len(found) == len(answered) > 3
+    for address, analysis in zip(found, answered, strict=True):
+        link = unescape(address)
+        state, faults = from_link(link, links.controls)
+        assert faults == []
+        assert state["tab"] == "classify"
+        assert parse_qs(urlsplit(link).query)["lang"] == [tag]
+        updates = followed(page, link)
+        assert updates[links.banner] == ""
+        opened = updates[classify_of(links).answer.shown].analysis
+        assert opened.query == analysis.query
+        np.testing.assert_array_equal(opened.probabilities, analysis.probabilities)

@@ -5,9 +5,11 @@ import re
 from datetime import UTC, datetime
 from functools import cache
 from html.parser import HTMLParser
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from components.anatomy import Anatomy
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
 from components.exhibits.control import State
@@ -15,7 +17,7 @@ from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report
 from components.exhibits.view import View, number
 from components.texts import load_texts
-from components.types import Anatomy, Query
+from components.types import Query
 from components.ui.classify.tab import Classify
 from tests.exhibits.compared import answer, comparison
 from tests.ui.compare_page import Page as ComparePage
@@ -163,7 +165,16 @@ def test_a_comparison_has_one_too() -> None:
     found = compared(given, link=LINK)
     assert found.scripts == 3
     assert list(found.figures) == ["curves"]
-    assert [address for address in found.addresses if not address.startswith("data:text/csv")] == [LINK]
+    live, *cells = [address for address in found.addresses if not address.startswith("data:text/csv")]
+    assert live == LINK
+    assert [address.partition("?")[0] for address in cells] == ["https://example.org/"] * 3  # and no refusal
+    queries = [parse_qs(urlsplit(address).query) for address in cells]
+    assert [(one["backbone"], one["pooling"]) for one in queries] == [
+        (["b0"], ["p0"]),
+        (["b0"], ["p1"]),
+        (["b1"], ["p0"]),
+    ]
+    assert not any(address.startswith("?") for address in compared(given).addresses)
     for words in ("90 %", "80 %", "70 %", "it is too wide", "B0", "a good film"):
         assert words in found.text
 

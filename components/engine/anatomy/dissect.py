@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
 from components.engine.analysis import analyse
 from components.engine.anatomy.provenance import origin, unused
 from components.engine.anatomy.source import source, sources
@@ -19,7 +20,7 @@ from components.engine.export.program import program
 from components.engine.heads import own_head, swaps
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe
-from components.types import Anatomy, Declared, Excerpt, Floats, Origin, Step, Weight
+from components.types import Floats
 
 TRUST: tuple[Origin, ...] = ("new", "reshaped", "constant", "probe", "checkpoint")  # from the least trained
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from safetensors import safe_open
 
+from components.anatomy import Origin, Weight
 from components.engine.backbone import Backbone
 from components.engine.checkpoint_files import weights_in
 from components.engine.hub.cache import folder
-from components.types import BackboneSpec, Origin, Weight
+from components.types import BackboneSpec
 
 Shape = tuple[int, ...]
 

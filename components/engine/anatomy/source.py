@@ -12,8 +12,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from components.anatomy import Excerpt
 from components.engine.anatomy.trace import Line
-from components.types import Excerpt
 
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
 

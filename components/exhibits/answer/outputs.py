@@ -11,19 +11,19 @@ import plotly.graph_objects as go
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import (
-    CHOSEN,
     OTHER,
     ZERO_LINE,
+    label_colour,
     layout,
     row_axis,
     tick_width,
     value_axis,
 )
-from components.exhibits.exhibit import Exhibit, Shown
+from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, number, percent, yes_or_no
 from components.texts import Texts
-from components.types import Analysis
+from components.types import SWAP, Analysis
 
 ROW = 40  # pixels
 SHOWN = 10  # bars; the rest is summed up in words
@@ -37,6 +37,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         data=_data(analysis, say),
         figure=outputs_figure(analysis, say),
         legend=_rest(analysis, say),
+        above=_swap(analysis, say),
         about=asked_line(analysis, say),
     )
 
@@ -56,7 +57,7 @@ def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
         orientation="h",
         x=[round(value, 6) for value in values],
         y=list(range(len(order))),
-        marker={"color": [CHOSEN if index in chosen else OTHER for index in order]},
+        marker={"color": [label_colour(index) if index in chosen else OTHER for index in order]},
         text=[output_text(analysis, index) for index in order],
         textposition="outside",
         textangle=0,
@@ -135,6 +136,12 @@ def _data(analysis: Analysis, say: Texts) -> pd.DataFrame:
             (say("away.trained"), [trained] * len(order)),
         )
     )
+
+
+def _swap(analysis: Analysis, say: Texts) -> str:
+    """That the head was given a vector it was not trained on; "" where it was not."""
+    said = (warning.said(say) for warning in analysis.warnings if warning.key == SWAP)
+    return "".join(hint_html(visible(one)) for one in said)
 
 
 def _rest(analysis: Analysis, say: Texts) -> str:

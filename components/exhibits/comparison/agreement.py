@@ -6,16 +6,27 @@ from collections.abc import Sequence
 from html import escape
 
 from components.exhibits.answer.outputs import output_text
-from components.exhibits.comparison.cells import cell_name, cell_names, labels_text, output_label
+from components.exhibits.comparison.cells import (
+    NAME,
+    cell_name,
+    cell_names,
+    labels_text,
+    output_label,
+    several,
+    vector_name,
+)
 from components.exhibits.comparison.comparison import (
     Comparison,
     LabelGroup,
     Labels,
     answered,
+    grouped,
+    label_groups,
     most_frequent,
     refusals,
 )
 from components.exhibits.control import State
+from components.exhibits.draw.labels import shorten
 from components.exhibits.edit.grid import moved_text
 from components.exhibits.edit.versions import Move, Versions, versions
 from components.exhibits.exhibit import Exhibit, Shown
@@ -29,10 +40,11 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     if both is None:
         lines = [_group(group, comparison, say) for group in comparison.groups]
         lines += _values(comparison, say)
-        details = [escape(say.together(_not_compared(comparison, say)))]
+        details = [_swaps(comparison, say), escape(say.together(_not_compared(comparison, say)))]
     else:
         lines = [_flips(both, say), _largest(both, say)]
-        details = [_version(both.before, "edit.first_version", say)]
+        details = [_swaps_moved(both, say)]
+        details.append(_version(both.before, "edit.first_version", say))
         details.append(_version(both.after, "edit.second_version", say))
         details.append(escape(say.together(_not_moved(both, say))))
     main = "".join(f"<p>{line}</p>" for line in lines if line)
@@ -79,8 +91,8 @@ def _values(comparison: Comparison, say: Texts) -> list[str]:
     """One sentence about the regression heads, if there are any."""
     found = [
         (float(analysis.probabilities[0]), cell_name(cell, comparison, say))
-        for cell, analysis in answered(comparison.cells)
-        if analysis.problem_type == "regression" and not analysis.random
+        for cell, analysis in answered(comparison.distinct)
+        if analysis.problem_type == "regression" and not analysis.random and not analysis.swapped
     ]
     if not found:
         return []
@@ -89,21 +101,51 @@ def _values(comparison: Comparison, say: Texts) -> list[str]:
     return [say("compare.values" if len(found) > 1 else "compare.value", count=len(found), **ends)]
 
 
+def _swaps(comparison: Comparison, say: Texts) -> str:
+    """What own heads say that were given a vector they were not trained on; "" if none was."""
+    found = [(cell, one) for cell, one in answered(comparison.distinct) if one.swapped and not one.random]
+    if not found:
+        return ""
+    votes = [
+        _counted(labels, len(cells), say)
+        for group in label_groups(found)
+        for labels, cells in group.predictions.items()
+    ]
+    values = sum(one.problem_type == "regression" for _, one in found)
+    votes += (
+        [say("compare.swap_values" if values > 1 else "compare.swap_value", count=values)] if values else []
+    )
+    key = "compare.swaps" if len(found) > 1 else "compare.swaps_one"
+    return say(key, count=len(found), votes=say.listed(votes))
+
+
+def _once(comparison: Comparison, say: Texts) -> list[str]:
+    """Which combinations are one and the same vector and counted once, not escaped."""
+    vectors = grouped(
+        (vector_name(cell, comparison), shorten(comparison.names[cell.query.backbone], NAME))
+        for cell in comparison.distinct
+        if len(comparison.same[cell]) > 1
+    )
+    which = [say("compare.vector", poolings=name, names=several(of, say)) for name, of in vectors.items()]
+    return [say("compare.once", vectors=say("list.semicolon").join(which))] if which else []
+
+
 def _not_compared(comparison: Comparison, say: Texts) -> list[str]:
-    """How many cells cannot be compared with others, and why; not escaped."""
-    untrained = sum(analysis.random for _, analysis in answered(comparison.cells))
+    """How many cells cannot be compared with others, and why, and which are counted once; not escaped."""
+    untrained = sum(analysis.random for _, analysis in answered(comparison.distinct))
     absent = sum(refusals(comparison.cells).values())
-    return _counts({"compare.untrained": untrained, "compare.absent": absent}, say)
+    counts = _counts({"compare.untrained": untrained, "compare.absent": absent}, say)
+    return [*counts, *_once(comparison, say)]
 
 
 def _not_moved(both: Versions, say: Texts) -> list[str]:
     """How many combinations have no move that counts, and why; not escaped."""
-    pairs = [(move, move.before.analysis, move.after.analysis) for move in both.moves]
-    known = [(move, before, after) for move, before, after in pairs if before and after]
-    untrained = sum(before.random or after.random for _, before, after in known)
-    apart = sum(move.answers is None for move, _, _ in known)
-    absent = len(pairs) - len(known)
-    return _counts({"compare.untrained": untrained, "edit.apart": apart, "compare.absent": absent}, say)
+    pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
+    untrained = sum(one.random or other.random for one, other in pairs if one and other)
+    apart = sum(move.answers is None for move in both.distinct)
+    absent = sum(not (move.before.analysis and move.after.analysis) for move in both.moves)
+    counts = {"compare.untrained": untrained, "edit.apart": apart, "compare.absent": absent}
+    return [*_counts(counts, say), *_once(both.before, say)]
 
 
 def _counts(counts: dict[str, int], say: Texts) -> list[str]:
@@ -126,6 +168,14 @@ def _flips(both: Versions, say: Texts) -> str:
     return say("edit.some" if len(flips) > 1 else "edit.one", count=len(flips), total=total, turns=told)
 
 
+def _swaps_moved(both: Versions, say: Texts) -> str:
+    """How many swaps change their prediction; "" if there are none."""
+    if not both.swaps:
+        return ""
+    flips = sum(move.flips for move in both.swaps)
+    return escape(say("edit.swaps", total=len(both.swaps), count=flips))
+
+
 def _turn(turn: Sequence[Labels], moves: Sequence[Move], both: Versions, say: Texts) -> str:
     before, after = (_labels(labels, say) for labels in turn)
     names = escape(cell_names([move.before for move in moves], both.before, say))
@@ -136,7 +186,8 @@ def _largest(both: Versions, say: Texts) -> str:
     """The largest move; that there is none where no output of any combination moved."""
     move = both.largest
     if move is None or move.answers is None or move.output is None:
-        still = both.moves and all(one.moved == 0 for one in both.moves if one.answers is not None)
+        known = [one for one in both.distinct if one.answers is not None and not one.swapped]
+        still = known and all(one.moved == 0 for one in known)
         return escape(say("edit.still")) if still else ""
     before, after = move.answers
     return escape(

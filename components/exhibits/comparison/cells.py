@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from components.exhibits.answer.outputs import output_text, ranked
 from components.exhibits.comparison.comparison import Comparison, Labels, grouped, strength
-from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import unseen_html
+from components.exhibits.permalink import classify_link
 from components.texts import Texts
 from components.types import Analysis, Cell
 
@@ -23,19 +25,32 @@ def cell_name(cell: Cell, comparison: Comparison, say: Texts) -> str:
 
 
 def cell_names(cells: Sequence[Cell], comparison: Comparison, say: Texts) -> str:
-    """Combinations by their names, not escaped, those of one backbone together."""
-    poolings = grouped((cell.query.backbone, visible(cell.query.pooling)) for cell in cells)
+    """Combinations by their names, not escaped, those of one backbone together; one vector has one name."""
+    vectors = Counter(cell.query.backbone for cell in comparison.distinct)
+    poolings = grouped((cell.query.backbone, vector_name(cell, comparison)) for cell in cells)
     shown = list(poolings.items())[:NAMED]
     names = say.listed(
         say(
             "compare.combination",
             backbone=shorten(comparison.names[backbone], NAME),
-            pooling=_pooling_names(under, len(comparison.poolings), say),
+            pooling=_pooling_names(under, vectors[backbone], say),
         )
         for backbone, under in shown
     )
     rest = len(cells) - sum(len(under) for _, under in shown)
     return say("compare.more", names=names, count=rest) if rest else names
+
+
+def several(names: Iterable[str], say: Texts) -> str:
+    """Names, each once; those beyond a few are only counted."""
+    each = list(dict.fromkeys(names))
+    rest, shown = len(each) - NAMED, say.listed(each[:NAMED])
+    return say("compare.more", names=shown, count=rest) if rest > 0 else shown
+
+
+def vector_name(cell: Cell, comparison: Comparison) -> str:
+    """The poolings that give a cell's vector, not escaped: "native = cls"."""
+    return one_vector(one.query.pooling for one in comparison.same.get(cell, (cell,)))
 
 
 def labels_text(labels: Labels, say: Texts, longest: int = NAME) -> str:
@@ -69,6 +84,21 @@ def label_style(analysis: Analysis, colours: Mapping[str, str]) -> str:
     return f"--mix: {strength(analysis)}%; --label: {colour}"
 
 
+def cell_html(kinds: Iterable[str], text: str, hint: Iterable[str], style: str = "") -> str:
+    """An answered cell of these ``kinds``, which the style sheet knows; ``hint``: lines, not escaped."""
+    title = escape("\n".join(hint))
+    style = f' style="{style}"' if style else ""
+    return f'<td class="{" ".join(kinds)}"{style} title="{title}">{text}</td>'
+
+
+def link_html(analysis: Analysis, text: str, say: Texts, kind: str = "open") -> str:
+    """The escaped ``text`` of a cell as a link that opens its combination alone."""
+    address = classify_link(analysis.query, say)
+    if not address:
+        return f'<span class="{kind}">{text}</span>'
+    return f'<a class="{kind}" href="{escape(address)}">{text}</a>'
+
+
 def absent_html(cell: Cell, say: Texts) -> str:
     """A cell of a combination that cannot be answered."""
     reason = "" if cell.refusal is None else cell.refusal.said(say)
@@ -80,6 +110,11 @@ def absent_html(cell: Cell, say: Texts) -> str:
 def mark_html(sign: str) -> str:
     """A sign in a cell or in a legend, which words beside it repeat."""
     return f'<span class="mark" aria-hidden="true">{sign}</span>'
+
+
+def notes_html(notes: Iterable[str], say: Texts) -> str:
+    """What only a screen reader says after the answer of a cell; ``notes`` are not escaped."""
+    return "".join(unseen_html(say("list.semicolon") + note) for note in notes)
 
 
 def scrolled_table(caption: str, head: str, rows: str, style: str = "") -> str:

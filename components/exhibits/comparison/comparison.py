@@ -9,8 +9,12 @@ from functools import cached_property
 from html import escape
 from typing import Literal, TypeVar
 
+import numpy as np
+
 from components.errors import PoolscopeError
+from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
+from components.exhibits.draw.style import LABELS, label_colour
 from components.texts import Sentence, Texts
 from components.types import Analysis, BackboneSpec, Cell, Compared
 
@@ -18,9 +22,7 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 Labels = tuple[str, ...]  # what a combination predicts; several or none if multi-label
 
-# Both ends of the app's two-way scale, then others: apart for every common colour blindness, and all about
-# as bright, so that text can be read on any of them in either theme.
-PALETTE = ("#b06a1e", "#14877a", "#5b6fc4", "#b5508f", "#7d7a1c", "#2a7fa5", "#a8554f", "#77659f")
+SAME = 1e-6  # what float32 leaves between two ways to the same number, near 0
 FAINT, STRONG = 14, 68  # percent of a label's colour behind the least and the most certain answer
 
 
@@ -29,7 +31,7 @@ class Comparison:
     """What was asked and what has come of it: a row for each backbone, a column for each pooling.
 
     ``after``: the same of another version of the text, or None where none was asked about. ``titles``: of the
-    poolings, by their names.
+    poolings, by their names. ``question``: what is set to ask it, by the keys of the controls.
     """
 
     backbones: tuple[BackboneSpec, ...]
@@ -38,6 +40,7 @@ class Comparison:
     state: Literal["running", "done", "stopped"] = "running"
     after: tuple[Compared, ...] | None = None
     titles: Mapping[str, str] = field(default_factory=dict)
+    question: State = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -52,21 +55,31 @@ class Comparison:
         return short if len(set(short.values())) == len(short) else titles
 
     @cached_property
+    def same(self) -> Mapping[Cell, tuple[Cell, ...]]:
+        """For each answered cell those of its backbone that are the same vector, itself among them."""
+        vectors = (vector for row in self.compared for vector in _vectors(row.cells))
+        return {cell: vector for vector in vectors for cell in vector}
+
+    @cached_property
+    def distinct(self) -> tuple[Cell, ...]:
+        """The answered cells, of those that are one and the same vector the first: what is counted."""
+        return tuple(cell for cell, vector in self.same.items() if cell is vector[0])
+
+    @cached_property
     def groups(self) -> tuple[LabelGroup, ...]:
-        """The cells that predict labels, grouped by the labels that they choose among."""
-        found = [(cell, analysis) for cell, analysis in answered(self.cells) if predicts(analysis)]
-        votes = grouped((frozenset(one.labels), (tuple(sorted(one.predicted)), cell)) for cell, one in found)
-        return tuple(LabelGroup(most_frequent(group)) for group in votes.values())
+        """The cells that predict labels, grouped by the labels that they choose among; no swap is one."""
+        return label_groups((cell, one) for cell, one in answered(self.distinct) if not one.swapped)
 
     @cached_property
     def agrees(self) -> Mapping[Cell, bool]:
         """Whether a cell predicts what most of its group do; groups without a majority are left out."""
         return {
-            cell: labels == group.majority
+            one: labels == group.majority
             for group in self.groups
             if group.majority is not None
             for labels, cells in group.predictions.items()
             for cell in cells
+            for one in self.same[cell]
         }
 
     def differs(self, cell: Cell) -> bool:
@@ -77,13 +90,17 @@ class Comparison:
     def colours(self) -> Mapping[str, str]:
         """A colour for each label: for both of two, else for those predicted, in the order of coming.
 
+        It is the one that the label has wherever its head is shown alone, unless another label has it here.
         Labels of the other version have one, too.
         """
-        seen: dict[str, None] = {}
+        found: dict[str, str] = {}
         for _, one in answered(cell for row in (*self.compared, *(self.after or ())) for cell in row.cells):
             if predicts(one):
-                seen |= dict.fromkeys(one.labels if len(one.labels) <= 2 else one.predicted)
-        return {label: PALETTE[place % len(PALETTE)] for place, label in enumerate(seen)}
+                for label in one.labels if len(one.labels) <= 2 else one.predicted:
+                    own = label_colour(one.labels.index(label))
+                    free = (colour for colour in (own, *LABELS) if colour not in found.values())
+                    found.setdefault(label, next(free, own))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +122,36 @@ class LabelGroup:
         """What more than half of the cells predict, or None."""
         labels, cells = next(iter(self.predictions.items()))
         return labels if 2 * len(cells) > self.total else None
+
+
+def label_groups(cells: Iterable[tuple[Cell, Analysis]]) -> tuple[LabelGroup, ...]:
+    """Those of the cells that predict labels, grouped by the labels that they choose among."""
+    found = [(cell, one) for cell, one in cells if predicts(one)]
+    votes = grouped((frozenset(one.labels), (tuple(sorted(one.predicted)), cell)) for cell, one in found)
+    return tuple(LabelGroup(most_frequent(group)) for group in votes.values())
+
+
+def same_vector(one: Analysis, other: Analysis) -> bool:
+    """Whether two answers of a backbone come from one and the same vector (D',), and say the same."""
+    return (
+        one.pooled.shape == other.pooled.shape
+        and one.logits.shape == other.logits.shape
+        and np.allclose(one.pooled, other.pooled, atol=SAME)
+        and np.allclose(one.logits, other.logits, atol=SAME)
+    )
+
+
+def _vectors(cells: Iterable[Cell]) -> Iterable[tuple[Cell, ...]]:
+    """The answered cells of one backbone, those together that are one and the same vector."""
+    found: list[tuple[Analysis, list[Cell]]] = []
+    for cell, analysis in answered(cells):
+        for first, vector in found:
+            if same_vector(first, analysis):
+                vector.append(cell)
+                break
+        else:
+            found.append((analysis, [cell]))
+    return (tuple(vector) for _, vector in found)
 
 
 def predicts(analysis: Analysis) -> bool:

@@ -10,23 +10,37 @@ from components.exhibits.comparison.cells import (
     LABEL,
     NAME,
     absent_html,
+    cell_html,
     cell_name,
     label_style,
     labels_text,
+    link_html,
     mark_html,
+    notes_html,
     output_label,
     probabilities_text,
     reads_text,
     scrolled_table,
+    several,
+    vector_name,
 )
-from components.exhibits.comparison.comparison import Comparison, answered, predicts, refusals
+from components.exhibits.comparison.comparison import Comparison, answered, grouped, predicts, refusals
 from components.exhibits.control import State
 from components.exhibits.draw.labels import UNDERSCORES, breakable_html, shorten, visible
 from components.exhibits.edit.grid import move_cell, move_marks
 from components.exhibits.edit.versions import versions
-from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html, unseen_html
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    hint_html,
+    key_html,
+    legend_html,
+    strong_html,
+    unseen_html,
+)
+from components.exhibits.permalink import classify_link
 from components.texts import Texts
-from components.types import Analysis, BackboneSpec, Cell
+from components.types import SWAP, Analysis, BackboneSpec, Cell
 
 HEAD = 28  # characters of a backbone's name, and of its task
 LISTED = 5  # outputs that a cell's hint names
@@ -43,7 +57,10 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         cells, marks = both.cells, move_marks(both, say)
         drawn = {_place(move.before): move_cell(move, comparison, say) for move in both.moves}
     legend = legend_html(*_colours(comparison.colours), *marks, *_kinds(cells, say))
-    return Shown(html=_table(comparison, drawn, say), legend=legend + _reasons(cells, say))
+    linked = any(classify_link(analysis.query, say) for _, analysis in answered(cells))
+    hint = hint_html(say("compare.open")) if linked else ""
+    rest = hint + _warnings(cells, comparison.names, say) + _reasons(cells, say)
+    return Shown(html=_table(comparison, drawn, say), legend=legend + rest)
 
 
 GRID = Exhibit(
@@ -88,33 +105,44 @@ def _cell(cell: Cell, comparison: Comparison, say: Texts) -> str:
     analysis = cell.analysis
     if analysis is None:
         return absent_html(cell, say)
-    hint = f' title="{escape(_hint(cell, analysis, comparison, say))}"'
     if analysis.problem_type == "regression":
         text = f'<span class="label">{escape(output_text(analysis, 0))}</span>'
     else:
         label = escape(labels_text(analysis.predicted, say, LABEL))
         share = escape(probabilities_text(analysis))
         text = f'<span class="label">{label}</span><span class="share">{share}</span>'
-    if analysis.random:
-        return f'<td class="untrained"{hint}>{text}{unseen_html(say("compare.random"))}</td>'
-    if not predicts(analysis):
-        return f'<td class="value"{hint}>{text}</td>'
-    style = f' style="{label_style(analysis, comparison.colours)}"'
+    notes = _notes(cell, analysis, comparison, say)
+    kinds = ["told" if predicts(analysis) else "value" if not analysis.random else "untrained"]
+    kinds += [
+        kind for kind, holds in (("odd", comparison.differs(cell)), ("swap", analysis.swapped)) if holds
+    ]
+    text = link_html(analysis, text + notes_html(notes, say), say)
     if comparison.differs(cell):
-        mark = mark_html("≠") + unseen_html(say("compare.differs"))
-        return f'<td class="told odd"{style}{hint}>{text}{mark}</td>'
-    return f'<td class="told"{style}{hint}>{text}</td>'
+        text += mark_html("≠")
+    style = label_style(analysis, comparison.colours) if predicts(analysis) else ""
+    return cell_html(kinds, text, [*_hint(cell, analysis, comparison, say), *notes], style)
 
 
-def _hint(cell: Cell, analysis: Analysis, comparison: Comparison, say: Texts) -> str:
-    """What is seen on hovering, not escaped."""
+def _notes(cell: Cell, analysis: Analysis, comparison: Comparison, say: Texts) -> list[str]:
+    """What a reader must know of a cell beside its answer, not escaped."""
+    notes = {
+        "compare.differs": comparison.differs(cell),
+        "compare.random": analysis.random,
+        "compare.swap": analysis.swapped,
+    }
+    return [say(key) for key, holds in notes.items() if holds]
+
+
+def _hint(cell: Cell, analysis: Analysis, comparison: Comparison, say: Texts) -> list[str]:
+    """What is seen on hovering, line by line, not escaped."""
     outputs = say.listed(
         say("outputs.output", label=output_label(analysis, index), value=output_text(analysis, index))
         for index in ranked(analysis)[:LISTED]
     )
     lines = [cell_name(cell, comparison, say), outputs, reads_text(analysis, say)]
-    lines += [say("compare.differs")] if comparison.differs(cell) else []
-    return "\n".join([*lines, say("compare.random")] if analysis.random else lines)
+    if len(comparison.same[cell]) > 1:
+        lines.append(say("compare.same", poolings=vector_name(cell, comparison)))
+    return lines
 
 
 def _colours(colours: Mapping[str, str]) -> list[str]:
@@ -135,10 +163,31 @@ def _marks(comparison: Comparison, say: Texts) -> list[str]:
 
 
 def _kinds(cells: Sequence[Cell], say: Texts) -> list[str]:
-    """What untrained and empty cells mean, for those that occur."""
-    untrained = any(analysis.random for _, analysis in answered(cells))
-    items = [key_html("untrained", say("compare.key_untrained"))] if untrained else []
-    return [*items, key_html("absent", say("compare.key_absent"))] if refusals(cells) else items
+    """What swaps, untrained and empty cells mean, for those that occur."""
+    found = [analysis for _, analysis in answered(cells)]
+    kinds = {
+        "swap": any(analysis.swapped for analysis in found),
+        "untrained": any(analysis.random for analysis in found),
+        "absent": bool(refusals(cells)),
+    }
+    return [key_html(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs]
+
+
+def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> str:
+    """What every answer alone warns of, once for all that do, with their backbones; a swap has its mark."""
+    told = grouped(
+        (warning, shorten(names[cell.query.backbone], NAME))
+        for cell, analysis in answered(cells)
+        for warning in analysis.warnings
+        if warning.key != SWAP
+    )
+    lines = (
+        say("compare.warned", warning=visible(warning.said(say)), names=several(of, say))
+        for warning, of in told.items()
+    )
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    heading = strong_html(say("verdict.notices"))
+    return f'<div class="notices">{heading}<ul>{items}</ul></div>' if told else ""
 
 
 def _reasons(cells: Sequence[Cell], say: Texts) -> str:

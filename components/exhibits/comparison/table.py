@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.exhibits.answer.outputs import output_text, ranked
-from components.exhibits.comparison.cells import labels_text
+from components.exhibits.comparison.cells import labels_text, vector_name
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
@@ -16,11 +16,21 @@ from components.types import Analysis, Cell
 
 Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
 NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
-OF_ONE = tuple(f"compare.column_{name}" for name in ("says", "value", "agrees", "trained", "read", "tokens"))
+
+OF_ONE = tuple(
+    f"compare.column_{name}"
+    for name in ("says", "value", "agrees", "trained", "swap", "same", "read", "tokens")
+)
 OF_TWO = tuple(
     f"edit.column_{name}" for name in ("before", "after", "flips", "output", "was", "now", "moved")
 )
-READ = ("compare.column_trained", "edit.column_read", "edit.column_read_now")
+READ = (
+    "compare.column_trained",
+    "compare.column_swap",
+    "compare.column_same",
+    "edit.column_read",
+    "edit.column_read_now",
+)
 WHY = "compare.column_refusal"
 NUMERIC = {"value", "read", "tokens", "was", "now", "moved", "read_now"}  # stand at the right
 
@@ -68,6 +78,8 @@ def _of_cell(cell: Cell, comparison: Comparison, say: Texts) -> Row:
         "compare.column_value": (value, " + ".join(output_text(analysis, index) for index in chosen)),
         "compare.column_agrees": _answer(comparison.agrees.get(cell), say),
         "compare.column_trained": _answer(not analysis.random, say),
+        "compare.column_swap": _answer(analysis.swapped, say),
+        "compare.column_same": _same(cell, comparison),
         "compare.column_read": _read(analysis),
         "compare.column_tokens": len(analysis.tokens.text),
     }
@@ -85,6 +97,8 @@ def _of_move(move: Move, comparison: Comparison, say: Texts) -> Row:
         "edit.column_after": _says(after, say),
         "edit.column_flips": _answer(move.flips if move.predicts else None, say),
         "compare.column_trained": _answer(not (before.random or after.random), say),
+        "compare.column_swap": _answer(move.swapped, say),
+        "compare.column_same": _same(move.before, comparison),
         "edit.column_read": _read(before),
         "edit.column_read_now": _read(after),
     }
@@ -119,6 +133,11 @@ def _chosen(analysis: Analysis) -> list[int]:
     if analysis.problem_type == "regression":
         return ranked(analysis)
     return [analysis.labels.index(label) for label in analysis.predicted]
+
+
+def _same(cell: Cell, comparison: Comparison) -> str:
+    """The poolings that give this very vector, if there are several."""
+    return vector_name(cell, comparison) if len(comparison.same[cell]) > 1 else ""
 
 
 def _read(analysis: Analysis) -> int:

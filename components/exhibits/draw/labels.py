@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 
@@ -50,6 +51,11 @@ def visible(text: str) -> str:
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
         shown = f"\u2068{shown}\u2069"  # isolated, so that what stands beside it keeps its order
     return shown
+
+
+def one_vector(poolings: Iterable[str]) -> str:
+    """The name of a vector that several poolings give, not escaped: "native = cls"."""
+    return " = ".join(map(visible, poolings))
 
 
 def shorten(label: str, limit: int = 16) -> str:

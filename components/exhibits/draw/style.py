@@ -18,7 +18,12 @@ from components.exhibits.view import View
 from components.texts import Texts
 
 READ, FIRST, SECOND, SPECIAL = "#d97706", "#2a7fa5", "#b5508f", "#85898f"
-CHOSEN, OTHER = "#14877a", "#85898f"
+OTHER = "#85898f"  # what is not chosen, not read or untrained
+
+# A colour means one thing on every tab: orange is read, blue and pink are the two texts, and no label or
+# backbone has one of these. All stand out from both themes; the colour-blind tell the first two labels apart.
+LABELS = ("#9b6bc4", "#4d8a3a", "#5b6fc4", "#c0605a", "#7d7a1c", "#14877a", "#9a7858", "#6f8296")
+BACKBONES = ("#4f76c7", "#c0504d", "#14877a", "#a67c52", "#85898f")
 BLACK, WHITE = "#000000", "#ffffff"
 GRID = "rgba(128, 128, 128, 0.25)"
 ZERO_LINE = {"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.8)"}  # of an axis
@@ -123,6 +128,11 @@ def segment_lines(
             middle = {along: (first + last) / 2, "text": say(segment_key(segment))}
             names.append({**middle, "showarrow": False, **name})
     return {"shapes": shapes, "annotations": names}
+
+
+def label_colour(index: int) -> str:
+    """The colour of the label that stands at ``index`` among those of its head."""
+    return LABELS[index % len(LABELS)]
 
 
 def segment_colour(segment: int) -> str:

@@ -8,10 +8,13 @@ from components.exhibits.answer.outputs import output_text
 from components.exhibits.comparison.cells import (
     LABEL,
     absent_html,
+    cell_html,
     cell_name,
     label_style,
     labels_text,
+    link_html,
     mark_html,
+    notes_html,
     output_label,
     probabilities_text,
     reads_text,
@@ -64,27 +67,37 @@ def move_cell(move: Move, comparison: Comparison, say: Texts) -> str:
     before, after = move.before.analysis, move.after.analysis
     if before is None or after is None:
         return absent_html(move.before if before is None else move.after, say)
-    hint = escape("\n".join(_hint(move, before, after, comparison, say)))
-    text = (
-        f'<span class="was">{unseen_html(say("edit.before"))}{_html(before, say)}</span>'
-        f'<span class="label">{unseen_html(say("edit.after"))}{_html(after, say)}</span>'
-    )
-    if before.random or after.random:
-        return f'<td class="edit untrained" title="{hint}">{text}{unseen_html(say("compare.random"))}</td>'
-    if move.answers:
+    was = f"{unseen_html(say('edit.before'))}{_html(before, say)}"
+    now = f"{unseen_html(say('edit.after'))}{_html(after, say)}"
+    trained = not (before.random or after.random)
+    notes = _notes(move, trained, say)
+    text = link_html(before, was, say, "was")
+    text += link_html(after, f'<span class="label">{now}</span>{notes_html(notes, say)}', say)
+    if move.answers and trained:
         text += f'<span class="by">{escape(_followed(move, say))}</span>'
-    if not predicts(after):
-        return f'<td class="edit value" title="{hint}">{text}</td>'
-    style = label_style(after, comparison.colours)
-    mark = mark_html("⇄") + unseen_html(say("edit.flips")) if move.flips else ""
-    kind = "edit told flip" if move.flips else "edit told"
-    return f'<td class="{kind}" style="{style}" title="{hint}">{text}{mark}</td>'
+    if move.flips:
+        text += mark_html("⇄")
+    told = trained and predicts(after)
+    kinds = ["edit", "told" if told else "value" if trained else "untrained"]
+    kinds += [kind for kind, holds in (("flip", move.flips), ("swap", move.swapped)) if holds]
+    style = label_style(after, comparison.colours) if told else ""
+    return cell_html(kinds, text, [*_hint(move, before, after, comparison, say), *notes], style)
+
+
+def _notes(move: Move, trained: bool, say: Texts) -> list[str]:
+    """What a reader must know of a cell beside its answers, not escaped."""
+    notes = {"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped}
+    return [say(key) for key, holds in notes.items() if holds]
 
 
 def move_marks(both: Versions, say: Texts) -> list[str]:
     """Entries of the legend: what marks and numbers mean, for those that occur."""
-    items = [f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>"] if both.flips else []
-    return [*items, f"<li>{escape(say('edit.key_points'))}</li>"] if both.predicting else items
+    items: list[str] = []
+    if any(move.flips for move in both.moves):
+        items.append(f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>")
+    if any(move.predicts for move in both.moves):
+        items.append(f"<li>{escape(say('edit.key_points'))}</li>")
+    return items
 
 
 def _text(analysis: Analysis, say: Texts) -> str:
@@ -117,9 +130,7 @@ def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison,
         lines.append(f"{say(key)}{_text(analysis, say)}; {reads_text(analysis, say)}")
     if move.answers is None:
         return [*lines, say("edit.incomparable")]
-    if before.random:
-        return [*lines, say("compare.random")]
-    if move.output is not None:
+    if not before.random and move.output is not None:
         label = output_label(before, move.output)
         lines.append(say("edit.followed", label=label, moved=exact_text(move, say)))
-    return [*lines, say("edit.flips")] if move.flips else lines
+    return lines

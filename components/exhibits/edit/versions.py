@@ -33,6 +33,11 @@ class Move:
         return self.answers is not None and all(map(predicts, self.answers))
 
     @property
+    def swapped(self) -> bool:
+        """Whether an own head was given another vector than it was trained on, in either version."""
+        return any(one is not None and one.swapped for one in (self.before.analysis, self.after.analysis))
+
+    @property
     def turn(self) -> tuple[Labels, ...]:
         """The labels that are predicted before and after, each sorted; () where these are no predictions."""
         return tuple(tuple(sorted(one.predicted)) for one in self.answers or () if self.predicts)
@@ -81,14 +86,29 @@ class Versions:
         return tuple(cell for move in self.moves for cell in (move.before, move.after))
 
     @cached_property
+    def distinct(self) -> tuple[Move, ...]:
+        """Those that both versions answer; of those that are one and the same vector in both, the first."""
+        found: dict[tuple[Cell, Cell], Move] = {}
+        for move in self.moves:
+            if move.before in self.before.same and move.after in self.after.same:
+                firsts = self.before.same[move.before][0], self.after.same[move.after][0]
+                found.setdefault(firsts, move)
+        return tuple(found.values())
+
+    @cached_property
     def predicting(self) -> tuple[Move, ...]:
-        """Those of two predictions."""
-        return tuple(move for move in self.moves if move.predicts)
+        """Those of two predictions, no swaps."""
+        return tuple(move for move in self.distinct if move.predicts and not move.swapped)
+
+    @cached_property
+    def swaps(self) -> tuple[Move, ...]:
+        """Swaps of two predictions."""
+        return tuple(move for move in self.distinct if move.predicts and move.swapped)
 
     @cached_property
     def flips(self) -> tuple[Move, ...]:
-        """Those of two different predictions."""
-        return tuple(move for move in self.moves if move.flips)
+        """Those of two different predictions, no swaps."""
+        return tuple(move for move in self.predicting if move.flips)
 
     @property
     def largest(self) -> Move | None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from components.exhibits.draw.labels import one_vector
 from components.exhibits.view import number
 from components.results import BaselineResult, CheckpointResult, CosineResult, ProbeResult, Results
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
+
+Measured = TypeVar("Measured", ProbeResult, CosineResult)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,16 @@ class Evidence:
         """Every pooling that a probe was trained on, in the order of the results."""
         return tuple(dict.fromkeys(row.pooling for row in self.probes))
 
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The poolings, those together that are one and the same vector in each of the backbones."""
+        vectors = {(row.backbone, row.pooling): row.vector for row in self.probes}
+        rows: dict[tuple[str | None, ...], list[str]] = {}
+        for pooling in self.poolings:
+            alike = tuple(vectors.get((backbone, pooling)) for backbone in self.backbones)
+            rows.setdefault(alike, []).append(pooling)
+        return tuple(map(tuple, rows.values()))
+
     def accuracies(self, backbone: str) -> dict[str, Estimate]:
         """Accuracy under the probe, by pooling."""
         return {
@@ -81,10 +95,24 @@ class Evidence:
             if row.backbone == backbone and row.pooling in self.poolings
         }
 
+    def distinct_accuracies(self, backbone: str) -> dict[str, Estimate]:
+        """Accuracy under the probe, once for each vector, by the poolings that it is: "native = cls"."""
+        return _named((row for row in self.probes if row.backbone == backbone), self.accuracies(backbone))
+
+    def distinct_rhos(self, backbone: str) -> dict[str, Estimate]:
+        """Spearman's rho of the raw cosine, once for each vector, by the poolings that it is."""
+        return _named((row for row in self.cosines if row.backbone == backbone), self.rhos(backbone))
+
     def corrected(self, backbone: str) -> dict[str, float]:
-        """Each pooling's p against cls, by Holm's method over all poolings of the backbone but cls."""
-        raw = {row.pooling: row.p for row in self.probes if row.backbone == backbone and row.pooling != BASE}
+        """The p against cls of each other vector, by its first pooling, by Holm's method over these."""
+        vectors = self.vectors(backbone)
+        raw = {first.pooling: first.p for first, poolings in vectors if BASE not in poolings}
         return dict(zip(raw, holm(list(raw.values())), strict=True))
+
+    def vectors(self, backbone: str) -> list[tuple[ProbeResult, tuple[str, ...]]]:
+        """The results of a backbone, one for each vector, with all poolings that give it."""
+        found = _by_vector(row for row in self.probes if row.backbone == backbone)
+        return [(rows[0], tuple(row.pooling for row in rows)) for rows in found]
 
 
 def select(results: Results, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
@@ -99,6 +127,20 @@ def select(results: Results, task: str, backbones: Sequence[str], titles: Mappin
         results.checkpoints,
         results.baselines,
     )
+
+
+def _by_vector(rows: Iterable[Measured]) -> list[list[Measured]]:
+    """Rows of a backbone, those together that are one and the same vector."""
+    found: dict[str, list[Measured]] = {}
+    for row in rows:
+        found.setdefault(row.vector, []).append(row)
+    return list(found.values())
+
+
+def _named(rows: Iterable[Measured], estimates: Estimates) -> dict[str, Estimate]:
+    """One of the ``estimates`` for each vector of a backbone, by the names of its poolings."""
+    vectors = _by_vector(row for row in rows if row.pooling in estimates)
+    return {one_vector(row.pooling for row in alike): estimates[alike[0].pooling] for alike in vectors}
 
 
 def accuracy_text(value: float) -> str:

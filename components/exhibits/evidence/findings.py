@@ -63,7 +63,8 @@ def _beside(evidence: Evidence, say: Texts) -> str:
 
 
 def _finding(evidence: Evidence, key: str, say: Texts) -> str:
-    accuracies, rhos, ps = evidence.accuracies(key), evidence.rhos(key), evidence.corrected(key)
+    accuracies, rhos = evidence.distinct_accuracies(key), evidence.distinct_rhos(key)
+    ps = evidence.corrected(key)
     name = strong_html(visible(evidence.titles[key]))
     if not accuracies:
         return say("evidence.nothing", backbone=name)

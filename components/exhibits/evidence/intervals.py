@@ -6,9 +6,11 @@ pooling, and the same scale, so that a spread in one can be held against the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import chain
 from math import floor
 from types import MappingProxyType
 from typing import Any
@@ -16,13 +18,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from components.exhibits.control import State
-from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.draw.style import (
-    CHOSEN,
-    FIRST,
-    READ,
-    SECOND,
-    SPECIAL,
+    BACKBONES,
     layout,
     row_axis,
     tick_width,
@@ -38,17 +36,18 @@ from components.texts import Texts
 
 # A colour and a shape for each backbone, so that neither eyes nor printers need the other.
 MARKS = (
-    (FIRST, "circle", "●"),
-    (READ, "square", "■"),
-    (SECOND, "diamond", "◆"),
-    (CHOSEN, "triangle-up", "▲"),
-    (SPECIAL, "triangle-down", "▼"),
+    (BACKBONES[0], "circle", "●"),
+    (BACKBONES[1], "square", "■"),
+    (BACKBONES[2], "diamond", "◆"),
+    (BACKBONES[3], "triangle-up", "▲"),
+    (BACKBONES[4], "triangle-down", "▼"),
 )
 # How the accuracy of a baseline is drawn, and its sign in the legend.
 LINES: Mapping[Baseline, tuple[str, str]] = MappingProxyType(
     {"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")}
 )
 STEP = 0.25  # between grid lines, of accuracy and of rho alike
+WIDEST, LINE = 16, 18  # characters of a line of a label, and the pixels that it takes
 VALUES = 58  # pixels of the column of values at the right
 
 Format = Callable[[float], str]
@@ -79,7 +78,9 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     measured = {key: evidence.accuracies(key) for key in evidence.backbones}
     heading = say("evidence.accuracy_heading")
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
-    shown = _plot(evidence, measured, heading, title, accuracy_text, say)
+    distinct = {key: evidence.distinct_accuracies(key) for key in evidence.backbones}
+    words = _words(evidence, distinct, accuracy_text, say)
+    shown = _plot(evidence, measured, words, heading, title, accuracy_text, say)
     lines = [_guide(row.accuracy, LINES[row.kind][0]) for row in evidence.beside]
     figure = go.Figure(shown.figure)
     figure.update_layout(shapes=[*figure.layout.shapes, *lines])
@@ -90,7 +91,9 @@ def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Agreement of the raw cosine with people, for the same poolings in the same order."""
     measured = {key: evidence.rhos(key) for key in evidence.backbones}
     heading, title = say("evidence.rho_heading"), say("evidence.rho_axis")
-    return _plot(evidence, measured, heading, title, number, say)
+    distinct = {key: evidence.distinct_rhos(key) for key in evidence.backbones}
+    words = _words(evidence, distinct, number, say)
+    return _plot(evidence, measured, words, heading, title, number, say)
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")
@@ -99,14 +102,20 @@ RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
 
 
 def _plot(
-    evidence: Evidence, measured: Measured, heading: str, title: str, shown: Format, say: Texts
+    evidence: Evidence,
+    measured: Measured,
+    words: str,
+    heading: str,
+    title: str,
+    shown: Format,
+    say: Texts,
 ) -> Shown:
     """Both plots have the numbers of one table; an image names the backbones with their shapes."""
     signs = zip(evidence.backbones, MARKS, strict=False)
     names = "  ".join(f"{sign} {visible(evidence.titles[key])}" for key, (_, _, sign) in signs)
     return Shown(
         heading=heading,
-        words=_words(evidence, measured, shown, say),
+        words=words,
         data=probe_data(evidence, say),
         figure=_figure(evidence, measured, title, shown, say),
         about=say("away.about_evidence", task=visible(say.name(evidence.task)), backbones=names),
@@ -116,36 +125,37 @@ def _plot(
 def extremes(estimates: Estimates, shown: Format) -> dict[str, str]:
     """What a sentence says of the lowest and of the highest estimate: value and pooling, not escaped."""
     (lowest, low), (highest, high) = ends(estimates)
-    return {"low": shown(low), "lowest": visible(lowest), "high": shown(high), "highest": visible(highest)}
+    return {"low": shown(low), "lowest": lowest, "high": shown(high), "highest": highest}
 
 
-def _words(evidence: Evidence, measured: Measured, shown: Format, say: Texts) -> str:
-    """The lowest and the highest value of each backbone that has any."""
+def _words(evidence: Evidence, distinct: Measured, shown: Format, say: Texts) -> str:
+    """The lowest and the highest value of each backbone that has any, by the names of vectors."""
     spans = [
         say("evidence.span", backbone=visible(evidence.titles[key]), **extremes(estimates, shown))
-        for key, estimates in measured.items()
+        for key, estimates in distinct.items()
         if estimates
     ]
     if not spans:
         return say("evidence.unmeasured_all")
-    return say("evidence.description", count=len(evidence.poolings), spans=say("list.semicolon").join(spans))
+    return say("evidence.description", count=len(evidence.rows), spans=say("list.semicolon").join(spans))
 
 
 def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, say: Texts) -> go.Figure:
     """What was ``measured`` of each backbone, under the axis ``title``; ``shown`` writes a value."""
-    rows, total = evidence.poolings, len(evidence.backbones)
+    rows, total = evidence.rows, len(evidence.backbones)
     traces = [_dots(evidence, measured, index, shown, say) for index in range(total)]
     alone = measured[evidence.backbones[0]] if total == 1 else None
     if alone is not None:
-        values = [shown(alone[row].value) if row in alone else "–" for row in rows]
+        values = [shown(alone[row[0]].value) if row[0] in alone else "–" for row in rows]
         column = [1] * len(rows)  # at the right
         traces.append(written(column, list(range(len(rows))), values, "middle right"))
-    labels = tuple(shorten(visible(row)) for row in rows)
+    labels = [_label_lines(row) for row in rows]
+    left, room = tick_width(tuple(chain(*labels))), LINE * max(map(len, labels), default=1)
     start = _bottom(evidence)
     lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
     frame = layout(
-        height=len(rows) * (22 + 6 * total) + 52,
-        margin={"l": tick_width(labels), "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
+        height=len(rows) * max(22 + 6 * total, room) + 52,
+        margin={"l": left, "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
         xaxis=value_axis(
             title,
             range=[start, 1],
@@ -154,7 +164,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
             tickangle=0,
         ),
         yaxis=row_axis(
-            [_tick(row, label) for row, label in zip(rows, labels, strict=True)],
+            [_tick(row) for row in rows],
             showgrid=True,
             gridcolor="rgba(128, 128, 128, 0.12)",
         ),
@@ -174,7 +184,7 @@ def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say
     key, total = evidence.backbones[index], len(evidence.backbones)
     colour, symbol, _ = MARKS[index]
     estimates = measured[key]
-    found = [(row, estimates[name]) for row, name in enumerate(evidence.poolings) if name in estimates]
+    found = [(row, estimates[names[0]]) for row, names in enumerate(evidence.rows) if names[0] in estimates]
     shift = (index - (total - 1) / 2) * 0.75 / total
     return go.Scatter(
         mode="markers",
@@ -193,7 +203,7 @@ def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say
         customdata=[
             say(
                 "evidence.hover",
-                pooling=escape(visible(evidence.poolings[row])),
+                pooling=escape(one_vector(evidence.rows[row])),
                 backbone=escape(visible(evidence.titles[key])),
                 value=shown(estimate.value),
                 low=shown(estimate.low),
@@ -224,5 +234,11 @@ def _mark(line: float, shown: Format) -> str:
     return shown(line).replace(".0 %", " %") if line % (2 * STEP) == 0 else ""
 
 
-def _tick(pooling: str, label: str) -> str:
-    return f"<b>{escape(label)}</b>" if pooling == BASE else escape(label)
+def _label_lines(poolings: Sequence[str]) -> list[str]:
+    """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
+    return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
+
+
+def _tick(poolings: Sequence[str]) -> str:
+    label = "<br>".join(map(escape, _label_lines(poolings)))
+    return f"<b>{label}</b>" if BASE in poolings else label

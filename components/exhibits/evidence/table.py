@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.draw.labels import visible
+from components.exhibits.draw.labels import one_vector, visible
 from components.exhibits.evidence.evidence import BASE, Evidence, accuracy_text
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import csv_link, data_frame, table_html
@@ -55,17 +55,17 @@ def probe_data(evidence: Evidence, say: Texts) -> pd.DataFrame:
 
 
 def _probe_rows(evidence: Evidence) -> list[Row]:
-    """A row for each probe, a backbone after the other."""
-    order = {key: place for place, key in enumerate(evidence.backbones)}
+    """A row for each vector with a probe, a backbone after the other."""
+    vectors = [row for key in evidence.backbones for row in evidence.vectors(key)]
     corrected = {key: evidence.corrected(key) for key in evidence.backbones}
     rhos = {key: evidence.rhos(key) for key in evidence.backbones}
     rows: list[Row] = []
-    for probe in sorted(evidence.probes, key=lambda row: order[row.backbone]):
+    for probe, poolings in vectors:
         rho = rhos[probe.backbone].get(probe.pooling)
         rows.append(
             {
                 "backbone": visible(evidence.titles[probe.backbone]),
-                "pooling": visible(probe.pooling),
+                "pooling": one_vector(poolings),
                 "width": probe.width,
                 "trained": probe.trained,
                 "measured": probe.measured,
@@ -74,7 +74,7 @@ def _probe_rows(evidence: Evidence) -> list[Row]:
                 "accuracy_high": probe.high,
                 "better": probe.better,
                 "worse": probe.worse,
-                "p": None if probe.pooling == BASE else probe.p,
+                "p": None if BASE in poolings else probe.p,
                 "corrected": corrected[probe.backbone].get(probe.pooling),
                 "pairs": rho.examples if rho else None,
                 "rho": rho.value if rho else None,

@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.anatomy import Anatomy
 from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.ribbons import Span, bar, bundle, columns, ribbon
-from components.exhibits.draw.style import CHARACTER, CHOSEN, OTHER, READ, axis, layout, written
+from components.exhibits.draw.style import CHARACTER, OTHER, READ, axis, label_colour, layout, written
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
 from components.exhibits.head.parts import Part, class_parts, token_parts
 from components.exhibits.head.steps import (
@@ -34,7 +35,7 @@ from components.exhibits.head.steps import (
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, labels_of, percent
 from components.texts import Texts
-from components.types import Anatomy, Floats
+from components.types import Floats
 
 TRUNK: Span = (0.02, 0.18)
 FIELD: Span = (0.02, 0.78)  # where tokens and classes stand side by side
@@ -228,7 +229,8 @@ def _classes(drawn: _Flow, y: float) -> float:
     weights = [part.weight for part in drawn.classes]
     places, starts = _places(drawn.classes), bundle(weights, TRUNK)
     for part, start, place in zip(drawn.classes, starts, places, strict=True):
-        colour = CHOSEN if part.live and drawn.colour(last) == READ else OTHER
+        chosen = part.live and drawn.colour(last) == READ
+        colour = label_colour(part.members[0]) if chosen else OTHER
         drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
         drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines))
         if len(drawn.classes) <= LEVEL:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from components.anatomy import Anatomy
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.answer.shares import share_text
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.head.steps import short
 from components.exhibits.view import labels_of, percent
 from components.texts import Texts
-from components.types import Analysis, Anatomy
+from components.types import Analysis
 
 TOKENS, CLASSES = 9, 8  # columns; what is more than that stands together in the last one
 NAME = 10  # characters of a token or a class

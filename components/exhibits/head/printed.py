@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
+from components.anatomy import Anatomy, Declared
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, unseen_html
 from components.exhibits.head.steps import step_name
 from components.texts import Texts
-from components.types import Anatomy, Declared
 
 
 def turns(anatomy: Anatomy, line: Declared) -> list[int]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
+from components.anatomy import Anatomy, Origin
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, strong_html, token_html
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of, step_name
 from components.exhibits.view import indices, labels_of
 from components.texts import Texts
-from components.types import Anatomy, Origin
 
 NAMED = 3  # tokens that the sentence names; more are only counted
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
+from components.anatomy import Anatomy, Excerpt
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.texts import Texts
-from components.types import Anatomy, Excerpt
 
 
 def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:

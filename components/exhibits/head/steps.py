@@ -7,10 +7,11 @@ from math import prod
 
 import numpy as np
 
+from components.anatomy import Anatomy, Origin, Step, Weight
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.view import number
 from components.texts import Texts
-from components.types import Anatomy, Floats, Origin, Step, Weight
+from components.types import Floats
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
 ORIGINS = {

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.anatomy import Anatomy
 from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible, word
@@ -18,7 +19,7 @@ from components.exhibits.head.steps import most_read, numbered, short, vector
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, labels_of
 from components.texts import Texts
-from components.types import Anatomy, Floats
+from components.types import Floats
 
 ROW, STRIP = 76, 38  # pixels of a row and of the strip in it
 NAMED = 4  # logits whose labels have room under their strip

@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from math import prod
 
+from components.anatomy import Anatomy
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.head.steps import ORIGINS, UNTRAINED, counted, size
 from components.exhibits.tables import data_frame, table_html
 from components.texts import Texts
-from components.types import Anatomy
 
 NUMERIC = (1, 2)  # columns: shape, parameters
 LISTED = 12  # unused tensors that are shown without being asked for

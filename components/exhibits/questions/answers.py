@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from components.analyst import Analyst
+from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.draw.labels import visible
 from components.exhibits.evidence.evidence import BASE, Evidence, select
@@ -16,7 +17,6 @@ from components.exhibits.questions.question import ELSE, Line, Question
 from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
 from components.results import Results
 from components.texts import Texts, load_texts
-from components.types import Anatomy
 
 Facts = Mapping[str, str]  # facts and cases, by name
 

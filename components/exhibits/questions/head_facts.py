@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from components.anatomy import Anatomy, Step, Weight
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
 from components.exhibits.view import indices, labels_of, number
 from components.texts import Texts
-from components.types import Analysis, Anatomy, Step, Weight
+from components.types import Analysis
 
 NAMED = 4  # tokens or labels that are named; the others are only counted
 TENSORS = 8  # tensors of the head that are named

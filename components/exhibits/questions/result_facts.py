@@ -35,19 +35,20 @@ def result_facts(
 ) -> dict[str, str]:
     """What can be said of one backbone, which was measured."""
     accuracies, ps = evidence.accuracies(key), evidence.corrected(key)
-    (lowest, _), (highest, _) = ends(accuracies)
+    vectors = evidence.distinct_accuracies(key)
+    (lowest, _), (highest, _) = ends(vectors)
     differ, unmeasured = sum(p < LEVEL for p in ps.values()), say("questions.unmeasured")
     named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
     return {
         "backbone": visible(evidence.titles[key]),  # its title in the menu
-        "examples": counted(accuracies[lowest].examples),  # how many the classifier was tried on
+        "examples": counted(vectors[lowest].examples),  # how many the classifier was tried on
         "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
-        "lowest": visible(lowest),  # of all poolings the one with the lowest accuracy
-        "lowest_accuracy": _interval(accuracies[lowest], say),  # that accuracy, with its interval
-        "highest": visible(highest),  # the one with the highest
-        "highest_accuracy": _interval(accuracies[highest], say),  # that accuracy, with its interval
-        "measured": str(len(accuracies)),  # how many poolings were tried
-        "base": BASE,  # the pooling that the others are held against
+        "lowest": lowest,  # the pooling with the lowest accuracy; all that give its vector: "native = cls"
+        "lowest_accuracy": _interval(vectors[lowest], say),  # that accuracy, with its interval
+        "highest": highest,  # the one with the highest
+        "highest_accuracy": _interval(vectors[highest], say),  # that accuracy, with its interval
+        "measured": str(len(vectors)),  # how many different vectors were tried
+        "base": BASE,  # the pooling that the other vectors are held against
         "others": str(len(ps)),  # how many these are
         "differ": str(differ),  # how many of them differ from it
         "level": str(LEVEL),  # the p below which a difference counts

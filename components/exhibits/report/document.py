@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from components.texts import ASSETS, Texts
 
 HERE = Path(__file__).parent
 INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figures come from
+PAGE_LINK = re.compile(r' href="\?([^"]*)"')
 TITLE = 60  # characters of the text that the title names
 
 
@@ -61,7 +63,8 @@ def report(
                 shown = exhibit.show(subject, state, say)
                 name = exhibit.element or exhibit.name
                 figures |= {} if shown.figure is None else {name: shown.figure}
-                sections.append(section(*_parts(exhibit, name, shown, say), kind=exhibit.style))
+                parts = (leading(part, made.link) for part in _parts(exhibit, name, shown, say))
+                sections.append(section(*parts, kind=exhibit.style))
     head = f"<header><h1>{escape(say('page.title'))}</h1>{summary}{_facts(facts, made, say)}</header>"
     text = shorten(visible(next(iter(facts.values()))), TITLE)
     return document(say("away.title", text=text), head + "".join(sections), figures, say)
@@ -131,6 +134,14 @@ def plot_place(name: str) -> str:
 def section(*parts: str, kind: str = "") -> str:
     """Parts that belong together; ``kind`` is what the page's style sheet calls them."""
     return f'<section class="card {kind}">{"".join(parts)}</section>'
+
+
+def leading(html: str, link: str) -> str:
+    """``html`` whose links to other states of the page lead to that of ``link``, or nowhere without it."""
+    if not link:
+        return PAGE_LINK.sub("", html)
+    page = escape(link.partition("?")[0])
+    return PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"', html)
 
 
 def _policy(scripts: list[str]) -> str:

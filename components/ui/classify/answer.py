@@ -10,6 +10,7 @@ from typing import Any
 
 import gradio as gr
 
+from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.answer.verdict import mistake
 from components.exhibits.control import Control, State
@@ -17,7 +18,7 @@ from components.exhibits.draw.labels import shorten
 from components.exhibits.panels import ANSWER, HEAD, TOKENS
 from components.exhibits.view import CENTRED, LAYER, View, layer_name, reference_name
 from components.texts import Texts
-from components.types import Analysis, Anatomy
+from components.types import Analysis
 from components.ui.places import Place, Places, Updates, Widget, build_control, build_places, menu
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 from gradio.components import Component
 
+from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.view import LAYER
 from components.menus import HEADS, absent
-from components.types import Anatomy, BackboneSpec, Query
+from components.types import BackboneSpec, Query
 from components.ui.classify.question import to_query
 from components.ui.places import Given, Updates
 from components.ui.tab import Linked

@@ -12,6 +12,7 @@ from typing import Any
 import gradio as gr
 
 from components.analyst import Analyst
+from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
@@ -20,7 +21,7 @@ from components.exhibits.panels import READING
 from components.exhibits.view import LAYER, View
 from components.menus import BackboneMenu, Example, absent, load_examples, refusal, suited
 from components.texts import Texts
-from components.types import Anatomy, BackboneSpec, Query
+from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
 from components.ui.classify.download import Download, hub_queue
 from components.ui.classify.permalink import controls_of, follow, query_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -12,10 +12,11 @@ import gradio as gr
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
-from components.menus import HEADS, load_examples
+from components.menus import HEADS, Choices, load_examples
 from components.texts import Sentence, Texts
-from components.types import Compared
+from components.types import BackboneSpec, Compared, Query
 from components.ui.classify.question import to_query, to_text
 from components.ui.places import menu, text_box
 
@@ -38,9 +39,8 @@ class Asking:
 def build_asking(analyst: Analyst, say: Texts) -> Asking:
     """Lay the controls out; they ask about the first example."""
     first = load_examples()[0]
-    backbones = offered(analyst)
-    task = next(spec.task for spec in analyst.backbones() if spec.key == backbones[0][1]) if backbones else ""
-    alike = [spec.key for spec in analyst.backbones() if spec.available and spec.task == task]
+    backbones, rows = offered(analyst), first_rows(analyst)
+    fairest = fair_head(analyst, rows, first.text, first.text_pair)
     poolings = [(visible(spec.key), spec.key) for spec in analyst.poolings()]
     with gr.Row(elem_id="compare-texts"):
         size: dict[str, int] = {"scale": 3, "min_width": 240}
@@ -48,15 +48,30 @@ def build_asking(analyst: Analyst, say: Texts) -> Asking:
         text = text_box("compare-text", say("question.text"), hints[0], first.text, **size)
         pair = text_box("compare-pair", say("question.pair"), hints[1], first.text_pair, **size)
         heads = [(say(f"question.head_{head}"), head) for head in HEADS]
-        head = menu("compare-head", say("question.head"), heads, HEADS[0], scale=2, min_width=240)
+        head = menu("compare-head", say("question.head"), heads, fairest, scale=2, min_width=240)
     with gr.Row(elem_id="compare-choice"):
         several: dict[str, Any] = {"multiselect": True, "min_width": 240}
-        labels, chosen = (say("compare.backbones"), say("compare.poolings")), alike[:FIRST_ROWS]
-        rows = menu("compare-backbones", labels[0], backbones, chosen, scale=5, **several)
+        labels, chosen = (say("compare.backbones"), say("compare.poolings")), [spec.key for spec in rows]
+        asked = menu("compare-backbones", labels[0], backbones, chosen, scale=5, **several)
         columns = [key for key in FIRST_COLUMNS if key in dict(poolings).values()]
         pooled = menu("compare-poolings", labels[1], poolings, columns, scale=3, **several)
         start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
-    return Asking(text, pair, head, rows, pooled, start)
+    return Asking(text, pair, head, asked, pooled, start)
+
+
+def first_rows(analyst: Analyst) -> list[BackboneSpec]:
+    """The backbones on arrival: the first that can be asked, and others of its task."""
+    here = [spec for spec in analyst.backbones() if spec.available]
+    return [spec for spec in here if spec.task == here[0].task][:FIRST_ROWS]
+
+
+def fair_head(analyst: Analyst, rows: Sequence[BackboneSpec], text: str, text_pair: str) -> str:
+    """The probe where every backbone has one for its own task and these texts; else the own heads."""
+    choices = Choices.of(analyst)
+    fitting = (
+        spec.task in [task.key for task in choices.tasks(Query(spec.key, text, text_pair))] for spec in rows
+    )
+    return "probe" if rows and all(fitting) else HEADS[0]
 
 
 def offered(analyst: Analyst) -> list[tuple[str, str]]:
@@ -64,7 +79,7 @@ def offered(analyst: Analyst) -> list[tuple[str, str]]:
     return [(visible(spec.title), spec.key) for spec in analyst.backbones() if spec.available]
 
 
-def asked(analyst: Analyst, state: Mapping[str, object]) -> Comparison:
+def asked(analyst: Analyst, state: State) -> Comparison:
     """What ``state`` asks, by the keys of the controls, in the order of the lists, before anything has come.
 
     PoolscopeError if it cannot be compared. The values may come from a browser.
@@ -84,10 +99,11 @@ def asked(analyst: Analyst, state: Mapping[str, object]) -> Comparison:
         poolings,
         titles={spec.key: spec.title for spec in pooled},
         after=None if _second(state) is None else (),
+        question=dict(state),
     )
 
 
-def compared(analyst: Analyst, comparison: Comparison, state: Mapping[str, object]) -> Iterator[Comparison]:
+def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator[Comparison]:
     """The ``comparison`` that ``state`` asks, after each backbone: of both versions, if there are two.
 
     Closing the iterator cancels the rest.

@@ -21,6 +21,7 @@ from components.menus import HEADS
 from components.texts import Texts
 from components.ui.classify.question import to_text
 from components.ui.compare.asking import Asking, asked, build_asking, compared, offered
+from components.ui.compare.stale import asked_html, build_stale
 from components.ui.compare.version import Version, build_version
 from components.ui.places import (
     AT_ONCE,
@@ -46,6 +47,7 @@ def build_compare(around: Surroundings) -> Compare:
     with gr.Row(elem_id="compare-progress"):
         status = gr.HTML("", elem_id="compare-status")
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="compare-cancel")
+        build_stale(say)
     tab = Compare(
         analyst,
         say,
@@ -251,7 +253,8 @@ class Compare:
         shown: Comparison | None = given[self.shown]
         if shown is None or shown.after is None or shown.state == "running":
             return self.version.empty
-        return {**self.version.empty, **self._show(replace(shown, after=None), given)}
+        question = {**shown.question, "version_text": "", "version_pair": ""}
+        return {**self.version.empty, **self._show(replace(shown, after=None, question=question), given)}
 
     def take_from(self, around: Surroundings) -> None:
         """Let a click bring the texts of an earlier tab here and compare them."""
@@ -278,7 +281,8 @@ class Compare:
     def _status(self, comparison: Comparison) -> Updates:
         """How far it is. All of it each time: of two updates that come close, the page may lose the first."""
         running = comparison.state == "running"
-        said = (progress if running else result)(comparison, self.say)
+        controls = [one.control for one in self.linked if one.part in self.inputs]
+        said = (progress if running else result)(comparison, self.say) + asked_html(comparison, controls)
         return {self.status: said, self.cancel: gr.update(interactive=running)}
 
     def _looks(self, given: Given) -> State:

@@ -53,6 +53,7 @@ window.poolscope = {
       if (arriving || state.get("tab") === before) history.replaceState(history.state, "", address());
       else history.pushState(history.state, "", address()); // the browser's Back leads to the tab before
       arriving = false;
+      document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
     });
   },
   save: (report) => {
@@ -92,8 +93,20 @@ element.addEventListener("click", (event) => {
   if (asked === "report") trigger("download", { query: String(state), page: location.origin + location.pathname });
 });
 
+// A link to another state of the page keeps what others have put into the address, the theme for example.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='?']");
+  if (!link) return;
+  const there = new URLSearchParams(link.search);
+  for (const [key, text] of new URLSearchParams(location.search)) {
+    if (key.startsWith("__")) there.set(key, text);
+  }
+  link.search = there;
+});
+
 window.addEventListener("popstate", () => {
   followed = false;
   trigger("apply", { query: location.search, whole: true });
 });
+
 trigger("apply", { query: location.search });

@@ -11,6 +11,7 @@ import torch
 import transformers
 from safetensors import safe_open
 
+from components.anatomy import Anatomy
 from components.engine.anatomy.dissect import dissect, head_calls
 from components.engine.anatomy.trace import rerun
 from components.engine.backbone import Backbone
@@ -21,7 +22,7 @@ from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError
 from components.settings import Settings
-from components.types import Anatomy, Query
+from components.types import Query
 from tests.plain import INPUTS, KEYS, SPECS, load_plain
 from tests.tiny import checkpoint
 

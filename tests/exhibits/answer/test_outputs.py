@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from components.exhibits.answer.outputs import OUTPUTS, SHOWN, output_text, ranked
-from components.exhibits.draw.style import CHOSEN, OTHER
+from components.exhibits.draw.style import LABELS, OTHER, label_colour
 from components.exhibits.exhibit import Shown
 from components.texts import load_texts
 from components.types import Analysis, Query
@@ -25,7 +25,7 @@ def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
     given = analysis("first")
     figure = shown(given).figure
     assert figure.layout.yaxis.ticktext[0] == given.predicted[0]
-    assert list(figure.data[0].marker.color) == [CHOSEN, OTHER]
+    assert list(figure.data[0].marker.color) == [label_colour(given.labels.index(given.predicted[0])), OTHER]
     assert figure.data[0].text[0] == output_text(given, ranked(given)[0])
     assert figure.layout.xaxis.title.text == "probability"
 
@@ -43,7 +43,8 @@ def test_many_labels_are_cut_at_the_likeliest() -> None:
 
 def test_several_labels_may_hold_at_once() -> None:
     given = analysis("emotions")
-    assert list(shown(given).figure.data[0].marker.color).count(CHOSEN) == len(given.predicted)
+    colours = [colour for colour in shown(given).figure.data[0].marker.color if colour in LABELS]
+    assert sorted(colours) == sorted(label_colour(given.labels.index(label)) for label in given.predicted)
 
 
 def test_regression_shows_the_raw_value() -> None:

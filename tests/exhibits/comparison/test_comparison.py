@@ -6,7 +6,11 @@ from itertools import combinations
 
 import pytest
 
-from components.exhibits.comparison.comparison import FAINT, PALETTE, STRONG, refusals, strength
+from components.exhibits.answer.outputs import chosen_labels, outputs_figure
+from components.exhibits.comparison.comparison import FAINT, STRONG, refusals, strength
+from components.exhibits.draw.style import BACKBONES, FIRST, LABELS, READ, SECOND, label_colour
+from components.exhibits.evidence.intervals import MARKS
+from components.texts import load_texts
 from components.types import Analysis
 from tests.exhibits.compared import answer, comparison
 
@@ -66,6 +70,25 @@ def test_a_colour_once_given_stays_when_more_comes() -> None:
     assert len(set(after.colours.values())) == 5
 
 
+def test_a_label_has_the_colour_that_it_has_alone() -> None:
+    topics, emotions = ("world", "sports", "business"), ("joy", "anger", "trust")
+    business = answer([0.1, 0.2, 0.7], topics)
+    both = answer([0.9, 0.1, 0.6], emotions, "multi_label")
+    for alone in (YES, business, both):
+        bars = outputs_figure(alone, load_texts()).data[0].marker.color
+        chosen = [alone.labels[index] for index in chosen_labels(alone)]
+        compared = comparison([[alone]]).colours
+        assert [compared[label] for label in chosen] == list(bars[: len(chosen)])
+        assert list(bars[: len(chosen)]) == [label_colour(alone.labels.index(label)) for label in chosen]
+    many = comparison([[YES, business, both]]).colours
+    assert [many["negative"], many["positive"], many["business"]] == list(LABELS[:3])
+    assert len(set(many.values())) == 5  # joy and trust had the colours of others
+
+
+def test_orange_is_what_is_read_and_nothing_else() -> None:
+    assert not {READ, FIRST, SECOND} & {*LABELS, *BACKBONES, *(colour for colour, _, _ in MARKS)}
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -94,7 +117,7 @@ def test_names_are_short_where_that_tells_them_apart() -> None:
 
 
 @pytest.mark.parametrize("theme", PAGES)
-@pytest.mark.parametrize("colour", PALETTE)
+@pytest.mark.parametrize("colour", LABELS)
 def test_text_can_be_read_on_every_colour(colour: str, theme: str) -> None:
     behind, text = PAGES[theme]
     for share in (FAINT / 100, STRONG / 100):
@@ -109,12 +132,12 @@ def test_two_labels_differ_for_the_colour_blind(kind: str) -> None:
         linear = [_linear(value) for value in _rgb(colour)]
         return [sum(a * b for a, b in zip(row, linear, strict=True)) for row in BLIND[kind]]
 
-    first, second = (seen(colour) for colour in PALETTE[:2])
+    first, second = (seen(colour) for colour in LABELS[:2])
     assert max(abs(a - b) for a, b in zip(first, second, strict=True)) > 0.1
 
 
 def test_no_two_colours_are_the_same() -> None:
-    for one, other in combinations(PALETTE, 2):
+    for one, other in combinations((*LABELS, READ, FIRST, SECOND), 2):
         assert sum(abs(a - b) for a, b in zip(_rgb(one), _rgb(other), strict=True)) > 0.2
 
 

@@ -2,8 +2,12 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
+from html import unescape
+from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 
 from components.exhibits.comparison.agreement import agreement
@@ -12,6 +16,7 @@ from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
 from components.exhibits.tables import to_csv
 from components.texts import Sentence, load_texts
+from components.types import Analysis, Cell, Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
 
@@ -78,7 +83,7 @@ def test_the_table_can_be_read_by_ear() -> None:
     assert Table(shown.html).rows[1][1:] == [
         "negative90 %",
         "negative90 %",
-        "positive80 %≠differs from the majority",
+        "positive80 %; differs from the majority≠",
     ]
     assert Table(shown.html).rows[2][2] == "–cannot be answered: too <long>"
     assert "too &lt;long&gt; (1 combination)" in shown.legend
@@ -117,3 +122,105 @@ def test_numbers_beside_several_probabilities_have_seven_digits_too() -> None:
     values = [answer([value], ("score",), "regression") for value in (-2.0, -1 / 3, 1.25e-5)]
     found = [row["probability"] for row in rows(comparison([[several, "no", *values, answer([0.0, 1.0])]]))]
     assert found == ["0.75 + 0.5625", "", "-2", "-0.3333333", "1.25e-05", "1"]
+
+
+def swap(given: Analysis) -> Analysis:
+    """The same answer of an own head that was given another vector than its own."""
+    return replace(given, warnings=(Sentence("warnings.swap", pooling="p1"),))
+
+
+def vector(given: Analysis, number: int) -> Analysis:
+    """The same answer, from the vector of this ``number``."""
+    return replace(given, pooled=np.full(8, number, np.float32))
+
+
+def test_swaps_are_marked_and_counted_apart() -> None:
+    given = comparison([[NO, swap(NO), swap(YES)], [NO, swap(NO), YES]], ["BERT · x", "GPT · x"])
+    assert said(given) == (
+        "2 of 3 combinations say negative; 1 says positive: GPT under p2."
+        "Not counted: 3 swaps, in which a head is given a vector that it was not trained on; "
+        "2 say negative, 1 says positive."
+    )
+    shown = grid(given, {}, SAY)
+    kinds = [["told"], ["told", "swap"], ["told", "swap"], ["told"], ["told", "swap"], ["told", "odd"]]
+    assert [one.split() for row in Table(shown.html).classes[1:] for one in row[1:]] == kinds
+    assert shown.html.count('<span class="unseen">; a swap: not the vector') == 3
+    assert shown.html.count("a swap: not the vector") == 6  # heard, and seen on hovering
+    assert 'class="key swap"' in shown.legend
+    found = rows(given)
+    assert [row["swap"] for row in found] == ["no", "yes", "yes", "no", "yes", "no"]
+    assert [row["with the majority"] for row in found] == ["yes", "", "", "yes", "", "no"]
+    assert 'class="key swap"' not in grid(comparison([[NO, YES]]), {}, SAY).legend
+    assert said(comparison([[swap(NO)]])).startswith("Not counted: 1 swap, in which a head")
+    value = swap(answer([2.25], ("score",), "regression"))
+    assert said(comparison([[NO, value]])).endswith("not trained on; 1 gives a value.")
+
+
+def test_an_untrained_swap_is_both() -> None:
+    untrained = swap(answer([0.2, 0.8], trained=False))
+    given = comparison([[NO, untrained]])
+    assert Table(grid(given, {}, SAY).html).classes[1][2].split() == ["untrained", "swap"]
+    assert said(given) == ("1 combination says negative.1 with an untrained head: their outputs are random.")
+
+
+def test_one_vector_is_counted_once_and_named_together() -> None:
+    titles = ["BERT · x", "GPT · x", "XL · x"]
+    apart = vector(answer([0.9, 0.1]), 7)
+    given = comparison(
+        [
+            [vector(NO, 7), apart, YES, NO],
+            [vector(YES, 7), NO, vector(YES, 7), vector(YES, 7)],
+            [NO, NO, NO, vector(replace(NO, logits=NO.logits + 1), 1)],  # the first vector, another answer
+        ],
+        titles,
+    )
+    assert len(given.distinct) == 3 + 2 + 4
+    assert said(given) == (
+        "7 of 9 combinations say negative; 2 say positive: BERT under p2, GPT under p0 = p2 = p3."
+        "Counted once, as one and the same vector: p0 = p1 (BERT); p0 = p2 = p3 (GPT)."
+    )
+    assert [row["one vector"] for row in rows(given)] == [
+        *("p0 = p1", "p0 = p1", "", ""),
+        *("p0 = p2 = p3", "", "p0 = p2 = p3", "p0 = p2 = p3"),
+        *("", "", "", ""),
+    ]
+    assert [given.differs(cell) for cell in given.cells[4:8]] == [True, False, True, True]
+    every = comparison([[vector(YES, 7), vector(YES, 7)], [NO, NO], [NO, NO]], titles)
+    assert said(every).startswith("4 of 5 combinations say negative; 1 says positive: BERT under p0 = p1.")
+
+
+def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
+    pair, typed = Sentence("warnings.pair"), Sentence("warnings.typed", token="[SEP] <b>")
+    warned = replace(NO, warnings=(pair, Sentence("warnings.swap", pooling="p1")))
+    given = comparison([[warned, warned], [replace(YES, warnings=(pair, typed)), NO], [NO, NO]])
+    legend = grid(given, {}, SAY).legend
+    assert words(legend).count("trained on one text at a time") == 1
+    assert "means little. (B0, B1)" in words(legend)
+    assert "[SEP] &lt;b&gt;" in legend
+    assert "A swap: " not in legend
+    assert "notices" not in grid(comparison([[NO, YES]]), {}, SAY).legend
+
+
+def test_every_answer_has_a_link_that_asks_it_alone() -> None:
+    given = comparison([[NO, "no"], [swap(YES), NO]])
+    cells = [cell for cell in given.cells if cell.analysis]
+    found = re.findall(r'<a class="open" href="\?([^"]*)">', grid(given, {}, SAY).html)
+    assert [parse_qsl(unescape(one), keep_blank_values=True) for one in found] == [
+        [
+            ("lang", "en"),
+            ("text", "a good film"),
+            ("pair", ""),
+            ("backbone", cell.query.backbone),
+            ("pooling", cell.query.pooling),
+            ("head", "own"),
+        ]
+        for cell in cells
+    ]
+    long = comparison([[NO]])
+    (row,) = long.compared
+    asked = replace(NO, query=Query("b0", "a" * 5000))
+    long = replace(long, compared=(replace(row, cells=(Cell(asked.query, asked),)),))
+    shown = grid(long, {}, SAY)
+    assert "<a " not in shown.html + shown.legend
+    assert "Click a cell" in grid(given, {}, SAY).legend
+    assert "Click a cell" not in shown.legend

@@ -12,11 +12,12 @@ import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs_version
 
-from components.exhibits.draw.style import CHOSEN, FIRST, OTHER, READ, SECOND, SPECIAL
+from components.anatomy import Anatomy
+from components.exhibits.draw.style import BACKBONES, FIRST, LABELS, OTHER, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Exhibit, Panel
 from components.exhibits.panels import HEAD, TOKENS
 from components.texts import load_texts
-from components.types import Anatomy, Query
+from components.types import Query
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
@@ -64,7 +65,7 @@ def test_markup_from_outside_is_escaped(figure: Callable[[Anatomy], go.Figure]) 
     assert "<" not in re.sub(r"</?(b|br|i|span|extra)\b[^<>]*>", "", shown)
 
 
-@pytest.mark.parametrize("colour", [READ, FIRST, SECOND, SPECIAL, CHOSEN, OTHER])
+@pytest.mark.parametrize("colour", [READ, FIRST, SECOND, SPECIAL, OTHER, *LABELS, *BACKBONES])
 @pytest.mark.parametrize("background", ["#ffffff", "#1e293b"], ids=["light", "dark"])
 def test_bars_stand_out_from_both_themes(colour: str, background: str) -> None:
     lighter, darker = sorted((_luminance(colour), _luminance(background)), reverse=True)

@@ -82,7 +82,8 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
                 was, now = float(old.probabilities[0]), float(new.probabilities[0])
                 before, after = number(was), number(now)
                 moved = Decimal(after.replace("−", "-")) - Decimal(before.replace("−", "-"))
-                assert cell == f"before: {before}now: {after}{signed(float(moved), 2)}"
+                swap = "; a swap: not the vector that this head was trained on" * new.swapped
+                assert cell == f"before: {before}now: {after}{swap}{signed(float(moved), 2)}"
                 continue
             for label in (*old.predicted, *new.predicted):
                 assert label in cell
@@ -93,6 +94,7 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
                 assert (points in cell) == old.head_trained
             assert ("flip" in kind) == (old.head_trained and set(old.predicted) != set(new.predicted))
             assert ("untrained" in kind) == (not old.head_trained)
+            assert ("swap" in kind.split()) == new.swapped == (pooling == "mean")
         assert classes[3] == "absent"
 
 

@@ -34,12 +34,15 @@ def test_the_sentence_says_what_the_numbers_say(task: str, backbone: str) -> Non
     best, worst = max(probes, key=lambda row: row.accuracy), min(probes, key=lambda row: row.accuracy)
     spread = round(100 * best.accuracy, 1) - round(100 * worst.accuracy, 1)
     sentence = said(evidence(backbone, task))
-    assert f"spans {spread:.1f} percentage points over {len(probes)} poolings" in sentence
+    assert f"spans {spread:.1f} percentage points over {len(probes)} different vectors" in sentence
     assert f"from {100 * worst.accuracy:.1f} % ({worst.pooling})" in sentence
     assert f"to {100 * best.accuracy:.1f} % ({best.pooling})" in sentence
     assert f"{differ} of {len(others)} differ from cls" in sentence
     low, high = min(rhos, key=rhos.__getitem__), max(rhos, key=rhos.__getitem__)
-    assert f"spans {round(rhos[high], 2) - round(rhos[low], 2):.2f} over {len(rhos)} poolings" in sentence
+    assert (
+        f"spans {round(rhos[high], 2) - round(rhos[low], 2):.2f} over {len(rhos)} different vectors"
+        in sentence
+    )
     assert f"from {number(rhos[low])} ({low}) to {number(rhos[high])} ({high})" in sentence
 
 

@@ -7,12 +7,13 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from components.anatomy import Anatomy, Step
 from components.exhibits.draw.ribbons import bundle, columns
-from components.exhibits.draw.style import CHOSEN, OTHER, READ
+from components.exhibits.draw.style import LABELS, OTHER, READ, label_colour
 from components.exhibits.head.flow import FLOW, LINE, TRUNK, step_lines
 from components.exhibits.head.parts import CLASSES, TOKENS, class_parts, token_parts
 from components.texts import load_texts
-from components.types import Anatomy, Query, Reads, Step
+from components.types import Query, Reads
 from tests.exhibits.showing import numbers, rows
 from tests.ui.fake import XSS, FakeAnalyst
 
@@ -143,8 +144,10 @@ def test_an_untrained_step_and_everything_after_it_is_grey() -> None:
     bars = {one.text.split("<br>")[0]: one.line.color for one in figure.data if one.line.color}
     assert bars["2. dense"] == bars["4. dropout"] == READ
     assert bars["5. classifier"] == bars["logits"] == OTHER
-    assert CHOSEN not in bars.values()
-    assert CHOSEN in {one.line.color for one in drawn(anatomy()).data}
+    assert not {*LABELS} & {*bars.values()}
+    given = anatomy()
+    (chosen,) = (given.analysis.labels.index(label) for label in given.analysis.predicted)
+    assert {*LABELS} & {one.line.color for one in drawn(given).data} == {label_colour(chosen)}
 
 
 def test_a_step_before_the_picking_spans_all_tokens() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from components.anatomy import Anatomy, Declared, Excerpt, Weight
 from components.exhibits.exhibit import Exhibit, heading_html
 from components.exhibits.head.printed import PRINTED, turns
 from components.exhibits.head.sentence import SENTENCE
@@ -13,7 +14,7 @@ from components.exhibits.head.steps import first_untrained
 from components.exhibits.head.weights import LISTED, WEIGHTS
 from components.exhibits.panels import HEAD
 from components.texts import load_texts
-from components.types import Anatomy, Declared, Excerpt, Query, Weight
+from components.types import Query
 from tests.exhibits.showing import Tags, plain
 from tests.ui.fake import XSS, FakeAnalyst
 

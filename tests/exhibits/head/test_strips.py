@@ -4,9 +4,10 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from components.anatomy import Anatomy, Step
 from components.exhibits.head.strips import STRIPS, logit_words, strips
 from components.texts import load_texts
-from components.types import Anatomy, Query, Reads, Step
+from components.types import Query, Reads
 from tests.exhibits.showing import numbers, rows
 from tests.ui.fake import XSS, FakeAnalyst
 

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from components.anatomy import Anatomy
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.questions.answers import BREAK, Answer, Answers, breakable, sentences
 from components.exhibits.questions.question import Question
 from components.results import Results
 from components.texts import Language, load_texts
-from components.types import Analysis, Anatomy, Query
+from components.types import Analysis, Query
 from tests.exhibits.questions.asking import (
     KEYS,
     LANGUAGES,

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from components.anatomy import Anatomy, Declared, Step, Weight
 from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts, listed
 from components.exhibits.view import number, percent
 from components.texts import load_texts
-from components.types import Anatomy, Declared, Query, Step, Weight
+from components.types import Query
 from tests.ui.fake import KINDS, FakeAnalyst
 
 EN, ZH = load_texts("en"), load_texts("zh")

@@ -7,11 +7,12 @@ from types import ModuleType
 
 import pytest
 
+from components.anatomy import Anatomy
 from components.exhibits.questions import answers, head_facts, result_facts
 from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import Question, read_questions
 from components.texts import ASSETS, load_texts
-from components.types import Anatomy, Query
+from components.types import Query
 from tests.exhibits.questions.asking import (
     KEYS,
     LANGUAGES,

@@ -1,0 +1,106 @@
+"""A swap, an own head given another vector than it was trained on, is never stated without its mark."""
+
+from datetime import UTC, datetime
+from functools import cache
+
+import numpy as np
+import pytest
+
+from components.engine.engine import Engine
+from components.exhibits.answer.outputs import OUTPUTS
+from components.exhibits.answer.verdict import VERDICT
+from components.exhibits.comparison.comparison import Comparison, answered
+from components.exhibits.comparison.grid import GRID
+from components.exhibits.comparison.table import COMPARISON_TABLE
+from components.exhibits.exhibit import Shown
+from components.exhibits.panels import COMPARISON
+from components.exhibits.report.document import Made, report
+from components.texts import Sentence, languages, load_texts
+from components.types import SWAP, Query
+from components.ui.api import cell_json
+from tests.exhibits.compared_html import Table, words
+from tests.exhibits.showing import records
+from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
+
+SAY = load_texts()
+ENGINE_TEXTS = [INPUTS[0], INPUTS[3]]
+WHEN = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+@cache
+def compared(engine: Engine, key: str, head: str, text: str, text_pair: str) -> Comparison:
+    """Every pooling of a bundled backbone."""
+    poolings = tuple(spec.key for spec in engine.poolings())
+    asked = [Query(key, text, text_pair, pooling, head) for pooling in poolings]
+    answers = tuple(engine.compare(asked))
+    return Comparison((answers[0].backbone,), poolings, answers, "done")
+
+
+def native(key: str, text: str, text_pair: str) -> np.ndarray:
+    """The final hidden state that the own head was trained on, by transformers alone, as the papers say."""
+    (states,) = load_plain(SPECS[key].location)(text, text_pair).hidden_states[-1]
+    vector: np.ndarray = states[0 if key.split("-")[0] in FIRST else -1].numpy()
+    return vector
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+@pytest.mark.parametrize(("text", "text_pair"), ENGINE_TEXTS)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_swap_is_an_own_head_with_another_vector(
+    engine: Engine, key: str, text: str, text_pair: str, head: str
+) -> None:
+    vector = native(key, text, text_pair)
+    found = answered(compared(engine, key, head, text, text_pair).cells)
+    for cell, analysis in found:
+        if cell.query.pooling == "pooler" and head == "own":
+            continue  # of the head itself: no other vector of hidden states
+        same = vector.shape == analysis.pooled.shape and np.allclose(analysis.pooled, vector, atol=1e-5)
+        assert analysis.swapped == (head == "own" and not same), cell.query.pooling
+    assert sum(analysis.swapped for _, analysis in found) > 3 * (head == "own") - 1
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+@pytest.mark.parametrize(("text", "text_pair"), ENGINE_TEXTS)
+@pytest.mark.parametrize("key", KEYS)
+def test_it_is_marked_wherever_it_is_told(
+    engine: Engine, key: str, text: str, text_pair: str, head: str
+) -> None:
+    given = compared(engine, key, head, text, text_pair)
+    grid, numbers = GRID.show(given, {}, SAY), records(COMPARISON_TABLE.show(given, {}, SAY))
+    whole = report([COMPARISON], given, {}, {"text": text}, Made(WHEN), SAY)
+    (_, marks), (_, kinds) = Table(grid.html).classes, Table(whole).classes[:2]
+    said = SAY("compare.swap")
+    for cell, mark, kind, row, text_of in zip(
+        given.cells, marks[1:], kinds[1:], numbers, Table(grid.html).rows[1][1:], strict=True
+    ):
+        swapped = cell.analysis is not None and cell.analysis.swapped
+        sentence = str(Sentence(SWAP, pooling=cell.query.pooling))
+        assert ("swap" in mark.split(), "swap" in kind.split(), said in text_of) == (swapped,) * 3
+        assert row["swap"] == ("" if cell.analysis is None else "yes" if swapped else "no")
+        assert (sentence in cell_json(cell)["warnings"]) == swapped
+        if cell.analysis is not None:
+            for exhibit in (VERDICT, OUTPUTS):  # Classify, and what a talk shows of it
+                shown: Shown = exhibit.show(cell.analysis, {}, SAY)
+                assert (sentence in words(shown.above + shown.html)) == swapped
+    for tag in languages():
+        legend = GRID.show(given, {}, load_texts(tag)).legend
+        assert ('class="key swap"' in legend) == any(one.swapped for _, one in answered(given.cells))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_headline_counts_every_vector_once_and_no_swap(engine: Engine, key: str) -> None:
+    """Counted by hand: of trained heads, the different vectors that are the native one."""
+    text, text_pair = ENGINE_TEXTS[0]
+    vectors: list[np.ndarray] = []
+    given = compared(engine, key, "probe", text, text_pair)
+    for cell, analysis in answered(given.cells):
+        alike = [np.array_equal(one, analysis.pooled) for one in vectors]
+        if not any(alike):
+            vectors.append(analysis.pooled)
+        assert (cell in given.distinct) == (not any(alike)), cell.query.pooling
+    assert sum(group.total for group in given.groups) == len(vectors) < len(given.cells)
+    own = compared(engine, key, "own", text, text_pair)
+    counted = {
+        cell.query.pooling for group in own.groups for cells in group.predictions.values() for cell in cells
+    }
+    assert counted - {"pooler"} == (set() if key.endswith("pretrained") else {"native"})
