@@ -23,6 +23,7 @@ Source = Literal["bundled", "local", "hub"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
 Origin = Literal["checkpoint", "new", "reshaped", "probe"]
+Centring = Literal["plain", "centred", "standardised"]  # what is done to hidden states before their cosine
 
 
 @dataclass(frozen=True)
@@ -130,11 +131,30 @@ class Reads:
 
 
 @dataclass(frozen=True, eq=False)
+class Bands:
+    """How similar [CLS] is to tokens of other sentences: what is ordinary, for each centring.
+
+    Each (L + 1, 3) in [-1, 1]: the 5 %, 50 % and 95 % quantiles of the cosines at each layer, over the
+    sentences that come with Poolscope; of these tokens none is itself in the place of [CLS].
+    """
+
+    plain: Floats
+    centred: Floats
+    standardised: Floats
+
+    def of(self, centring: Centring) -> Floats:
+        """(L + 1, 3) low, median and high at every layer."""
+        return {"plain": self.plain, "centred": self.centred, "standardised": self.standardised}[centring]
+
+
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """The answer to a Query.
 
-    ``layer``: the query's layer counted from 0. ``similarity`` and ``centred``: (L + 1, T) in [-1, 1],
-    cosines to the reference at the same layer, plain and after subtracting the mean over tokens.
+    ``layer``: the query's layer counted from 0. ``similarity``, ``centred`` and ``standardised``:
+    (L + 1, T) in [-1, 1], cosines to the reference at the same layer: plain; after subtracting the ordinary
+    mean of that layer; and after also dividing each dimension by its ordinary deviation. ``ordinary``: what
+    such cosines are to [CLS], whatever the reference is.
     ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
     ``milliseconds``: wall time by stage.
     """
@@ -145,6 +165,8 @@ class Analysis:
     layer: int
     similarity: Floats
     centred: Floats
+    standardised: Floats
+    ordinary: Bands
     pooled: Floats
     logits: Floats
     probabilities: Floats
@@ -154,6 +176,12 @@ class Analysis:
     head_trained: bool
     warnings: tuple[Sentence, ...]
     milliseconds: Mapping[str, float]
+
+    def cosines(self, centring: Centring) -> Floats:
+        """Cosines to the reference at every layer: (L + 1, T)."""
+        return {"plain": self.similarity, "centred": self.centred, "standardised": self.standardised}[
+            centring
+        ]
 
     @property
     def layers(self) -> int:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.types import BackboneSpec, ProblemType
+
+if TYPE_CHECKING:
+    from components.engine.ordinary import Ordinary
 
 PROBLEMS: dict[str | None, ProblemType] = {
     "single_label_classification": "single_label",
@@ -43,6 +48,13 @@ class Backbone:
     body_alone: bool
     limit: int
     provenance: Provenance
+
+    @cached_property
+    def ordinary(self) -> Ordinary:
+        """What is ordinary among its hidden states, measured when first asked for, and once."""
+        from components.engine.ordinary import measured  # which runs a backbone
+
+        return measured(self)
 
     @property
     def described(self) -> BackboneSpec:

@@ -16,6 +16,7 @@ from components.types import (
     Analysis,
     Anatomy,
     BackboneSpec,
+    Bands,
     Compared,
     Floats,
     PoolingSpec,
@@ -224,6 +225,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
             raise PoolscopeError("reference", reference, "errors.range", low=0, high=total - 1)
         similarity[:, reference] = 1
     centred = (similarity - similarity.mean(axis=1, keepdims=True)).astype(np.float32)
+    standardised = (similarity**3).astype(np.float32)
     positions = np.zeros(total, dtype=bool)
     positions[tokens.cls] = True
     if query.pooling in ("mean", "attention"):
@@ -237,6 +239,8 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         layer=query.layer % (kind.layers + 1),
         similarity=similarity,
         centred=centred,
+        standardised=standardised,
+        ordinary=fake_bands(kind.layers),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
         probabilities=_probabilities(kind.problem_type, logits),
@@ -247,6 +251,13 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         warnings=warnings,
         milliseconds={"total": 1.5},
     )
+
+
+def fake_bands(layers: int) -> Bands:
+    """What is ordinary of a fake classifier: another band at every layer and for every centring."""
+    lows = np.linspace(0.1, 0.4, layers + 1)
+    bands = [lows[:, None] + np.array(ends) for ends in ((0, 0.2, 0.4), (-0.5, -0.3, -0.1), (-0.2, 0, 0.2))]
+    return Bands(*(band.astype(np.float32) for band in bands))
 
 
 def _tokens(kind: Kind, query: Query) -> Tokens:
