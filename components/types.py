@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from components.centring import Bands, Centring
 from components.texts import Sentence
 
 Floats = NDArray[np.float32]
@@ -23,7 +24,6 @@ Source = Literal["bundled", "local", "hub"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
 Origin = Literal["checkpoint", "new", "reshaped", "probe"]
-Centring = Literal["plain", "centred", "standardised"]  # what is done to hidden states before their cosine
 
 
 @dataclass(frozen=True)
@@ -128,23 +128,6 @@ class Reads:
 
     positions: Bools
     share: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Bands:
-    """How similar [CLS] is to tokens of other sentences: what is ordinary, for each centring.
-
-    Each (L + 1, 3) in [-1, 1]: the 5 %, 50 % and 95 % quantiles of the cosines at each layer, over the
-    sentences that come with Poolscope; of these tokens none is itself in the place of [CLS].
-    """
-
-    plain: Floats
-    centred: Floats
-    standardised: Floats
-
-    def of(self, centring: Centring) -> Floats:
-        """(L + 1, 3) low, median and high at every layer."""
-        return {"plain": self.plain, "centred": self.centred, "standardised": self.standardised}[centring]
 
 
 @dataclass(frozen=True, eq=False)

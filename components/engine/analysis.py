@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from components.centring import Centring
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.heads import probabilities
@@ -13,7 +14,7 @@ from components.engine.pooling import POOLINGS
 from components.engine.similarity import Numbers
 from components.engine.states import alike, batch_states
 from components.errors import PoolscopeError
-from components.types import Analysis, Centring, Floats, Reads
+from components.types import Analysis, Floats, Reads
 
 
 def analyse(examined: Examined) -> Analysis:

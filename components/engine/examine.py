@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import torch
 
+from components.centring import Centring
 from components.engine.backbone import Backbone
 from components.engine.cut import Pass, run
 from components.engine.encoding import Encoded, encode, numbered
@@ -22,7 +23,7 @@ from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
 from components.errors import PoolscopeError
 from components.texts import Sentence
-from components.types import Centring, Floats, Query, TaskSpec, Tokens
+from components.types import Floats, Query, TaskSpec, Tokens
 
 NONE: Mapping[str, float] = MappingProxyType({})
 

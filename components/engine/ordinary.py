@@ -14,13 +14,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from components.centring import Bands, Centring
 from components.engine.backbone import Backbone
 from components.engine.repeatable import repeatable
 from components.engine.similarity import Numbers, cosines
 from components.engine.states import alike, batch_states
 from components.errors import PoolscopeError
 from components.settings import ASSETS
-from components.types import Bands, Bools, Centring, Ints
+from components.types import Bools, Ints
 
 QUANTILES = (0.05, 0.5, 0.95)
 LEAST = float(np.finfo(np.float32).eps)  # a deviation below this part of the mean is rounding

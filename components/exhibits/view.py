@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from components.centring import Centring
 from components.exhibits.control import Choice, Control, State, Whole
 from components.exhibits.draw.labels import shorten, token_labels, visible, word
 from components.texts import Texts
-from components.types import Analysis, Bools, Centring, Floats
+from components.types import Analysis, Bools, Floats
 
 MOST_LAYERS = 1000
 TEXT = 120  # characters of a text that an image names

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from components.centring import Bands
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import (
     Analysis,
     Anatomy,
     BackboneSpec,
-    Bands,
     Compared,
     Floats,
     PoolingSpec,

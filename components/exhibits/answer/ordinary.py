@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from components.centring import Centring
 from components.exhibits.draw.style import DIVERGING, SPECIAL, diverging
 from components.exhibits.tables import Column
 from components.exhibits.view import View, number
 from components.texts import Texts
-from components.types import Centring, Floats
+from components.types import Floats
 
 ENDS = ("low", "median", "high")
 SIMILARITIES: tuple[tuple[str, Centring], ...] = (  # columns of a table, and what they are
@@ -55,13 +56,13 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
 
 
 def band_shapes(view: View) -> list[dict[str, Any]]:
-    """Behind bars from left to right: the band, and over them a line at its median."""
+    """Behind bars from left to right: the band, and a line at its median."""
     if view.band is None:
         return []
     low, median, high = view.band
-    ends = {"yref": "paper", "y0": 0, "y1": 1}
-    fill = {"fillcolor": SPECIAL, "opacity": 0.28, "line": {"width": 0}, "layer": "below"}
-    line = {"line": {"color": SPECIAL, "width": 2, "dash": "4px,3px"}}
+    ends = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    fill = {"fillcolor": SPECIAL, "opacity": 0.28, "line": {"width": 0}}
+    line = {"line": {"color": SPECIAL, "width": 2}}
     return [
         {"type": "rect", "x0": low, "x1": high, **ends, **fill},
         {"type": "line", "x0": median, "x1": median, **ends, **line},

@@ -129,9 +129,10 @@ def _scale(view: View) -> tuple[float, list[float]]:
     lowest = float(view.by_layer.min())
     if view.bands is not None:
         lowest = min(lowest, float(view.bands.min()))
+    lowest = round(lowest, 4)
     step = next((step for step in STEPS if 1 - lowest > 2 * step), STEPS[-1])
     grid = min(step, NARROW)
-    start = min(floor(round(lowest / grid, 6)), round(1 / grid) - 2) * grid
+    start = min(floor(round(lowest / grid, 3)), round(1 / grid) - 2) * grid
     ticks = [step * place for place in range(ceil(start / step - 1e-6), round(1 / step) + 1)]
     return round(start, 2) + 0.0, [round(tick, 2) for tick in ticks]
 

@@ -9,10 +9,11 @@ from itertools import chain
 
 import numpy as np
 
+from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.segmentation import Span, holding, words
 from components.exhibits.view import View
-from components.types import Analysis, Centring, Compared, Tokens
+from components.types import Analysis, Compared, Tokens
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw.labels import shorten, visible, width
@@ -21,7 +22,7 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import Column, data_frame
 from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number
 from components.texts import Texts
-from components.types import Analysis, Centring, Floats
+from components.types import Analysis, Floats
 
 CURVES_CENTRED = Control("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box

@@ -7,6 +7,7 @@ from html import escape
 
 import pandas as pd
 
+from components.centring import Centring
 from components.exhibits.comparison.alignment import Alignment, Token, Tokenized, align, mean
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.words_columns import Row, columns, labels
@@ -17,7 +18,6 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, leg
 from components.exhibits.tables import csv_link, data_frame
 from components.exhibits.view import HOW, centring_of, number
 from components.texts import Texts
-from components.types import Centring
 
 DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
 WORDS_CENTRED = Control("words_centred", HOW, "plain", "view.centring", "view.centring_info")
