@@ -17,6 +17,7 @@ CHOSEN = """() => {
     for (const one of document.querySelectorAll("#tabs :is(textarea, input):not([type=number])")) {
         const block = one.closest(".block[id]");
         if (!block?.id || block.closest("#evidence")) continue;
+        if (one.type === "radio" && !one.checked) continue;
         const several = [...block.querySelectorAll(".token")].map((token) => token.innerText.trim());
         all[block.id] = one.type === "checkbox" ? one.checked : several.length ? several : one.value;
     }
@@ -97,7 +98,7 @@ class Home:
             visitor.waits_for_the_server()
         visitor.page.locator("#examples button").first.click()
         if "centred" in off:
-            visitor.page.locator("#centred input").uncheck()
+            visitor.page.locator("#centred input[value=plain]").check()
         visitor.page.locator("#layer input[type=range]").press("End")
 
     def _compare(self, visitor: Visitor, off: set[str]) -> None:
@@ -121,7 +122,7 @@ class Home:
                         visitor.choose(name, option)
                         page.keyboard.press("Escape")
                 case "compare-centred" | "words-centred":
-                    control.locator("input").uncheck()
+                    control.locator("input[value=plain]").check()
                 case "words-depth":
                     control.locator("input[type=range]").press("End")
         with page.expect_request_finished(_draws, timeout=PATIENCE):
