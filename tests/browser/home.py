@@ -27,7 +27,7 @@ SEEN = """(parts) => parts.map((part) =>
     [...document.querySelectorAll(part)].map((one) => one.textContent).join(" ")).join("\\n")"""
 CLOSE = """() => {
     for (const one of document.querySelectorAll("#tabs .label-wrap.open")) one.click();
-    for (const one of document.querySelectorAll("#words input[type=radio]")) one.checked = false;
+    for (const one of document.querySelectorAll("#words .words input[type=radio]")) one.checked = false;
 }"""  # accordions, and the word whose pieces are shown
 ANSWER = [
     "#verdict",
@@ -84,7 +84,7 @@ class Home:
         _sees(page, ANSWER, self.answer)
         _sees(page, COMPARED, self.compared)
         visitor.waits_for_the_server()
-        assert not self._off(page)
+        assert not self._off(page), self._off(page)
 
     def _off(self, page: Page) -> set[str]:
         """The ids of the controls that are not as on arrival."""
