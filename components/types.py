@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from components.centring import Bands, Centring
 from components.texts import Sentence
 
 Floats = NDArray[np.float32]
@@ -139,8 +140,10 @@ class Reads:
 class Analysis:
     """The answer to a Query.
 
-    ``layer``: the query's layer counted from 0. ``similarity`` and ``centred``: (L + 1, T) in [-1, 1],
-    cosines to the reference at the same layer, plain and after subtracting the mean over tokens.
+    ``layer``: the query's layer counted from 0. ``similarity``, ``centred`` and ``standardised``:
+    (L + 1, T) in [-1, 1], cosines to the reference at the same layer: plain; after subtracting the ordinary
+    mean of that layer; and after also dividing each dimension by its ordinary deviation. ``ordinary``: what
+    such cosines are to [CLS], whatever the reference is.
     ``pooled``: (D',). ``logits`` and ``probabilities``: (K,); for regression the latter are the raw values.
     ``head_trained``, ``body_trained``: of the weights behind the logits none was drawn at random, in either.
     ``milliseconds``: wall time by stage.
@@ -152,6 +155,8 @@ class Analysis:
     layer: int
     similarity: Floats
     centred: Floats
+    standardised: Floats
+    ordinary: Bands
     pooled: Floats
     logits: Floats
     probabilities: Floats
@@ -167,6 +172,12 @@ class Analysis:
     def random(self) -> bool:
         """Whether the outputs come from weights that were drawn at random."""
         return not (self.head_trained and self.body_trained)
+
+    def cosines(self, centring: Centring) -> Floats:
+        """Cosines to the reference at every layer: (L + 1, T)."""
+        return {"plain": self.similarity, "centred": self.centred, "standardised": self.standardised}[
+            centring
+        ]
 
     @property
     def layers(self) -> int:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from components.centring import Centring
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
 from components.engine.heads import probabilities
 from components.engine.pooling import POOLINGS, States
 from components.engine.similarity import Numbers
-from components.engine.states import batch_states
+from components.engine.states import alike, batch_states
 from components.errors import PoolscopeError
 from components.types import Analysis, Floats, Ints, Reads
 
@@ -27,15 +28,17 @@ def analyse(examined: Examined) -> Analysis:
         reading.positions[0].numpy(), reading.share[0].numpy(), _wins(examined.states, outputs.vector)
     )
     examined.watch.lap("head")
-    similarity, centred = _cosines(examined)
+    seen = _cosines(examined)
     examined.watch.lap("similarity")
     return Analysis(
         query=query,
         backbone=examined.backbone.described,
         tokens=passed.tokens,
         layer=layer,
-        similarity=similarity,
-        centred=centred,
+        similarity=seen["plain"],
+        centred=seen["centred"],
+        standardised=seen["standardised"],
+        ordinary=examined.backbone.ordinary.bands,
         pooled=outputs.vector[0].numpy(),
         logits=outputs.logits[0].numpy(),
         probabilities=probabilities(outputs.logits[0], outputs.problem_type),
@@ -60,26 +63,15 @@ def _wins(states: States, vector: Tensor) -> Ints | None:
 def pooled_features(
     backbone: Backbone, texts: Sequence[str], poolings: Sequence[str], layer: int
 ) -> dict[str, Floats]:
-    """Vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length.
-
-    Nothing is padded: there are models that see padding, and some that cannot pad.
-    """
+    """Vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length."""
     vectors: dict[str, list[Floats]] = {key: [np.empty(0, np.float32)] * len(texts) for key in poolings}
-    for rows in _alike(backbone, texts):
+    for rows in alike(backbone, texts):
         states = batch_states(backbone, [texts[row] for row in rows])
         states = states.upto(_index("layer", layer, len(states.layers)))
         for key in poolings:
             for row, vector in zip(rows, POOLINGS[key](states).numpy(), strict=True):
                 vectors[key][row] = vector
     return {key: np.stack(rows) for key, rows in vectors.items()}
-
-
-def _alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:
-    """The indices of texts of the same number of tokens, together."""
-    groups: dict[int, list[int]] = {}
-    for index, ids in enumerate(backbone.tokenizer(list(texts), verbose=False)["input_ids"]):
-        groups.setdefault(min(len(ids), backbone.limit), []).append(index)
-    return list(groups.values())
 
 
 def _index(field: str, given: int, count: int) -> int:
@@ -89,8 +81,8 @@ def _index(field: str, given: int, count: int) -> int:
     return given % count
 
 
-def _cosines(examined: Examined) -> tuple[Floats, Floats]:
-    """Cosines (L + 1, T) to what the query asks for, plain and centred."""
+def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
+    """Cosines (L + 1, T) to what the query asks for, for each centring."""
     passed, asked = examined.passed, examined.query.reference
     if asked == "cls":
         return passed.to_cls

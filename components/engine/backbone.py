@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -10,6 +12,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from components.engine.cut import Inputs, Pass, run
 from components.engine.pooler import Pooler
 from components.types import BackboneSpec, ProblemType
+
+if TYPE_CHECKING:
+    from components.engine.ordinary import Ordinary
 
 PROBLEMS: dict[str | None, ProblemType] = {
     "single_label_classification": "single_label",
@@ -53,6 +58,13 @@ class Backbone:
     body_alone: bool
     limit: int
     provenance: Provenance
+
+    @cached_property
+    def ordinary(self) -> Ordinary:
+        """What is ordinary among its hidden states, measured when first asked for, and once."""
+        from components.engine.ordinary import measured  # which runs a backbone
+
+        return measured(self)
 
     @property
     def described(self) -> BackboneSpec:

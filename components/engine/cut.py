@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -40,6 +40,11 @@ class Pass:
     logits: Tensor
     handed: Mapping[nn.Module, Any]
     left_out: int
+
+    def upmost(self, layers: int) -> Pass:
+        """The same with no more than so many layers, from the last one down."""
+        more = max(len(self.hidden) - layers, 0)
+        return replace(self, hidden=self.hidden[more:], left_out=self.left_out + more)
 
 
 def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:

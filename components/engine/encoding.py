@@ -107,9 +107,18 @@ def numbered(encoded: Encoded, states: int) -> Encoded:
 def encode_batch(
     tokenizer: PreTrainedTokenizerBase, limit: int, texts: Sequence[str], pairs: Sequence[str] | None = None
 ) -> tuple[dict[str, Tensor], Tensor, Tensor]:
-    """Tokenise B texts or pairs with padding: inputs (B, T), special (B, T), index of [CLS] (B,) or -1."""
+    """Tokenise B texts or pairs: inputs (B, T), special (B, T), index of [CLS] (B,) or -1.
+
+    More than one are padded; one alone needs no padding, which some tokenizers do not have.
+    """
     batch = tokenizer(
-        texts, pairs, return_tensors="pt", padding=True, truncation=True, max_length=limit, verbose=False
+        texts,
+        pairs,
+        return_tensors="pt",
+        padding=len(texts) > 1,
+        truncation=True,
+        max_length=limit,
+        verbose=False,
     )
     made = rows(tokenizer, batch)
     special = torch.tensor(np.stack([row.special for row in made]))

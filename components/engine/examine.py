@@ -11,10 +11,12 @@ from types import MappingProxyType
 
 import torch
 
+from components.centring import Centring
 from components.engine.backbone import Backbone
 from components.engine.cut import Pass
 from components.engine.encoding import Encoded, encode, numbered
 from components.engine.heads import Outputs, own_outputs, probe_outputs
+from components.engine.ordinary import CENTRINGS
 from components.engine.pooling import States
 from components.engine.probes import Probe, read_probe
 from components.engine.similarity import Numbers, cosine_by_layer
@@ -70,13 +72,22 @@ class Passed:
         return [layer[0].double().numpy() for layer in self.kept.hidden]
 
     @cached_property
-    def to_cls(self) -> tuple[Floats, Floats]:
-        """Cosines (L + 1, T) to [CLS], plain and centred: the same whatever the pooling."""
+    def to_cls(self) -> Mapping[Centring, Floats]:
+        """Cosines (L + 1, T) to [CLS], for each centring: the same whatever the pooling."""
         return self.cosines([layer[self.tokens.cls] for layer in self.hidden])
 
-    def cosines(self, reference: Sequence[Numbers]) -> tuple[Floats, Floats]:
-        """Cosines (L + 1, T) to ``reference``, L + 1 times (D,), plain and centred."""
-        return cosine_by_layer(self.hidden, reference), cosine_by_layer(self.hidden, reference, centre=True)
+    def cosines(self, reference: Sequence[Numbers]) -> Mapping[Centring, Floats]:
+        """Cosines (L + 1, T) to ``reference``, L + 1 times (D,), for each centring."""
+        return {
+            centring: cosine_by_layer(hidden, self.backbone.ordinary.seen(centring, reference))
+            for centring, hidden in self._seen.items()
+        }
+
+    @cached_property
+    def _seen(self) -> Mapping[Centring, Sequence[Numbers]]:
+        """The hidden states, L + 1 times (T, D), as they are before a cosine is taken."""
+        ordinary = self.backbone.ordinary
+        return {centring: ordinary.seen(centring, self.hidden) for centring in CENTRINGS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +128,11 @@ def examine(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> E
 def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
     """Tokenise a text or a pair, and run the model on it."""
     watch = Stopwatch()
+    layers = len(backbone.ordinary.spreads)
+    watch.lap("ordinary")
     encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
     watch.lap("tokens")
-    kept = _run(backbone, encoded)
+    kept = _run(backbone, encoded).upmost(layers)
     watch.lap("forward")
     if not backbone.per_token:
         encoded = numbered(encoded, kept.hidden[-1].shape[1])

@@ -35,6 +35,19 @@ def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> S
     return States(kept.hidden, mask, special, cls, reading, pooler)
 
 
+def alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:
+    """The indices of texts of the same number of tokens, together: so that nothing need be padded.
+
+    There are models that see padding, and some that cannot pad: these take each text alone.
+    """
+    if backbone.tokenizer.pad_token_id is None:
+        return [[index] for index in range(len(texts))]
+    groups: dict[int, list[int]] = {}
+    for index, ids in enumerate(backbone.tokenizer(list(texts), verbose=False)["input_ids"]):
+        groups.setdefault(min(len(ids), backbone.limit), []).append(index)
+    return list(groups.values())
+
+
 def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> States:
     """The states of B texts, or B pairs, from one forward pass; more than one take a tokenizer that pads."""
     inputs, special, cls = encode_batch(backbone.tokenizer, backbone.limit, texts, pairs)

@@ -95,6 +95,30 @@ class OneOf:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """One of a few ``options`` that the page shows side by side.
+
+    ``labels``: the keys of their texts. ``formerly``: what older links call some of them.
+    """
+
+    options: tuple[str, ...]
+    labels: tuple[str, ...]
+    formerly: tuple[tuple[str, str], ...] = ()
+
+    def write(self, value: str) -> list[str]:
+        """The option."""
+        return [value]
+
+    def read(self, key: str, /, texts: Sequence[str]) -> str:
+        """The last one."""
+        return _known(key, dict(self.formerly).get(texts[-1], texts[-1]), self.options)
+
+    def taken(self, given: object, default: str) -> str:
+        """One of the options; the default for anything else."""
+        return given if isinstance(given, str) and given in self.options else default
+
+
+@dataclass(frozen=True)
 class SomeOf:
     """Any number of several keys, in the order in which they are chosen."""
 

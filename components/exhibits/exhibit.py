@@ -5,7 +5,7 @@ The page, the report and the talk walk the same panels of exhibits, and know non
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -129,9 +129,9 @@ def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> str:
     return "".join(parts)
 
 
-def scale_html(name: str) -> str:
-    """The colours from -1 to 1, behind the ``name`` of what they stand for."""
-    colours = ", ".join(str(colour) for _, colour in DIVERGING)
+def scale_html(name: str, stops: Sequence[Sequence[object]] = DIVERGING) -> str:
+    """The colours from -1 to 1, behind the ``name`` of what they stand for; ``stops`` as a plot has them."""
+    colours = ", ".join(f"{colour} {100 * float(str(place)):g}%" for place, colour in stops)
     strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
     return f'<p class="scale">{escape(name)} <span>−1</span>{strip}<span>1</span></p>'
 

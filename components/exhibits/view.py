@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from components.exhibits.control import Control, State, Switch, Whole
+from components.centring import Centring
+from components.exhibits.control import Choice, Control, State, Whole
 from components.exhibits.draw.labels import shorten, token_labels, visible, word
 from components.texts import Texts
 from components.types import Analysis, Bools, Floats
@@ -14,33 +15,56 @@ MOST_LAYERS = 1000
 TEXT = 120  # characters of a text that an image names
 
 LAYER = Control("layer", Whole(-1, MOST_LAYERS), -1, "view.layer")  # -1: the last
-CENTRED = Control("centred", Switch(), False, "view.centred", "view.centred_info")
+CENTRINGS: tuple[Centring, ...] = ("plain", "centred", "standardised")
+HOW = Choice(  # older links have 1 for centred
+    CENTRINGS, ("view.plain", "view.centred", "view.standardised"), (("0", "plain"), ("1", "centred"))
+)
+CENTRED = Control("centred", HOW, "plain", "view.centring", "view.centring_info")
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One layer of an analysis, plain or centred. L layers, T tokens."""
+    """One layer of an analysis, and what is done to hidden states before their cosine. L layers, T tokens."""
 
     analysis: Analysis
     layer: int
-    centred: bool = False
+    centring: Centring = "plain"
 
     @classmethod
     def of(cls, analysis: Analysis, state: State) -> View:
         """An analysis as ``state`` says to look at it; at the last layer where it has no such layer."""
         layer, last = LAYER.of(state), analysis.layers
-        return cls(analysis, layer if 0 <= layer <= last else last, CENTRED.of(state))
+        return cls(analysis, layer if 0 <= layer <= last else last, centring_of(CENTRED, state))
 
     @property
     def by_layer(self) -> Floats:
         """Similarities at every layer: (L + 1, T) in [-1, 1]."""
-        return self.analysis.centred if self.centred else self.analysis.similarity
+        return self.analysis.cosines(self.centring)
 
     @property
     def similarity(self) -> Floats:
         """Similarities at the layer under study: (T,) in [-1, 1]."""
         row: Floats = self.by_layer[self.layer]
         return row
+
+    @property
+    def bands(self) -> Floats | None:
+        """What is ordinary: (L + 1, 3) low, median, high; None where the reference is not [CLS]."""
+        asked = self.reference == self.analysis.tokens.cls
+        return self.analysis.ordinary.of(self.centring) if asked else None
+
+    @property
+    def band(self) -> tuple[float, float, float] | None:
+        """The same at the layer under study."""
+        if self.bands is None:
+            return None
+        low, median, high = map(float, self.bands[self.layer])
+        return low, median, high
+
+    @property
+    def others(self) -> list[int]:
+        """The tokens that are compared with the reference: all but itself."""
+        return [index for index in range(len(self.analysis.tokens.text)) if index != self.reference]
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -59,6 +83,12 @@ class View:
     def is_pair(self) -> bool:
         """Whether tokens of a second text are there."""
         return bool((self.analysis.tokens.segment == 1).any())
+
+
+def centring_of(control: Control[str], state: State) -> Centring:
+    """What is done to hidden states before their cosine, as a control of it is set."""
+    chosen: Centring = control.of(state)  # type: ignore[assignment] # as its kind sees to it
+    return chosen
 
 
 def labels_of(analysis: Analysis) -> tuple[str, ...]:

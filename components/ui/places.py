@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from components.exhibits.control import Control, State, Switch, Whole
+from components.exhibits.control import Choice, Control, State, Switch, Whole
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.menus import Menu
 from components.texts import Texts
@@ -18,7 +18,7 @@ from components.ui.gradio_internals import CandidDropdown, scripted_html
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
-Widget = gr.Slider | gr.Checkbox  # what the card of an exhibit may hold
+Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may hold
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -167,7 +167,7 @@ def build_exporter() -> gr.HTML:
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:
-    """The component for a control that stands in the card of an exhibit: a switch or a slider."""
+    """The component for a control in the card of an exhibit: a switch, a slider, or options side by side."""
     kind = control.kind
     more: dict[str, Any] = {
         "label": say(control.label),
@@ -178,7 +178,10 @@ def build_control(control: Control[Any], say: Texts) -> Widget:
         return gr.Slider(kind.least, kind.most, control.default, step=kind.step, buttons=[], **more)
     if isinstance(kind, Switch):
         return gr.Checkbox(control.default, **more)
-    raise TypeError(f"{control.key}: a card holds switches and sliders, not {kind}")
+    if isinstance(kind, Choice):
+        options = [(say(label), option) for label, option in zip(kind.labels, kind.options, strict=True)]
+        return gr.Radio(options, value=control.default, **more)
+    raise TypeError(f"{control.key}: a card holds switches, sliders and choices, not {kind}")
 
 
 def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:

@@ -4,11 +4,12 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from tests.benchmarks import compare, engine, loading, memory, page, size
+from tests.benchmarks import compare, engine, loading, memory, ordinary, page, size
 
 if __name__ == "__main__":
     size.report()
     loading.report()
+    ordinary.report()
     memory.report()
     engine.report()
     compare.report()

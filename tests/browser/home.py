@@ -17,6 +17,7 @@ CHOSEN = """() => {
     for (const one of document.querySelectorAll("#tabs :is(textarea, input):not([type=number])")) {
         const block = one.closest(".block[id]");
         if (!block?.id || block.closest("#evidence")) continue;
+        if (one.type === "radio" && !one.checked) continue;
         const several = [...block.querySelectorAll(".token")].map((token) => token.innerText.trim());
         all[block.id] = one.type === "checkbox" ? one.checked : several.length ? several : one.value;
     }
@@ -26,7 +27,7 @@ SEEN = """(parts) => parts.map((part) =>
     [...document.querySelectorAll(part)].map((one) => one.textContent).join(" ")).join("\\n")"""
 CLOSE = """() => {
     for (const one of document.querySelectorAll("#tabs .label-wrap.open")) one.click();
-    for (const one of document.querySelectorAll("#words input[type=radio]")) one.checked = false;
+    for (const one of document.querySelectorAll("#words .words input[type=radio]")) one.checked = false;
 }"""  # accordions, and the word whose pieces are shown
 ANSWER = [
     "#verdict",
@@ -84,7 +85,7 @@ class Home:
         _sees(page, ANSWER, self.answer)
         _sees(page, COMPARED, self.compared)
         visitor.waits_for_the_server()
-        assert not self._off(page)
+        assert not self._off(page), self._off(page)
 
     def _off(self, page: Page) -> set[str]:
         """The ids of the controls that are not as on arrival."""
@@ -98,7 +99,7 @@ class Home:
             visitor.waits_for_the_server()
         visitor.page.locator("#examples button").first.click()
         if "centred" in off:
-            visitor.page.locator("#centred input").uncheck()
+            visitor.page.locator("#centred input[value=plain]").check()
         visitor.page.locator("#layer input[type=range]").press("End")
 
     def _compare(self, visitor: Visitor, off: set[str]) -> None:
@@ -122,7 +123,7 @@ class Home:
                         visitor.choose(name, option)
                         page.keyboard.press("Escape")
                 case "compare-centred" | "words-centred":
-                    control.locator("input").uncheck()
+                    control.locator("input[value=plain]").check()
                 case "words-depth":
                     control.locator("input[type=range]").press("End")
         with page.expect_request_finished(_draws, timeout=PATIENCE):

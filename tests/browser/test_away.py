@@ -12,11 +12,13 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from components.engine.engine import Engine
+from components.texts import load_texts
 from components.types import Query
 from tests.browser.visitor import Visitor
 from tests.ui.markup import XSS
 
 TEXT = "The plot is thin, but the actors are a delight."
+SAY = load_texts()
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -92,10 +94,15 @@ def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: 
 
     with saved(alone, plot, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
         _, *rows = csv.reader(file)
-    assert [row[1] for row in rows] == list(analysis.tokens.text)
+    total, band = len(analysis.tokens.text), analysis.ordinary.plain
+    assert [row[1] for row in rows[:total]] == list(analysis.tokens.text)
     numbers = np.array([[float(cell) for cell in row[2 if plot == "heatmap" else 4 :]] for row in rows])
-    expected = analysis.similarity.T if plot == "heatmap" else analysis.similarity[-1:].T
+    expected = np.hstack([analysis.similarity[-1:].T, np.tile(band[-1], (total, 1))])
+    if plot == "heatmap":  # what is ordinary stands below
+        expected = np.hstack([analysis.similarity, band]).T
     np.testing.assert_allclose(numbers, expected, atol=1e-6)
+    if plot == "heatmap":
+        assert SAY("ordinary.name") in texts  # in the middle of the scale
 
 
 def test_every_plot_gives_both_images(alone: Visitor, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def arrived(visitor: Visitor, status: str | re.Pattern[str]) -> Visitor:
 def asks_something_else(visitor: Visitor) -> None:
     """Have the server answer another request; what was about to come has come by then."""
     with visitor.page.expect_request_finished(lambda request: "/run/predict" in request.url):
-        visitor.page.locator("#compare-centred input").click()
+        visitor.page.locator("#compare-centred input:not(:checked)").first.click()
 
 
 def numbers(visitor: Visitor, folder: Path) -> list[str]:
@@ -118,7 +118,7 @@ def test_another_view_asks_no_model(visitor: Visitor) -> None:
     lines = visitor.plot("curves").locator(".scatterlayer .lines path").first
     before = lines.get_attribute("d") or ""
     with visitor.asks_no_model():
-        visitor.page.locator("#compare-centred input").check()
+        visitor.page.locator("#compare-centred input[value=centred]").check()
         expect(lines).not_to_have_attribute("d", before)
     names = visitor.page.locator(".words .names small").first
     expect(names).to_have_text("layer 4 of 4")

@@ -33,8 +33,8 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open, visito
     visitor.choose("reference", "the pooled vector")
     expect(visitor.page.locator("#similarity-heading")).to_contain_text("the pooled vector")
     visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
-    visitor.page.locator("#centred input").check()
-    told(visitor.page, "centred=1")
+    visitor.page.locator("#centred input[value=centred]").check()
+    told(visitor.page, "centred=centred")
     expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
     address = visitor.page.url
     expect(visitor.page.locator("[clip-path*='//']")).to_have_count(0)  # it would be sought at an old address
@@ -45,7 +45,7 @@ def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open, visito
         "pooling": ["mean"],
         "reference": ["pooled"],
         "layer": ["2"],
-        "centred": ["1"],
+        "centred": ["centred"],
     }
     again = real(query="&" + urlsplit(address).query.replace("__theme=light&", ""))
     assert again.page.url == address

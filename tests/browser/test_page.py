@@ -63,7 +63,7 @@ def test_another_look_changes_the_plots(visitor: Visitor) -> None:
     cells.click(position={"x": box["width"] / 2, "y": box["height"] - 8})
     expect(title).to_contain_text("embeddings, layer 0 of 4")
     expect(visitor.page.locator("#layer input[type=number]")).to_have_value("0")
-    visitor.page.locator("#centred input").check()
+    visitor.page.locator("#centred input[value=centred]").check()
     expect(title).to_contain_text("centred cosine similarity")
     visitor.choose("reference", "2 · plot")
     expect(visitor.page.locator("#similarity-heading")).to_have_text(

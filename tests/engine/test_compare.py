@@ -21,7 +21,7 @@ from components.types import Analysis, BackboneSpec, Cell, Query
 TEXT = "The plot is thin, but the actors are a delight."
 PAIR = "The actors are good; the plot is not."
 KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
-ARRAYS = ("similarity", "centred", "pooled", "logits", "probabilities")
+ARRAYS = ("similarity", "centred", "standardised", "pooled", "logits", "probabilities")
 
 
 def combinations(engine: Engine, keys: Sequence[str], **fields: str) -> list[Query]:
@@ -236,6 +236,6 @@ def test_all_poolings_of_all_bundled_backbones_are_not_too_many(engine: Engine) 
 def test_each_cell_has_the_time_of_its_own_head_and_of_the_pass_it_shares(engine: Engine) -> None:
     (compared,) = engine.compare([Query(KEYS[0], TEXT, pooling=one) for one in ("native", "cls", "mean")])
     clocks = [dict(cell.analysis.milliseconds) for cell in compared.cells if cell.analysis]
-    assert [set(clock) for clock in clocks] == [{"tokens", "forward", "head", "similarity"}] * 3
+    assert [set(clock) for clock in clocks] == [{"ordinary", "tokens", "forward", "head", "similarity"}] * 3
     assert len({clock["forward"] for clock in clocks}) == 1
     assert len({clock["head"] for clock in clocks}) == 3

@@ -39,7 +39,7 @@ TEXT = "The plot is thin, but the actors are a delight."
 
 def same(one: Analysis, other: Analysis) -> bool:
     """Equal bit for bit, the clock aside."""
-    arrays = ("similarity", "centred", "pooled", "logits", "probabilities")
+    arrays = ("similarity", "centred", "standardised", "pooled", "logits", "probabilities")
     return (
         all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
         and np.array_equal(one.reads.share, other.reads.share)
@@ -70,14 +70,15 @@ def test_importing_it_loads_neither_torch_nor_transformers() -> None:
 def test_shapes(engine: Engine) -> None:
     analysis = engine.analyze(Query("bert-sentiment", TEXT))
     count = len(analysis.tokens.text)
-    assert analysis.similarity.shape == analysis.centred.shape == (5, count)
+    assert analysis.similarity.shape == analysis.centred.shape == analysis.standardised.shape == (5, count)
+    assert analysis.ordinary.plain.shape == (5, 3)
     assert analysis.layers == analysis.layer == 4
     assert analysis.pooled.shape == (128,)
     assert analysis.logits.shape == analysis.probabilities.shape == (2,)
     assert analysis.labels == ("negative", "positive")
     assert analysis.backbone.architecture == "BertForSequenceClassification"
     assert analysis.similarity[:, 0].tolist() == pytest.approx([1] * 5)
-    assert set(analysis.milliseconds) == {"tokens", "forward", "head", "similarity"}
+    assert set(analysis.milliseconds) == {"ordinary", "tokens", "forward", "head", "similarity"}
 
 
 @pytest.mark.parametrize("key", ["bert-sentiment", "xlnet-paraphrase", "gpt2-sentiment"])

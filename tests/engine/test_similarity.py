@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from components.engine.similarity import cosine_by_layer
+from components.engine.similarity import cosine_by_layer, cosines
 
 
 def test_known_angles() -> None:
@@ -13,10 +13,9 @@ def test_known_angles() -> None:
     assert cosine[0].tolist() == pytest.approx([1, 0, np.sqrt(0.5), -1])
 
 
-def test_centring_subtracts_the_mean_over_tokens() -> None:
-    hidden = np.array([[[101, 0], [99, 0], [100, 1], [100, -1]]], dtype=np.float32)
-    assert cosine_by_layer(hidden, hidden[:, 0])[0].min() > 0.99
-    assert cosine_by_layer(hidden, hidden[:, 0], centre=True)[0].tolist() == pytest.approx([1, -1, 0, 0])
+def test_each_of_some_with_each_of_others() -> None:
+    found = cosines(np.array([[1.0, 0], [0, 2], [3, 3]]), np.array([[4.0, 0], [0, -1]]))
+    np.testing.assert_allclose(found, [[1, 0], [0, -1], [np.sqrt(0.5), -np.sqrt(0.5)]], atol=1e-12)
 
 
 def test_layers_are_kept_apart() -> None:
@@ -27,8 +26,7 @@ def test_layers_are_kept_apart() -> None:
 def test_a_vector_of_length_zero_has_similarity_zero() -> None:
     hidden = np.array([[[0, 0], [1, 0]]], dtype=np.float32)
     assert cosine_by_layer(hidden, hidden[:, 1]).tolist() == [[0, 1]]
-    one_token = hidden[:, 1:]
-    assert cosine_by_layer(one_token, one_token[:, 0], centre=True).tolist() == [[0]]
+    assert cosine_by_layer(hidden, hidden[:, 0]).tolist() == [[0, 0]]
 
 
 def test_never_outside_minus_one_and_one() -> None:

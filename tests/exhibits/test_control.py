@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.exhibits.control import Control, OneOf, SomeOf, Switch, Text, Whole, from_link, to_link
+from components.exhibits.view import CENTRED, CENTRINGS
 
 BACKBONES = ("bert-sentiment", "org/name", "a&b=c", "ü,+ %26", "gpt2")
 CONTROLS = (
@@ -15,7 +16,8 @@ CONTROLS = (
     Control("backbone", OneOf(lambda: BACKBONES), "bert-sentiment"),
     Control("backbones", SomeOf(lambda: BACKBONES), BACKBONES[:2]),
     Control("layer", Whole(-1, 200), -1),
-    Control("centred", Switch(), False),
+    Control("marked", Switch(), False),
+    CENTRED,
 )
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": st.text(st.characters(exclude_categories=["Cs"]), max_size=300),
@@ -23,7 +25,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "backbone": st.sampled_from(BACKBONES),
     "backbones": st.lists(st.sampled_from(BACKBONES), unique=True).map(tuple),
     "layer": st.integers(-1, 200),
-    "centred": st.booleans(),
+    "marked": st.booleans(),
+    "centred": st.sampled_from(CENTRINGS),
 }
 
 
@@ -36,7 +39,7 @@ def test_a_link_gives_back_what_it_was_made_of(state: dict[str, Any]) -> None:
 def test_what_is_as_on_arrival_is_left_out() -> None:
     arrival = {control.key: control.default for control in CONTROLS}
     assert to_link(arrival, CONTROLS) == ""
-    assert to_link({**arrival, "centred": True, "layer": 3}, CONTROLS) == "layer=3&centred=1"
+    assert to_link({**arrival, "marked": True, "layer": 3}, CONTROLS) == "layer=3&marked=1"
     assert to_link({**arrival, "backbones": ()}, CONTROLS) == "backbones="
 
 
@@ -49,7 +52,8 @@ def test_what_is_as_on_arrival_is_left_out() -> None:
         ("layer=1.5", "layer", "layer: '1.5' was given"),
         ("layer=" + "9" * 5000, "layer", "was given"),
         ("layer=٣", "layer", "layer: '٣' was given"),
-        ("centred=yes", "centred", "allowed are 0, 1"),
+        ("marked=yes", "marked", "allowed are 0, 1"),
+        ("centred=yes", "centred", "allowed are plain, centred, standardised"),
     ],
 )
 def test_a_mistake_is_named_and_leaves_the_rest(query: str, key: str, said: str) -> None:
@@ -58,6 +62,13 @@ def test_a_mistake_is_named_and_leaves_the_rest(query: str, key: str, said: str)
     assert said in str(faults[0])
     assert state["pair"] == "kept"
     assert state[key] == next(control.default for control in CONTROLS if control.key == key)
+
+
+def test_older_links_had_a_switch_for_what_is_a_choice_now() -> None:
+    read = [from_link(f"centred={text}", CONTROLS) for text in ("0", "1", "plain", "centred", "standardised")]
+    assert [state["centred"] for state, _ in read] == [CENTRINGS[place] for place in (0, 1, 0, 1, 2)]
+    assert not any(faults for _, faults in read)
+    assert to_link({"centred": "centred"}, [CENTRED]) == "centred=centred"
 
 
 def test_foreign_keys_are_nobodys_mistake() -> None:
@@ -98,8 +109,12 @@ def test_a_link_of_too_many_keys_is_as_on_arrival() -> None:
         ("layer", float("nan"), -1),
         ("layer", "3", -1),
         ("layer", None, -1),
-        ("centred", True, True),
-        ("centred", "", False),
+        ("marked", True, True),
+        ("marked", "", False),
+        ("centred", "standardised", "standardised"),
+        ("centred", "1", "plain"),
+        ("centred", True, "plain"),
+        ("centred", ["centred"], "plain"),
     ],
 )
 def test_whatever_a_browser_sends_is_a_value_of_the_controls_type(key: str, sent: Any, taken: Any) -> None:

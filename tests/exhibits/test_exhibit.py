@@ -12,7 +12,7 @@ import pytest
 from components.exhibits import panels
 from components.exhibits.comparison.alignment import align
 from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.control import Switch, Whole
+from components.exhibits.control import Choice, Switch, Whole
 from components.exhibits.edit.moves import align_versions
 from components.exhibits.edit.versions import versions
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, scale_html
@@ -58,7 +58,7 @@ def come(both: Comparison) -> list[tuple[Cell, Cell]]:
 
 def rows_of_words(given: Comparison) -> int:
     """A row for each word and for each special token of each backbone."""
-    found = align(given, 100, False)
+    found = align(given, 100, "plain")
     assert found
     return sum(sum(found.seen) + int(one.tokens.special.sum()) for one in first_answers(given))
 
@@ -75,7 +75,7 @@ def rows_of_moves(both: Comparison) -> int:
 ROWS: dict[str, Callable[[Any], int]] = {
     "similarity": lambda analysis: len(analysis.tokens.text),
     "outputs": lambda analysis: len(analysis.labels),
-    "heatmap": lambda analysis: len(analysis.tokens.text),
+    "heatmap": lambda analysis: len(analysis.tokens.text) + 3 * (analysis.query.reference == "cls"),
     "numbers": lambda analysis: len(analysis.tokens.text),
     "flow": lambda one: len(one.analysis.tokens.text) + len(one.steps) + len(one.analysis.labels),
     "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
@@ -114,7 +114,7 @@ def test_what_a_panel_is_called_is_said_in_every_language(panel: Panel[Any, Any]
             assert say(control.label)
             assert not control.info or say(control.info)
             own = control not in panel.controls
-            assert not own or isinstance(control.kind, Switch | Whole), control.key
+            assert not own or isinstance(control.kind, Choice | Switch | Whole), control.key
 
 
 @pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS)

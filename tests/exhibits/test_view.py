@@ -15,7 +15,19 @@ def view(layer: int = 2, **query: object) -> View:
 def test_a_view_is_one_row_of_its_analysis() -> None:
     analysis = FakeAnalyst().analyze(Query("first", "not good"))
     assert (View(analysis, 1).similarity == analysis.similarity[1]).all()
-    assert (View(analysis, 1, centred=True).similarity == analysis.centred[1]).all()
+    assert (View(analysis, 1, "centred").similarity == analysis.centred[1]).all()
+    assert (View(analysis, 1, "standardised").similarity == analysis.standardised[1]).all()
+
+
+def test_it_is_known_what_is_ordinary_where_the_reference_is_cls() -> None:
+    seen = view(1)
+    assert seen.band == tuple(seen.analysis.ordinary.plain[1].tolist())
+    centred = View(seen.analysis, 2, "centred")
+    assert centred.band == tuple(seen.analysis.ordinary.centred[2].tolist())
+    assert view(reference=0).band == view().band  # which is [CLS], too
+    assert view(reference=1).band is view(reference="pooled").band is None
+    assert seen.others == [1, 2, 3]
+    assert len(view(reference="pooled").others) == 4
 
 
 def test_the_reference_has_a_name() -> None:
@@ -33,8 +45,11 @@ def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:
     analysis = FakeAnalyst().analyze(Query("first", "not good"))
     for layer, seen in ((-1, 2), (0, 0), (1, 1), (2, 2), (3, 2), ("1", 2), (None, 2)):
         assert View.of(analysis, {"layer": layer}).layer == seen
-    assert View.of(analysis, {}).centred is False
-    assert View.of(analysis, {"centred": True}).centred is True
+    assert View.of(analysis, {}).centring == "plain"
+    for one in ("plain", "centred", "standardised"):
+        assert View.of(analysis, {"centred": one}).centring == one
+    for rubbish in ("1", True, None, 3, ["centred"]):
+        assert View.of(analysis, {"centred": rubbish}).centring == "plain"  # type: ignore[dict-item]  # a browser may send it
 
 
 def test_what_was_asked_is_one_line_in_which_the_task_is_called_as_on_the_page() -> None:

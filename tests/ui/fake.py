@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from components.anatomy import Anatomy
+from components.centring import Bands
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import (
@@ -225,6 +226,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
             raise PoolscopeError("reference", reference, "errors.range", low=0, high=total - 1)
         similarity[:, reference] = 1
     centred = (similarity - similarity.mean(axis=1, keepdims=True)).astype(np.float32)
+    standardised = (similarity**3).astype(np.float32)
     positions = np.zeros(total, dtype=bool)
     positions[tokens.cls] = True
     if query.pooling in ("mean", "attention"):
@@ -238,6 +240,8 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         layer=query.layer % (kind.layers + 1),
         similarity=similarity,
         centred=centred,
+        standardised=standardised,
+        ordinary=fake_bands(kind.layers),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
         probabilities=_probabilities(kind.problem_type, logits),
@@ -248,6 +252,13 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         warnings=warnings,
         milliseconds={"total": 1.5},
     )
+
+
+def fake_bands(layers: int) -> Bands:
+    """What is ordinary of a fake classifier: another band at every layer and for every centring."""
+    lows = np.linspace(0.1, 0.4, layers + 1)
+    bands = [lows[:, None] + np.array(ends) for ends in ((0, 0.2, 0.4), (-0.5, -0.3, -0.1), (-0.2, 0, 0.2))]
+    return Bands(*(band.astype(np.float32) for band in bands))
 
 
 def _tokens(kind: Kind, query: Query) -> Tokens:

@@ -16,7 +16,8 @@ from tests.ui.fake import FakeAnalyst
 
 KEYS = [
     "backbone", "architecture", "pooling", "head", "task", "layer", "tokens", "cls_index", "similarity",
-    "similarity_by_layer", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
+    "similarity_by_layer", "centred", "standardised", "ordinary", "ordinary_centred", "ordinary_standardised",
+    "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
     "body_trained", "warnings", "milliseconds",
 ]  # fmt: skip
 SPEC = [
@@ -171,6 +172,17 @@ def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() ->
     assert (len(answer["tokens"]), len(answer["similarity_by_layer"])) == (128, 7)
     assert len(json.dumps(answer)) <= 60_000
     np.testing.assert_allclose(answer["similarity_by_layer"], analysis.similarity, rtol=0, atol=1e-6)
+
+
+def test_it_says_what_is_ordinary_at_each_layer() -> None:
+    analysis = FakeAnalyst().analyze(Query("pair", "not good", layer=2))
+    answer = to_json(analysis)
+    for key, centring in (("", "plain"), ("_centred", "centred"), ("_standardised", "standardised")):
+        band = analysis.ordinary.of(centring)
+        assert band.shape == (7, 3)
+        np.testing.assert_allclose(answer[f"ordinary{key}"], band, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(answer["centred"], analysis.centred[2], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(answer["standardised"], analysis.standardised[2], rtol=0, atol=1e-6)
 
 
 def _curl(address: str, data: list[str]) -> dict[str, object]:

@@ -39,7 +39,7 @@ def test_layer_and_centring_redraw_without_the_engine(page: Page, analyst: Count
     page.set()
     page.values[page.tab.answer.layer] = 0
     first = page.take(page.tab.look(page.values))
-    page.values[page.tab.answer.centred] = True
+    page.values[page.tab.answer.centred] = "centred"
     second = page.take(page.tab.look(page.values))
     plot = place_of(page.tab.answer.panels, "similarity").plot
     assert first[plot].layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")

@@ -134,7 +134,7 @@ def test_another_view_asks_nothing() -> None:
     assert page.look("curves") is NOTHING
     left = page.ask()
     log = list(analyst.log)
-    page.set(centred=True)
+    page.set(centred="centred")
     centred, place = page.look("curves"), page.place("curves")
     assert set(centred) == set(place.parts)
     assert centred[place.plot].data[0].y != left[place.plot].data[0].y

@@ -17,7 +17,7 @@ def test_another_look_asks_nothing() -> None:
     log = list(analyst.log)
     assert page.look("words") == {part: left[part] for part in place.parts}
     seen = {left[place.below]}
-    for depth, centred in ((0, False), (50, False), (50, True)):
+    for depth, centred in ((0, "plain"), (50, "plain"), (50, "centred")):
         page.set(depth=depth, words_centred=centred)
         seen.add(page.look("words")[place.below])
     assert len(seen) == 4
@@ -31,7 +31,7 @@ def test_no_backbone_runs_for_another_depth(engine: Engine) -> None:
         page.ask()
         assert ran == EVERY
         for depth in range(0, 101, 5):
-            page.set(depth=depth, words_centred=depth % 2 == 0)
+            page.set(depth=depth, words_centred="centred" if depth % 2 == 0 else "plain")
             drawn = page.look("words")[page.place("words").below]
             assert drawn.count('class="word') > 0
             assert drawn.count("cell absent") == 0

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.control import (
+    Choice,
     Control,
     OneOf,
     SomeOf,
@@ -95,6 +96,8 @@ def values(control: Control[Any]) -> st.SearchStrategy[Any]:
             return st.lists(st.sampled_from(sorted(allowed())), unique=True).map(tuple)
         case Whole(least, most):
             return st.integers(least, most)
+        case Choice(options):
+            return st.sampled_from(options)
         case Switch():
             return st.booleans()
     raise AssertionError(control)
@@ -154,7 +157,7 @@ def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> No
     asked = Query("pair", "so good", "so bad", "mean", reference="pooled")
     assert updates[answer.shown].analysis.query == asked
     assert updates[answer.layer]["value"] == 1
-    assert updates[answer.centred] is True
+    assert updates[answer.centred] == "centred"
     drawn = updates[place_of(answer.panels, "similarity").plot].layout.xaxis.title.text
     assert "layer 1 of 6" in drawn
     assert drawn.startswith("centred")

@@ -15,7 +15,7 @@ from components.exhibits.comparison.curves import CURVES
 from components.exhibits.control import State
 from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report
-from components.exhibits.view import View, number
+from components.exhibits.view import CENTRINGS, View, number
 from components.texts import load_texts
 from components.types import Query
 from components.ui.classify.tab import Classify
@@ -80,7 +80,7 @@ def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
 
 def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
     anatomy = FakeAnalyst().anatomy(Query(backbone, text, **query))
-    return Document(report_of(anatomy, {"layer": 1, "centred": True}, link))
+    return Document(report_of(anatomy, {"layer": 1, "centred": "centred"}, link))
 
 
 def compared(given: Comparison, state: State | None = None, link: str = "") -> Document:
@@ -109,7 +109,7 @@ def test_every_figure_and_every_number_of_the_table_is_there(anatomy: Anatomy) -
     assert list(found.figures) == FIGURES
     words = found.text.split()
     for index in range(len(view.labels)):
-        for values in (anatomy.analysis.similarity, anatomy.analysis.centred):
+        for values in map(anatomy.analysis.cosines, CENTRINGS):
             assert number(values[2, index], 4) in words
     for name in FIGURES:
         assert f'id="{name}-plot"' in html
@@ -187,8 +187,8 @@ def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_lo
         "compare_text": "this is not good",
         "version_text": "this is good",
         "words_depth": 50,
-        "words_centred": True,
-        "compare_centred": True,
+        "words_centred": "centred",
+        "compare_centred": "centred",
     }
     given = tab.answer_to(state)
     found = Document(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN), SAY))
@@ -199,7 +199,9 @@ def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_lo
     assert SAY("heatmap.colour_centred") in found.text
     drawn = found.figures["curves"]["data"]
     assert isinstance(drawn, list)
-    plain, centred = (CURVES.show(given, {"compare_centred": one}, SAY).figure for one in (False, True))
+    plain, centred = (
+        CURVES.show(given, {"compare_centred": one}, SAY).figure for one in ("plain", "centred")
+    )
     assert drawn[0]["y"] == list(centred.data[0].y) != list(plain.data[0].y)
 
 

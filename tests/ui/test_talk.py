@@ -118,7 +118,7 @@ def test_what_talks_have_shown_can_still_be_shown(shows: dict[str, Show]) -> Non
 def test_a_slide_says_what_the_page_says(tell: Tell) -> None:
     state = 'text = "so good"\nbackbone = "last"\npooling = "mean"\nlayer = 1\ncentred = true'
     analysis = FakeAnalyst().analyze(Query("last", "so good", pooling="mean"))
-    look = {"layer": 1, "centred": True}
+    look = {"layer": 1, "centred": "centred"}
     reads, similarity = tell(("reads", state), ("similarity", state))
     assert reads.above == VERDICT.show(analysis, look, SAY).html
     assert similarity.figure == SIMILARITY.show(analysis, look, SAY).figure

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.exhibits.answer.ordinary import ENDS, SCALE, departures
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, width
 from components.exhibits.draw.style import (
@@ -36,14 +38,16 @@ SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The same cosines at every layer; on the page a click on a row studies that layer."""
     view = View.of(analysis, state)
-    scale = say("heatmap.colour_centred" if view.centred else "heatmap.colour")
+    scale = say(f"heatmap.colour_{view.centring}")
+    if view.bands is not None:
+        scale = say("ordinary.colour", cosine=scale)
     return Shown(
         heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
         words=_words(view, say),
         data=_data(view, say),
         figure=heatmap_figure(view, say),
         action=hint_html(say("heatmap.hint")),
-        above=scale_html(scale),
+        above=scale_html(scale, DIVERGING if view.bands is None else SCALE),
         about=asked_line(analysis, say),
         scale=scale,
         least_width=LEFT + 14 + 24 * len(view.labels),  # or the T tick labels would run into each other
@@ -57,13 +61,11 @@ def heatmap_figure(view: View, say: Texts) -> go.Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
     layers, total = view.by_layer.shape
     cells = go.Heatmap(
-        z=np.round(view.by_layer, 4).astype(np.float32),
+        **_colours(view, say),
         zmin=-1,
         zmax=1,
-        colorscale=DIVERGING,
         xgap=1,
         ygap=1,
-        hovertemplate=say("heatmap.hover", token="%{x}", layer="%{y}", value="%{z:.3f}") + "<extra></extra>",
         showscale=False,  # the page draws the scale, where it takes no room from the cells
     )
     longest = max(width(shorten(label)) + 2 for label in view.labels)
@@ -98,10 +100,26 @@ def heatmap_figure(view: View, say: Texts) -> go.Figure:
     return go.Figure(data=[cells], layout=frame)
 
 
+def _colours(view: View, say: Texts) -> dict[str, Any]:
+    """The cells: coloured by how far from ordinary they are or, where that is not known, by the cosine."""
+    hover = partial(say, "heatmap.hover", token="%{x}", layer="%{y}")
+    values = np.round(view.by_layer, 4).astype(np.float32)
+    if view.bands is None:
+        cosine = hover(value="%{z:.3f}") + "<extra></extra>"
+        return {"z": values, "colorscale": DIVERGING, "hovertemplate": cosine}
+    return {
+        "z": np.round(departures(view.by_layer, view.bands), 4),
+        "customdata": values,
+        "colorscale": SCALE,
+        "colorbar": {"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},  # of an image
+        "hovertemplate": hover(value="%{customdata:.3f}") + "<extra></extra>",
+    }
+
+
 def _words(view: View, say: Texts) -> str:
     """Where similarity is lowest and highest, the reference itself left out."""
     layers, total = view.by_layer.shape
-    others = [index for index in range(total) if index != view.reference] or [0]
+    others = view.others or [0]
     values = view.by_layer[:, others]
     found: dict[str, object] = {}
     for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
@@ -111,13 +129,21 @@ def _words(view: View, say: Texts) -> str:
             f"{end}_token": view.labels[others[column]],
             f"{end}_layer": layer,
         }
-    return say("heatmap.description", layers=layers, total=total, **found)
+    words = say("heatmap.description", layers=layers, total=total, **found)
+    if view.bands is None or not view.others:
+        return words
+    far = departures(view.by_layer, view.bands)[:, others]
+    less, more = int((far < 0).sum()), int((far > 0).sum())
+    return say.together((words, say("ordinary.cells", more=more, less=less, total=far.size)))
 
 
 def _data(view: View, say: Texts) -> pd.DataFrame:
-    """T rows by a column for each of the L + 1 layers."""
-    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(view.by_layer)]
-    tokens = ((say("table.index"), range(len(view.labels))), (say("table.token"), view.labels))
+    """T rows by a column for each of the L + 1 layers, and below them rows of what is ordinary there."""
+    ends = () if view.bands is None else tuple(say(f"table.ordinary_{end}") for end in ENDS)
+    rows = view.by_layer if view.bands is None else np.hstack([view.by_layer, view.bands])
+    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(rows)]
+    places = (*map(str, range(len(view.labels))), *("" for _ in ends))
+    tokens = ((say("table.index"), places), (say("table.token"), (*view.labels, *ends)))
     return data_frame((*tokens, *layers))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from html import escape
+from math import ceil, floor
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.exhibits.answer.ordinary import band_columns, band_shapes, band_words, beyond
 from components.exhibits.answer.shares import largest_share, share_text
 from components.exhibits.control import State
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
@@ -42,14 +44,17 @@ from components.types import Analysis
 ROW = 25  # pixels
 TOP = 68
 BRACKET = 34  # that a bracket with its label takes
+ROOM = 0.16  # of the axis, for a number beside a bar
+STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
+NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
 
 
 def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     """How similar each token's hidden state is to the reference, at the layer under study."""
     view = View.of(analysis, state)
     return Shown(
-        heading=say("similarity.heading", reference=shorten(reference_name(view, say), 40)),
-        words=say.together(filter(None, (_words(view, say), _share(view, say)))),
+        heading=_heading(view, say),
+        words=say.together(filter(None, (_words(view, say), band_words(view, say), _share(view, say)))),
         data=_data(view, say),
         figure=similarity_figure(view, say),
         legend=_legend(view, say),
@@ -68,7 +73,7 @@ def similarity_figure(view: View, say: Texts) -> go.Figure:
         x=[round(float(value), 4) for value in view.similarity],
         y=list(range(total)),
         marker={"color": _colours(view)},
-        text=[number(value) for value in view.similarity],
+        text=_values(view),
         textposition="outside",
         textangle=0,
         cliponaxis=False,
@@ -77,9 +82,14 @@ def similarity_figure(view: View, say: Texts) -> go.Figure:
         width=0.74,
     )
     left = tick_width(view.labels) + (BRACKET if view.is_pair else 0)
-    lowest = -1.0 if float(view.similarity.min()) < 0 else 0.0
-    key = "similarity.axis_centred" if view.centred else "similarity.axis"
-    title = say(key, reference=escape(shorten(reference_name(view, say), 30)), layer=layer_name(view, say))
+    start, ticks = _scale(view)
+    room = ROOM * (1 - start)
+    title = say(
+        f"similarity.axis_{view.centring}",
+        reference=escape(shorten(reference_name(view, say), 30)),
+        layer=layer_name(view, say),
+    )
+    title += say("similarity.start", start=number(start)) if start else ""
     brackets = segment_lines(  # at the left of the labels
         view,
         say,
@@ -93,20 +103,50 @@ def similarity_figure(view: View, say: Texts) -> go.Figure:
         margin={"l": left, "r": 14, "t": TOP, "b": 12},
         xaxis=value_axis(
             title,
-            range=[lowest * 1.16, 1.16],  # room for the values beside the bars
-            tickvals=[-1, -0.5, 0, 0.5, 1] if lowest < 0 else [0, 0.25, 0.5, 0.75, 1],
+            range=[start - (room if start < 0 else 0), 1 + room],
+            tickvals=ticks,
             side="top",
             **ZERO_LINE,
         ),
         yaxis=row_axis(tick_texts(view)),
         **brackets,
     )
+    frame["shapes"] += band_shapes(view)
     return go.Figure(data=[bars], layout=frame)
+
+
+def _heading(view: View, say: Texts) -> str:
+    """The finding, where it is known what is ordinary; else the question."""
+    name = shorten(reference_name(view, say), 40)
+    if view.band is None or not view.others:
+        return say("similarity.heading", reference=name)
+    _, more = beyond(view)
+    return say("ordinary.heading", reference=name, count=len(more), total=len(view.others))
+
+
+def _scale(view: View) -> tuple[float, list[float]]:
+    """Where the axis starts and its ticks: the same at every layer, low enough for all of them."""
+    lowest = float(view.by_layer.min())
+    if view.bands is not None:
+        lowest = min(lowest, float(view.bands.min()))
+    lowest = round(lowest, 4)
+    step = next((step for step in STEPS if 1 - lowest > 2 * step), STEPS[-1])
+    grid = min(step, NARROW)
+    start = min(floor(round(lowest / grid, 3)), round(1 / grid) - 2) * grid
+    ticks = [step * place for place in range(ceil(start / step - 1e-6), round(1 / step) + 1)]
+    return round(start, 2) + 0.0, [round(tick, 2) for tick in ticks]
+
+
+def _values(view: View) -> list[str]:
+    """The numbers beside the bars, in bold where they are more than is ordinary."""
+    _, more = beyond(view)
+    texts = map(number, view.similarity)
+    return [f"<b>{text}</b>" if index in more else text for index, text in enumerate(texts)]
 
 
 def _words(view: View, say: Texts) -> str:
     """The token that is most and the one that is least similar, the reference itself left out."""
-    others = [index for index in range(len(view.labels)) if index != view.reference]
+    others = view.others
     if not others:
         return say("similarity.description_one", most=view.labels[0], most_value=number(view.similarity[0]))
     values = view.similarity[others]
@@ -136,7 +176,8 @@ def _data(view: View, say: Texts) -> pd.DataFrame:
         "share": reads.share,
         "similarity": view.similarity,
     }
-    return data_frame((say(f"table.{name}"), values) for name, values in columns.items())
+    titled = ((say(f"table.{name}"), values) for name, values in columns.items())
+    return data_frame((*titled, *band_columns(view, say)))
 
 
 def _legend(view: View, say: Texts) -> str:
@@ -151,6 +192,10 @@ def _legend(view: View, say: Texts) -> str:
         items.append(key_html("special", say("legend.special")))
     marks = {mark(label) for label in view.labels}
     items += [f"<li>{escape(say(f'legend.{sign}'))}</li>" for sign in MARKS if sign in marks]
+    if view.band is not None:
+        items.append(key_html("band", say("ordinary.band")))
+    if beyond(view)[1]:
+        items.append(f"<li><b>0.00</b> {escape(say('ordinary.bold'))}</li>")
     return legend_html(*items)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from components.exhibits.answer.ordinary import SIMILARITIES, all_columns
 from components.exhibits.answer.shares import flat_tokens
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
@@ -23,14 +24,15 @@ from components.exhibits.view import (
 from components.texts import Texts
 from components.types import Analysis
 
-NUMERIC = (0, 7, 8, 9, 10)  # columns: index, share, both similarities, dimensions under a maximum
+NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
+ALWAYS = 11  # columns; the ordinary ones, behind them, are in the caption
 
 
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     """T rows with a link that saves them as CSV."""
     view = View.of(analysis, state)
     data = _data(view, say)
-    caption = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
+    caption = _caption(view, say)
     link = csv_link(data, "poolscope.csv", say("table.download"))
     return Shown(data=data, html=link + table_html(_rounded(view, data, say), NUMERIC, caption))
 
@@ -57,12 +59,25 @@ def _data(view: View, say: Texts) -> pd.DataFrame:
         "special": [yes_or_no(one, say) for one in tokens.special],
         "read": [yes_or_no(one, say) for one in analysis.reads.positions],
         "share": analysis.reads.share,
-        "similarity": analysis.similarity[view.layer],
-        "centred": analysis.centred[view.layer],
+        **{name: analysis.cosines(centring)[view.layer] for name, centring in SIMILARITIES},
     }
     if analysis.reads.wins is not None:
         columns["wins"] = analysis.reads.wins
-    return data_frame((say(f"table.{name}"), cells) for name, cells in columns.items())
+    titled = ((say(f"table.{name}"), cells) for name, cells in columns.items())
+    return data_frame((*titled, *all_columns(view, say)))
+
+
+def _caption(view: View, say: Texts) -> str:
+    """What the numbers are, and what is ordinary at the layer under study."""
+    about = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
+    ranges = [
+        say("ordinary.range", what=say(f"table.{name}"), low=number(band[0]), high=number(band[2]))
+        for name, centring in SIMILARITIES
+        if (band := View(view.analysis, view.layer, centring).band) is not None
+    ]
+    if not ranges:
+        return about
+    return say.together((about, say("ordinary.caption", ranges=say.listed(ranges))))
 
 
 def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
@@ -71,10 +86,14 @@ def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
     shown = {
         "raw": [visible(text) for text in analysis.tokens.text],
         "share": [_share(view, index, say) for index in range(len(view.labels))],
-        "similarity": [number(value, 4) for value in analysis.similarity[view.layer]],
-        "centred": [number(value, 4) for value in analysis.centred[view.layer]],
+        **{
+            name: [number(value, 4) for value in analysis.cosines(centring)[view.layer]]
+            for name, centring in SIMILARITIES
+        },
     }
-    return data.assign(**{say(f"table.{name}"): cells for name, cells in shown.items()}).astype(str)
+    rounded = data.assign(**{say(f"table.{name}"): cells for name, cells in shown.items()})
+    wins = analysis.reads.wins is not None
+    return rounded.iloc[:, : ALWAYS + wins].astype(str)
 
 
 def _share(view: View, index: int, say: Texts) -> str:

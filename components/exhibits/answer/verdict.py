@@ -16,7 +16,9 @@ from components.exhibits.view import View, indices
 from components.texts import Sentence, Texts
 from components.types import Analysis
 
-READING = ("reading_reads", "reading_similarity", "reading_centred", "reading_share", "reading_untrained")
+READING = tuple(
+    f"reading_{key}" for key in ("reads", "similarity", "ordinary", "centred", "share", "untrained")
+)
 NAMED = 4  # tokens that the sentence names; more are only counted
 
 

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.segmentation import Span, holding, words
 from components.exhibits.view import View
@@ -74,7 +75,7 @@ class Alignment:
         return self.texts[text][start:end].strip()
 
 
-def align(comparison: Comparison, depth: float, centred: bool) -> Alignment | None:
+def align(comparison: Comparison, depth: float, centring: Centring) -> Alignment | None:
     """The words of the comparison so far at ``depth`` percent of the layers; None without any answer."""
     found = {one.backbone.key: chosen for one in comparison.compared if (chosen := _chosen(one))}
     if not found:
@@ -86,7 +87,7 @@ def align(comparison: Comparison, depth: float, centred: bool) -> Alignment | No
         words(text, (span for tokens in told for span in _spans(tokens, number)))
         for number, text in enumerate(texts)
     )
-    views = {key: View(one, nearest(depth, one.layers), centred) for key, one in found.items()}
+    views = {key: View(one, nearest(depth, one.layers), centring) for key, one in found.items()}
     return Alignment(texts, cut, {key: _tokenized(view, cut) for key, view in views.items()})
 
 

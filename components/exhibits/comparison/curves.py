@@ -12,18 +12,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
-from components.exhibits.control import Control, State, Switch
+from components.exhibits.control import Control, State
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.style import CHARACTER, GRID, axis, layout
 from components.exhibits.evidence.intervals import MARKS
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import Column, data_frame
-from components.exhibits.view import TEXT, number
+from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number
 from components.texts import Texts
 from components.types import Analysis, Floats
 
-CURVES_CENTRED = Control("compare_centred", Switch(), False, "view.centred", "view.centred_info")
+CURVES_CENTRED = Control("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box
 HEIGHT, TOP, BOTTOM, LEFT = 400, 14, 50, 66  # pixels
 NAME = 24  # characters of a name
@@ -49,14 +50,15 @@ class Curve:
 
 def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
     """The curves of the first version; no data where there is none."""
-    lines = curves_of(comparison, CURVES_CENTRED.of(state))
+    centring = centring_of(CURVES_CENTRED, state)
+    lines = curves_of(comparison, centring)
     hints = [say("compare.curves_hint" if lines else "compare.curves_none")]
     hints += [] if comparison.after is None else [say("edit.curves")]
     return Shown(
         heading=say("compare.curves_heading"),
         words=_words(lines, say),
         data=_data(comparison, say) if lines else None,
-        figure=curves_figure(lines, say) if comparison.cells else None,
+        figure=curves_figure(lines, centring, say) if comparison.cells else None,
         above="".join(map(hint_html, hints)),
         about=_about(comparison, say) if comparison.cells else "",
         least_width=LEAST_WIDTH,
@@ -66,7 +68,7 @@ def curves(comparison: Comparison, state: State, say: Texts) -> Shown:
 CURVES = Exhibit("curves", curves, plotted=True, controls=(CURVES_CENTRED,))
 
 
-def curves_of(comparison: Comparison, centred: bool) -> tuple[Curve, ...]:
+def curves_of(comparison: Comparison, centring: Centring) -> tuple[Curve, ...]:
     """A curve for each backbone with an answer; none where [CLS] is the only token.
 
     All poolings of a backbone share their hidden states, so any of its answers will do.
@@ -75,11 +77,11 @@ def curves_of(comparison: Comparison, centred: bool) -> tuple[Curve, ...]:
     for compared in comparison.compared:
         analysis = next((analysis for _, analysis in answered(compared.cells)), None)
         if analysis is not None and len(analysis.tokens.text) > 1:
-            found.append(Curve(comparison.names[compared.backbone.key], _mean(analysis, centred)))
+            found.append(Curve(comparison.names[compared.backbone.key], _mean(analysis, centring)))
     return tuple(found)
 
 
-def curves_figure(lines: Sequence[Curve], say: Texts) -> go.Figure:
+def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> go.Figure:
     """Lines over the relative depth, each with its name at its end."""
     low, high = _range(lines)
     names = tuple(shorten(line.name, NAME) for line in lines)
@@ -105,7 +107,7 @@ def curves_figure(lines: Sequence[Curve], say: Texts) -> go.Figure:
             gridcolor=GRID,
             zeroline=low < 0,
             zerolinecolor="rgba(128, 128, 128, 0.8)",
-            title={"text": say("compare.curves_axis"), "standoff": 8, "font": {"size": 13}},
+            title={"text": say(f"compare.curves_axis_{centring}"), "standoff": 8, "font": {"size": 13}},
         ),
         shapes=[
             _leader(index, float(line.values[-1]), end)
@@ -133,14 +135,15 @@ def _words(lines: Sequence[Curve], say: Texts) -> str:
 
 
 def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
-    """A row for each layer of each backbone: depth in percent, mean similarity, plain and centred."""
-    plain, centred = curves_of(comparison, False), curves_of(comparison, True)
+    """A row for each layer of each backbone: depth in percent, mean similarity, for each centring."""
+    plain, centred, standardised = (curves_of(comparison, one) for one in CENTRINGS)
     columns: dict[str, Column] = {
         "backbone": [line.name for line in plain for _ in line.values],
         "layer_number": [layer for line in plain for layer in range(len(line.values))],
         "depth": np.concatenate([line.depth for line in plain]),
         "mean": np.concatenate([line.values for line in plain]),
         "mean_centred": np.concatenate([line.values for line in centred]),
+        "mean_standardised": np.concatenate([line.values for line in standardised]),
     }
     return data_frame((say(f"away.{name}"), values) for name, values in columns.items())
 
@@ -153,10 +156,9 @@ def _about(comparison: Comparison, say: Texts) -> str:
     return say(key, text=text, text_pair=text_pair)
 
 
-def _mean(analysis: Analysis, centred: bool) -> Floats:
+def _mean(analysis: Analysis, centring: Centring) -> Floats:
     """(L + 1,) similarities to [CLS], averaged over the other tokens."""
-    by_layer = analysis.centred if centred else analysis.similarity
-    mean: Floats = np.delete(by_layer, analysis.tokens.cls, axis=1).mean(axis=1)
+    mean: Floats = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1).mean(axis=1)
     return mean
 
 

@@ -7,19 +7,20 @@ from html import escape
 
 import pandas as pd
 
+from components.centring import Centring
 from components.exhibits.comparison.alignment import Alignment, Token, Tokenized, align, mean
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.words_columns import Row, columns, labels
-from components.exhibits.control import Control, State, Switch, Whole
+from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import segment_key
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, legend_html, scale_html
 from components.exhibits.tables import csv_link, data_frame
-from components.exhibits.view import number
+from components.exhibits.view import HOW, centring_of, number
 from components.texts import Texts
 
 DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
-WORDS_CENTRED = Control("words_centred", Switch(), False, "view.centred", "view.centred_info")
+WORDS_CENTRED = Control("words_centred", HOW, "plain", "view.centring", "view.centring_info")
 NAME = 40  # characters of a backbone or a word in a sentence
 COLUMNS = (
     *("backbone", "layer", "text", "number", "word", "characters"),
@@ -29,13 +30,13 @@ COLUMNS = (
 
 def words(comparison: Comparison, state: State, say: Texts) -> Shown:
     """A column for each word, a row for each backbone, at a depth of one's choice."""
-    centred = WORDS_CENTRED.of(state)
-    found = align(comparison, DEPTH.of(state), centred)
+    centring = centring_of(WORDS_CENTRED, state)
+    found = align(comparison, DEPTH.of(state), centring)
     if found is None:
         return Shown()
     rows = [Row(comparison.names[spec.key], found.backbones.get(spec.key)) for spec in comparison.backbones]
     data = _data(found, say) if any(row.aligned for row in rows) else None
-    html = "" if data is None else _html(found, rows, data, centred, say)
+    html = "" if data is None else _html(found, rows, data, centring, say)
     return Shown(
         heading=say("words.heading"),
         words=_words(found, rows, say),
@@ -54,13 +55,13 @@ WORDS = Exhibit(
 )
 
 
-def _html(found: Alignment, rows: Sequence[Row], data: pd.DataFrame, centred: bool, say: Texts) -> str:
+def _html(found: Alignment, rows: Sequence[Row], data: pd.DataFrame, centring: Centring, say: Texts) -> str:
     """The columns with their legend, and a link that saves their numbers."""
     choose = escape(say("words.choose"))
     return (
         f'<fieldset class="words" style="--rows: {len(rows)}"><legend class="unseen">{choose}</legend>'
         f'<div class="scroll">{columns(found, rows, say)}</div></fieldset>'
-        f"{scale_html(say('heatmap.colour_centred' if centred else 'heatmap.colour'))}"
+        f"{scale_html(say(f'heatmap.colour_{centring}'))}"
         f"{legend_html(*_legend(rows, say))}"
         f"{csv_link(data, 'poolscope-words.csv', say('table.download'))}"
     )

@@ -93,7 +93,7 @@ class AlignedVersions:
 
 def align_versions(versions: Versions) -> AlignedVersions | None:
     """Both versions word by word, as far as they have come; None before both have any answer."""
-    before, after = align(versions.before, WHOLE_DEPTH, False), align(versions.after, WHOLE_DEPTH, False)
+    before, after = (align(one, WHOLE_DEPTH, "plain") for one in (versions.before, versions.after))
     return None if before is None or after is None else AlignedVersions(before, after)
 
 

@@ -93,7 +93,7 @@ const image = (plot, button) => {
   if (button.dataset.scale) { // on the page it stands beside the plot
     data[0].showscale = true;
     const words = { text: escaped(button.dataset.scale), side: "right", font: { size: WORDS } };
-    data[0].colorbar = { title: words, thickness: 12, outlinewidth: 0 };
+    data[0].colorbar = { ...data[0].colorbar, title: words, thickness: 12, outlinewidth: 0 };
     layout.width += SCALE;
     margin.r += SCALE;
   }

@@ -98,7 +98,7 @@ class Answer:
             say("question.head"): say(f"away.head_{query.head}", task=query.task),
             say("view.layer"): layer_name(view, say),
             say("view.reference"): reference_name(view, say),
-            say("view.centred"): say("table.yes" if view.centred else "table.no"),
+            say("view.centring"): say(f"view.{view.centring}"),
         }
 
     def _looked_at(self) -> list[Place]:

@@ -147,7 +147,7 @@ def test_the_source_of_a_swap_begins_with_the_pooling(loaded: Callable[[str], Ba
 def test_the_analysis_is_that_of_analyze(engine: Engine) -> None:
     query = Query(KEYS[0], *INPUTS[0], pooling="mean")
     one, other = engine.analyze(query), engine.anatomy(query).analysis
-    for field in ("similarity", "centred", "pooled", "logits", "probabilities"):
+    for field in ("similarity", "centred", "standardised", "pooled", "logits", "probabilities"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
     assert (one.labels, one.warnings, one.backbone) == (other.labels, other.warnings, other.backbone)
 

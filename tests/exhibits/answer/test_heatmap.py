@@ -2,8 +2,10 @@ import re
 from html import unescape
 
 import numpy as np
+import pytest
 
 from components.exhibits.answer.heatmap import HEATMAP
+from components.exhibits.answer.ordinary import departures
 from components.exhibits.exhibit import Shown, heading_html
 from components.texts import load_texts
 from components.types import Analysis, Query
@@ -21,11 +23,50 @@ def shown(given: Analysis, layer: int = 6) -> Shown:
     return HEATMAP.show(given, {"layer": layer}, SAY)
 
 
-def test_cells_are_the_similarities_on_a_scale_centred_on_zero() -> None:
-    given = analysis()
+def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where_they_are_not() -> None:
+    given = analysis(text="not good at all, and not bad")
     (cells,) = shown(given).figure.data
+    np.testing.assert_allclose(cells.customdata, given.similarity, atol=1e-4)  # what pointing at one says
+    low, _, high = np.moveaxis(given.ordinary.plain[:, None], 2, 0)
+    assert ((cells.z > 0) == (given.similarity > high)).all()
+    assert ((cells.z < 0) == (given.similarity < low)).all()
+    assert (cells.z > 0).any()
+    assert (cells.z < 0).any()
+    assert (cells.z == 0).any()
+    assert (cells.z[:, 0] == 1).all()  # the reference
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+    stops = {place: colour for place, colour in cells.colorscale if abs(place - 0.5) < 0.021}
+    assert set(stops) == {0.48, 0.52}
+    assert min(abs(cells.z[cells.z != 0])) / 2 > 0.02  # beyond the grey
+
+
+def test_what_is_farther_from_ordinary_has_more_colour() -> None:
+    values, bands = np.linspace(-1, 1, 41, dtype=np.float32)[None], np.array([[-0.2, 0.1, 0.5]], np.float32)
+    shades = departures(values, bands)[0]
+    assert (shades[0], shades[-1]) == (-1, 1)
+    assert (np.diff(shades) >= 0).all()
+    assert ((shades == 0) == ((values[0] >= bands[0, 0]) & (values[0] <= bands[0, 2]))).all()
+
+
+@pytest.mark.parametrize("reference", ["pooled", 1])
+def test_cells_are_the_similarities_on_a_scale_centred_on_zero_where_the_reference_is_not_cls(
+    reference: str | int,
+) -> None:
+    given = FakeAnalyst().analyze(Query("pair", "not good", reference=reference))
+    seen = shown(given)
+    (cells,) = seen.figure.data
     np.testing.assert_allclose(cells.z, given.similarity, atol=1e-4)
     assert (cells.zmin, cells.zmax) == (-1, 1)
+    assert "rdinary" not in heading_html(seen, "heatmap", SAY)
+    assert len(seen.data) == len(given.tokens.text)
+
+
+def test_it_says_how_many_cells_are_not_ordinary() -> None:
+    given = analysis(text="not good at all, and not bad")
+    others, band = given.similarity[:, 1:], given.ordinary.plain[:, None]
+    more, less = (others > band[..., 2]).sum(), (others < band[..., 0]).sum()
+    said = f"Above what is ordinary at their layer: {more} of {others.size} cells; below it: {less}."
+    assert said in shown(given).words
 
 
 def test_the_layer_under_study_is_framed() -> None:
@@ -60,7 +101,9 @@ def test_its_numbers_are_a_row_for_each_token_and_a_column_for_each_layer() -> N
     head, *found = rows(shown(given, 3))
     assert head[2:] == [f"layer {layer}" for layer in range(7)]
     values = np.array([numbers(row[2:]) for row in found])
-    np.testing.assert_allclose(values, given.similarity.T, rtol=1e-6)
+    np.testing.assert_allclose(values[:-3], given.similarity.T, rtol=1e-6)
+    assert [row[:2] for row in found[-3:]] == [["", f"ordinary {end}"] for end in ("low", "median", "high")]
+    np.testing.assert_allclose(values[-3:], given.ordinary.plain.T, rtol=1e-6)
 
 
 def test_it_says_where_it_is_highest_and_lowest() -> None:
@@ -77,7 +120,7 @@ def test_there_are_three_ways_to_save_it_and_each_names_the_plot() -> None:
     html = heading_html(shown(analysis(text="not good at all", backbone="first"), 1), "heatmap", SAY)
     assert re.findall(r'data-export="(\w+)" data-plot="heatmap"', html) == ["png", "svg"]
     assert 'download="poolscope-heatmap.csv"' in html
-    assert 'data-scale="cosine similarity"' in html
+    assert 'data-scale="cosine similarity, grey where it is ordinary for the layer"' in html
     assert "“not good at all” · First token · sentiment · pooling native · own head" in unescape(html)
 
 

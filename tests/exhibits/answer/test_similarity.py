@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from components.centring import Centring
 from components.exhibits.answer.similarity import ROW, SIMILARITY
 from components.exhibits.draw.style import FIRST, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Shown
+from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.exhibits.showing import numbers, rows
@@ -16,8 +20,8 @@ def analysis(text: str = "not good", text_pair: str = "", backbone: str = "first
     return FakeAnalyst().analyze(Query(backbone, text, text_pair))
 
 
-def shown(given: Analysis, layer: int = 2, centred: bool = False) -> Shown:
-    return SIMILARITY.show(given, {"layer": layer, "centred": centred}, SAY)
+def shown(given: Analysis, layer: int = 2, centring: Centring = "plain") -> Shown:
+    return SIMILARITY.show(given, {"layer": layer, "centred": centring}, SAY)
 
 
 def test_bars_are_the_similarities_in_reading_order_and_repeated_tokens_stay_apart() -> None:
@@ -36,19 +40,85 @@ def test_tokens_that_the_head_reads_have_a_dot_and_their_colour() -> None:
 
 def test_a_pair_is_bracketed() -> None:
     layout = shown(analysis("not good", "bad")).figure.layout
-    assert [(shape.y0, shape.y1) for shape in layout.shapes] == [(0.62, 2.38), (3.62, 4.38)]
+    assert [(shape.y0, shape.y1) for shape in layout.shapes[:2]] == [(0.62, 2.38), (3.62, 4.38)]
     assert [note.text for note in layout.annotations] == ["first text", "second text"]
-    assert not shown(analysis()).figure.layout.shapes
+    assert len(layout.shapes) - len(shown(analysis()).figure.layout.shapes) == 2
 
 
-def test_the_axis_starts_at_zero_unless_a_value_is_negative() -> None:
-    assert shown(analysis()).figure.layout.xaxis.range[0] == 0
-    assert shown(analysis(), centred=True).figure.layout.xaxis.range[0] < -1
+@pytest.mark.parametrize("centring", CENTRINGS)
+def test_behind_the_bars_is_what_is_ordinary_at_the_layer(centring: Centring) -> None:
+    given = analysis("not good at all")
+    for layer in range(3):
+        low, median, high = map(float, given.ordinary.of(centring)[layer])
+        seen = shown(given, layer, centring)
+        band, line = seen.figure.layout.shapes
+        assert (band.x0, band.x1, band.layer, line.x0, line.x1) == (low, high, "below", median, median)
+        assert (band.yref, band.y0, band.y1) == ("paper", 0, 1)
+        assert SAY("ordinary.band") in seen.legend
+
+
+@pytest.mark.parametrize("centring", CENTRINGS)
+def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Centring) -> None:
+    given = analysis("not good at all, and not bad")
+    for layer in range(3):
+        seen = shown(given, layer, centring)
+        (bars,) = seen.figure.data
+        low, _, high = given.ordinary.of(centring)[layer]
+        values = given.cosines(centring)[layer]
+        more = [index for index, value in enumerate(values) if index != 0 and value > high]
+        less = [index for index, value in enumerate(values) if index != 0 and value < low]
+        said = f"More like [CLS] than tokens of other sentences are: {len(more)} of {len(values) - 1}"
+        assert seen.heading == said
+        assert [index for index, text in enumerate(bars.text) if text.startswith("<b>")] == more
+        assert f"Above it: {len(more)} tokens, below it: {len(less)}." in seen.words
+        assert (SAY("ordinary.bold") in seen.legend) == bool(more)
+
+
+@pytest.mark.parametrize("reference", ["pooled", 1])
+def test_of_another_reference_it_is_not_said_what_is_ordinary(reference: str | int) -> None:
+    seen = shown(FakeAnalyst().analyze(Query("first", "not good", reference=reference)))
+    assert not seen.figure.layout.shapes
+    assert seen.heading.startswith("How similar is each token to ")
+    assert not any("rdinary" in text for text in (seen.words, seen.legend, *seen.data.columns))
+    assert not any("<b>" in text for text in seen.figure.data[0].text)
+
+
+@pytest.mark.parametrize("centring", CENTRINGS)
+def test_the_axis_stays_put_while_the_layer_moves_and_holds_every_value(centring: Centring) -> None:
+    given = analysis("not good at all")
+    (span,) = {shown(given, layer, centring).figure.layout.xaxis.range for layer in range(3)}
+    assert span[0] <= given.cosines(centring).min() + 1e-4
+    assert span[0] <= given.ordinary.of(centring).min() + 1e-4
+    assert span[1] > 1
+
+
+@pytest.mark.parametrize(
+    ("lowest", "start", "ticks"),
+    [
+        (0.96, 0.96, [0.96, 0.98, 1.0]),
+        (0.62, 0.6, [0.6, 0.7, 0.8, 0.9, 1.0]),
+        (0.05, 0.0, [0.0, 0.25, 0.5, 0.75, 1.0]),
+        (-0.14, -0.2, [0.0, 0.5, 1.0]),
+        (-1.0, -1.0, [-1.0, -0.5, 0.0, 0.5, 1.0]),
+    ],
+)
+def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float, ticks: list[float]) -> None:
+    made = FakeAnalyst().analyze(Query("first", "not good", reference="pooled"))
+    values = np.ones_like(made.similarity)
+    values[0, 1] = lowest
+    axis = shown(replace(made, similarity=values)).figure.layout.xaxis
+    room = axis.range[1] - 1
+    assert axis.range[0] == pytest.approx(start - (room if start < 0 else 0))
+    assert list(axis.tickvals) == pytest.approx(ticks)
+    assert ("axis from" in axis.title.text) == (start != 0)
+    assert start == 0 or f"axis from {number(start)}" in axis.title.text
 
 
 def test_the_axis_says_what_it_measures() -> None:
-    title = shown(analysis()).figure.layout.xaxis.title.text
-    assert title == "cosine similarity to [CLS],<br>layer 2 of 2"
+    titles = [shown(analysis(), centring=one).figure.layout.xaxis.title.text for one in CENTRINGS]
+    assert titles[0].startswith("cosine similarity to [CLS],<br>layer 2 of 2")
+    assert titles[1].startswith("centred cosine similarity to [CLS],<br>layer 2 of 2")
+    assert titles[2].startswith("standardised cosine similarity to [CLS],<br>layer 2 of 2")
 
 
 def test_rows_have_a_fixed_height() -> None:
@@ -64,7 +134,7 @@ def test_hover_names_token_place_and_share() -> None:
 
 
 def test_it_is_described_in_words() -> None:
-    assert shown(analysis()).heading == "How similar is each token to [CLS]?"
+    assert shown(analysis("good", backbone="last")).heading == "How similar is each token to “good”?"
     assert "Bar chart, one bar for each of 4 tokens." in shown(analysis()).words
     assert "Bar chart with one bar: good with 1.00." in shown(analysis("good", backbone="last")).words
 
@@ -80,12 +150,15 @@ def test_the_legend_explains_what_occurs() -> None:
     assert "##" not in single
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_its_numbers_are_those_of_the_bars(centred: bool) -> None:
+@pytest.mark.parametrize("centring", CENTRINGS)
+def test_its_numbers_are_those_of_the_bars(centring: Centring) -> None:
     given = analysis("not good at all")
-    head, *found = rows(shown(given, layer=1, centred=centred))
+    head, *found = rows(shown(given, layer=1, centring=centring))
     assert head[:2] == ["index", "token"]
     assert [row[1] for row in found] == list(given.tokens.text)
-    values = (given.centred if centred else given.similarity)[1]
+    values = given.cosines(centring)[1]
     np.testing.assert_allclose(numbers([row[4] for row in found]), values, rtol=1e-6)
     assert [row[2] == "yes" for row in found] == given.reads.positions.tolist()
+    assert head[5:] == ["ordinary low", "ordinary median", "ordinary high"]
+    for row in found:
+        np.testing.assert_allclose(numbers(row[5:]), given.ordinary.of(centring)[1], rtol=1e-6)

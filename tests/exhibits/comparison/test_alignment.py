@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
+from components.centring import Centring
 from components.engine.encoding import encode
 from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean, nearest
 from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.view import CENTRINGS
 from components.types import Analysis, BackboneSpec, Cell, Compared, Query, Reads, Tokens
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
@@ -55,7 +57,7 @@ def analysis(family: str, text: str, text_pair: str = "") -> Analysis:
     reads = Reads(np.arange(total) == tokens.cls, np.zeros(total, dtype=np.float32))
     made = FakeAnalyst().analyze(Query("first", "any"))
     query = Query(family, text, text_pair)
-    values = {"similarity": similarity, "centred": similarity / 2}
+    values = {"similarity": similarity, "centred": similarity / 2, "standardised": similarity / 3}
     return replace(made, query=query, tokens=tokens, reads=reads, layer=LAYERS, **values)
 
 
@@ -67,8 +69,8 @@ def comparison(*answers: Analysis) -> Comparison:
     return Comparison(specs, ("native",), tuple(cells), "done")
 
 
-def aligned(*answers: Analysis, depth: float = 100, centred: bool = False) -> Alignment:
-    found = align(comparison(*answers), depth, centred)
+def aligned(*answers: Analysis, depth: float = 100, centring: Centring = "plain") -> Alignment:
+    found = align(comparison(*answers), depth, centring)
     assert found
     return found
 
@@ -172,8 +174,9 @@ def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
     first = [place for place, (start, end) in enumerate(spans) if 0 <= start < end <= 4]
     assert len(first) > 1
     for depth, layer in ((0, 0), (12, 0), (13, 1), (50, 2), (100, 4)):
-        for centred, values in ((False, one.similarity), (True, one.centred)):
-            line = aligned(one, depth=depth, centred=centred).backbones["bert"]
+        for centring in CENTRINGS:
+            values = one.cosines(centring)
+            line = aligned(one, depth=depth, centring=centring).backbones["bert"]
             assert (line.layer, line.last) == (layer, LAYERS)
             expected = sum(float(values[layer, place]) for place in first) / len(first)
             assert mean(line.words[0][0]) == pytest.approx(expected)
@@ -210,7 +213,7 @@ def test_reads_are_those_of_native_where_there_is_an_answer() -> None:
     whole = comparison(one)
 
     def pooling(*cells: Cell) -> str:
-        found = align(replace(whole, compared=(Compared(whole.backbones[0], cells),)), 100, False)
+        found = align(replace(whole, compared=(Compared(whole.backbones[0], cells),)), 100, "plain")
         return found.backbones["bert"].pooling if found else ""
 
     mean_cell, native = (Cell(answer.query, answer) for answer in under.values())

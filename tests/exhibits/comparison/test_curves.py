@@ -9,11 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import HEIGHT, LINE, Curve, curves, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html
 from components.exhibits.tables import to_csv
-from components.exhibits.view import number
+from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.compared import answer, comparison
@@ -31,13 +32,13 @@ def compared(*keys: str, text: str = "not good at all") -> Comparison:
     return Comparison(specs, POOLINGS, tuple(analyst.compare(asked)))
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_a_point_is_the_mean_over_all_tokens_but_cls(centred: bool) -> None:
+@pytest.mark.parametrize("centring", CENTRINGS)
+def test_a_point_is_the_mean_over_all_tokens_but_cls(centring: Centring) -> None:
     for line, key in zip(
-        curves_of(compared("first", "last", "pair"), centred), ("first", "last", "pair"), strict=True
+        curves_of(compared("first", "last", "pair"), centring), ("first", "last", "pair"), strict=True
     ):
         analysis = FakeAnalyst().analyze(Query(key, "not good at all", pooling="mean"))
-        rows = (analysis.centred if centred else analysis.similarity).tolist()
+        rows = analysis.cosines(centring).tolist()
         for layer, row in enumerate(rows):
             del row[analysis.tokens.cls]
             assert line.values[layer] == pytest.approx(sum(row) / len(row), abs=1e-6)
@@ -45,14 +46,14 @@ def test_a_point_is_the_mean_over_all_tokens_but_cls(centred: bool) -> None:
 
 
 def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> None:
-    assert curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), False)[0].name == "B1"
-    assert len(curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), False)) == 1
-    assert curves_of(compared("last", text="good"), False) == ()
+    assert curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")[0].name == "B1"
+    assert len(curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")) == 1
+    assert curves_of(compared("last", text="good"), "plain") == ()
 
 
 def test_the_figure_shows_the_points_and_says_where_they_are() -> None:
-    lines = curves_of(compared("first", "pair"), False)
-    figure = curves_figure(lines, SAY)
+    lines = curves_of(compared("first", "pair"), "plain")
+    figure = curves_figure(lines, "plain", SAY)
     for line, trace in zip(lines, figure.data, strict=True):
         assert trace.y == pytest.approx(line.values, abs=1e-4)
         assert trace.x[0] == 0
@@ -67,7 +68,7 @@ def test_the_figure_shows_the_points_and_says_where_they_are() -> None:
 @pytest.mark.parametrize("ends", [[0.9] * 5, [0.1, 0.11, 0.12], [1.0, 1.0, -1.0], [0.0] * 8, [0.5]])
 def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
     lines = [Curve(f"b{place}", np.array([0.5, end], dtype=np.float32)) for place, end in enumerate(ends)]
-    figure = curves_figure(lines, SAY)
+    figure = curves_figure(lines, "plain", SAY)
     low, high = figure.layout.yaxis.range
     pixel = (high - low) / (HEIGHT - figure.layout.margin.t - figure.layout.margin.b)
     heights = sorted(name.y for name in figure.layout.annotations)
@@ -84,16 +85,16 @@ def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
 def test_the_axis_holds_every_value_and_no_more_than_it_needs() -> None:
     def ticks(*values: float) -> list[float]:
         line = Curve("b", np.array(values, dtype=np.float32))
-        return list(curves_figure([line], SAY).layout.yaxis.tickvals)
+        return list(curves_figure([line], "plain", SAY).layout.yaxis.tickvals)
 
     assert ticks(0.2, 1.0) == [0, 0.25, 0.5, 0.75, 1]
     assert ticks(-0.1, 0.2) == [-0.25, 0, 0.25]
-    assert len(curves_figure([], SAY).data) == 0
+    assert len(curves_figure([], "plain", SAY).data) == 0
 
 
 def test_more_backbones_than_colours_still_differ() -> None:
     line = np.array([0.1, 0.2], dtype=np.float32)
-    figure = curves_figure([Curve(f"b{place}", line) for place in range(12)], SAY)
+    figure = curves_figure([Curve(f"b{place}", line) for place in range(12)], "plain", SAY)
     looks = {(trace.line.color, trace.line.dash) for trace in figure.data}
     assert len(looks) == 12
 
@@ -101,12 +102,12 @@ def test_more_backbones_than_colours_still_differ() -> None:
 def test_names_from_outside_are_escaped() -> None:
     asked = compared("hostile")
     named = replace(asked, backbones=(replace(asked.backbones[0], title=XSS),))
-    shown = str(curves_figure(curves_of(named, False), SAY).to_dict())
+    shown = str(curves_figure(curves_of(named, "plain"), "plain", SAY).to_dict())
     assert "<" not in re.sub(r"</?(b|br|span|extra)>", "", shown)
 
 
-def shown(given: Comparison, centred: bool = False) -> Shown:
-    return curves(given, {"compare_centred": centred}, SAY)
+def shown(given: Comparison, centring: Centring = "plain") -> Shown:
+    return curves(given, {"compare_centred": centring}, SAY)
 
 
 def rows(given: Shown) -> list[list[str]]:
@@ -115,7 +116,7 @@ def rows(given: Shown) -> list[list[str]]:
     return list(csv.reader(io.StringIO(to_csv(given.data), newline="")))[1:]
 
 
-def test_the_file_has_them_plain_and_centred() -> None:
+def test_the_file_has_them_for_each_centring() -> None:
     given = compared("first", "pair")
     found = rows(shown(given))
     assert len(found) == 3 + 7
@@ -123,11 +124,19 @@ def test_the_file_has_them_plain_and_centred() -> None:
     assert [row[1] for row in found] == [*"012", *"0123456"]
     analysis = given.compared[1].cells[0].analysis
     assert analysis is not None
-    depth, plain, centred = ([float(row[place]) for row in found[3:]] for place in (2, 3, 4))
+    depth, plain, centred, standardised = ([float(row[place]) for row in found[3:]] for place in (2, 3, 4, 5))
     np.testing.assert_allclose(depth, np.linspace(0, 100, 7), rtol=1e-6)
     np.testing.assert_allclose(plain, analysis.similarity[:, 1:].mean(axis=1), rtol=1e-5)
     np.testing.assert_allclose(centred, analysis.centred[:, 1:].mean(axis=1), rtol=1e-4, atol=1e-6)
-    assert rows(shown(given, centred=True)) == found
+    np.testing.assert_allclose(standardised, analysis.standardised[:, 1:].mean(axis=1), rtol=1e-4, atol=1e-6)
+    assert rows(shown(given, "standardised")) == found
+
+
+def test_the_axis_says_what_was_done_to_the_states() -> None:
+    given = compared("first")
+    titles = {shown(given, one).figure.layout.yaxis.title.text for one in CENTRINGS}
+    assert titles == {SAY(f"compare.curves_axis_{one}") for one in CENTRINGS}
+    assert len(titles) == 3
 
 
 def test_a_backbone_alone_has_a_curve() -> None:
@@ -150,7 +159,7 @@ def test_where_there_is_no_curve_there_is_nothing_to_take_away() -> None:
 
 def test_it_says_where_they_begin_and_end_and_of_what_text_they_are() -> None:
     given = shown(compared("first", text="not <good>"))
-    line = curves_of(compared("first", text="not <good>"), False)[0]
+    line = curves_of(compared("first", text="not <good>"), "plain")[0]
     assert f"from {number(line.values[0])} to {number(line.values[-1])}" in given.words
     assert "“not <good>”" in given.about
     assert "not &lt;good&gt;" in heading_html(given, "curves", SAY)

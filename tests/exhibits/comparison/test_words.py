@@ -56,9 +56,9 @@ class Columns(HTMLParser):
             self.columns[-1][-1] += data
 
 
-def shown(*answers: Analysis, depth: Any = 100, centred: bool = False) -> Shown:
+def shown(*answers: Analysis, depth: Any = 100, centring: str = "plain") -> Shown:
     """What the card shows of these answers."""
-    return WORDS.shown(comparison(*answers), {"words_depth": depth, "words_centred": centred}, SAY)
+    return WORDS.shown(comparison(*answers), {"words_depth": depth, "words_centred": centring}, SAY)
 
 
 def saved(given: Shown) -> list[dict[str, str]]:
@@ -75,9 +75,9 @@ def answers(text: str, text_pair: str = "") -> list[Analysis]:
 @pytest.mark.parametrize("pair", ["", "not so bad"])
 def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it(pair: str) -> None:
     made = answers("Ein Café, 你好 don't", pair)
-    found = align(comparison(*made), 50, True)
+    found = align(comparison(*made), 50, "centred")
     assert found
-    html = shown(*made, depth=50, centred=True).html
+    html = shown(*made, depth=50, centring="centred").html
     columns = Columns(html).columns
     places = [(text, place) for text, cut in enumerate(found.words) for place in range(len(cut))]
     assert [column[0] for column in columns] == [found.surface(*place) for place in places]
@@ -166,7 +166,7 @@ def test_a_tokenizer_that_does_not_tell_is_named() -> None:
 
 def test_the_file_holds_every_word_and_token() -> None:
     made = answers("=not bad, 你好", "don't")
-    found = align(comparison(*made), 100, False)
+    found = align(comparison(*made), 100, "plain")
     assert found
     rows = saved(shown(*made))
     for one, (key, line) in zip(made, found.backbones.items(), strict=True):
