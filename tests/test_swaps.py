@@ -15,8 +15,8 @@ from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.exhibit import Shown
 from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report
-from components.texts import Sentence, languages, load_texts
-from components.types import SWAP, Query
+from components.texts import languages, load_texts
+from components.types import Query
 from components.ui.api import cell_json
 from tests.exhibits.compared_html import Table, words
 from tests.exhibits.showing import records
@@ -74,10 +74,10 @@ def test_it_is_marked_wherever_it_is_told(
         given.cells, marks[1:], kinds[1:], numbers, Table(grid.html).rows[1][1:], strict=True
     ):
         swapped = cell.analysis is not None and cell.analysis.swapped
-        sentence = str(Sentence(SWAP, pooling=cell.query.pooling))
+        sentence = "Not what this head was trained for"
         assert ("swap" in mark.split(), "swap" in kind.split(), said in text_of) == (swapped,) * 3
         assert row["swap"] == ("" if cell.analysis is None else "yes" if swapped else "no")
-        assert (sentence in cell_json(cell)["warnings"]) == swapped
+        assert any(sentence in warning for warning in cell_json(cell)["warnings"]) == swapped
         if cell.analysis is not None:
             for exhibit in (VERDICT, OUTPUTS):  # Classify, and what a talk shows of it
                 shown: Shown = exhibit.show(cell.analysis, {}, SAY)

@@ -15,6 +15,7 @@ from components.centring import Bands
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import (
+    SWAP,
     Analysis,
     BackboneSpec,
     Compared,
@@ -296,7 +297,7 @@ def _warnings(kind: Kind, query: Query) -> tuple[Sentence, ...]:
     if query.head == "own" and given != kind.spec.texts:
         warnings.append(Sentence("warnings.pair" if given == 2 else "warnings.single"))
     if query.head == "own" and query.pooling not in OWN:
-        warnings.append(Sentence("warnings.swap", pooling=query.pooling))
+        warnings.append(Sentence(SWAP, own="[CLS]", pooling=query.pooling))
     if "<" in query.text:
         warnings.append(Sentence("warnings.typed", token=query.text))
     if not kind.trained:

@@ -87,7 +87,7 @@ def test_curl_follows_a_download(address: str) -> None:
 
 def test_poolings(client: Client) -> None:
     first = client.predict(api_name="/poolings")[0]
-    assert list(first) == ["key", "title", "summary", "learned"]
+    assert list(first) == ["key", "title", "summary", "learned", "wide"]
     assert (first["key"], first["learned"]) == ("native", False)
 
 

@@ -16,7 +16,7 @@ from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
 from components.exhibits.tables import to_csv
 from components.texts import Sentence, load_texts
-from components.types import Analysis, Cell, Query
+from components.types import SWAP, Analysis, Cell, Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
 
@@ -126,7 +126,7 @@ def test_numbers_beside_several_probabilities_have_seven_digits_too() -> None:
 
 def swap(given: Analysis) -> Analysis:
     """The same answer of an own head that was given another vector than its own."""
-    return replace(given, warnings=(Sentence("warnings.swap", pooling="p1"),))
+    return replace(given, warnings=(Sentence(SWAP, own="[CLS]", pooling="p1"),))
 
 
 def vector(given: Analysis, number: int) -> Analysis:
@@ -160,7 +160,7 @@ def test_an_untrained_swap_is_both() -> None:
     untrained = swap(answer([0.2, 0.8], trained=False))
     given = comparison([[NO, untrained]])
     assert Table(grid(given, {}, SAY).html).classes[1][2].split() == ["untrained", "swap"]
-    assert said(given) == ("1 combination says negative.1 with an untrained head: their outputs are random.")
+    assert said(given) == ("1 combination says negative.1 with untrained weights: their outputs are random.")
 
 
 def test_one_vector_is_counted_once_and_named_together() -> None:
@@ -191,13 +191,13 @@ def test_one_vector_is_counted_once_and_named_together() -> None:
 
 def test_what_every_answer_warns_of_is_said_once_with_their_backbones() -> None:
     pair, typed = Sentence("warnings.pair"), Sentence("warnings.typed", token="[SEP] <b>")
-    warned = replace(NO, warnings=(pair, Sentence("warnings.swap", pooling="p1")))
+    warned = replace(NO, warnings=(pair, Sentence(SWAP, own="[CLS]", pooling="p1")))
     given = comparison([[warned, warned], [replace(YES, warnings=(pair, typed)), NO], [NO, NO]])
     legend = grid(given, {}, SAY).legend
     assert words(legend).count("trained on one text at a time") == 1
     assert "means little. (B0, B1)" in words(legend)
     assert "[SEP] &lt;b&gt;" in legend
-    assert "A swap: " not in legend
+    assert "Not what this head was trained for" not in legend
     assert "notices" not in grid(comparison([[NO, YES]]), {}, SAY).legend
 
 
