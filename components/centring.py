@@ -23,6 +23,10 @@ class Bands:
     centred: NDArray[np.float32]
     standardised: NDArray[np.float32]
 
+    def upmost(self, layers: int) -> Bands:
+        """Those of so many layers, from the last one down."""
+        return Bands(self.plain[-layers:], self.centred[-layers:], self.standardised[-layers:])
+
     def of(self, centring: Centring) -> NDArray[np.float32]:
         """(L + 1, 3) low, median and high at every layer."""
         return {"plain": self.plain, "centred": self.centred, "standardised": self.standardised}[centring]

@@ -17,7 +17,7 @@ KEYS = ["bert-sentiment", "xlnet-sentiment", "gpt2-sentiment"]
 
 def test_outputs_similarity_and_reads_are_those_of_each_version(engine: Engine) -> None:
     page = Page(engine)
-    page.set(backbones=KEYS, poolings=["native", "mean", "max"], text=BEFORE, version_text=AFTER)
+    page.set(backbones=KEYS, poolings=["native", "mean", "max"], text=BEFORE, version_text=AFTER, head="own")
     page.ask()
     both = versions(page.values[page.tab.shown])
     assert both

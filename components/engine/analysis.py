@@ -38,7 +38,7 @@ def analyse(examined: Examined) -> Analysis:
         similarity=seen["plain"],
         centred=seen["centred"],
         standardised=seen["standardised"],
-        ordinary=examined.backbone.ordinary.bands,
+        ordinary=passed.ordinary.bands,
         pooled=outputs.vector[0].numpy(),
         logits=outputs.logits[0].numpy(),
         probabilities=probabilities(outputs.logits[0], outputs.problem_type),

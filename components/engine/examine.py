@@ -16,7 +16,7 @@ from components.engine.backbone import Backbone
 from components.engine.cut import Pass
 from components.engine.encoding import Encoded, encode, numbered
 from components.engine.heads import Outputs, own_outputs, probe_outputs
-from components.engine.ordinary import CENTRINGS
+from components.engine.ordinary import CENTRINGS, Ordinary
 from components.engine.pooling import States
 from components.engine.probes import Probe, read_probe
 from components.engine.similarity import Numbers, cosine_by_layer
@@ -72,6 +72,11 @@ class Passed:
         return [layer[0].double().numpy() for layer in self.kept.hidden]
 
     @cached_property
+    def ordinary(self) -> Ordinary:
+        """What is ordinary at the layers of this text: it may have fewer than the sentences have."""
+        return self.backbone.ordinary.upmost(len(self.kept.hidden))
+
+    @cached_property
     def to_cls(self) -> Mapping[Centring, Floats]:
         """Cosines (L + 1, T) to [CLS], for each centring: the same whatever the pooling."""
         return self.cosines([layer[self.tokens.cls] for layer in self.hidden])
@@ -79,15 +84,14 @@ class Passed:
     def cosines(self, reference: Sequence[Numbers]) -> Mapping[Centring, Floats]:
         """Cosines (L + 1, T) to ``reference``, L + 1 times (D,), for each centring."""
         return {
-            centring: cosine_by_layer(hidden, self.backbone.ordinary.seen(centring, reference))
+            centring: cosine_by_layer(hidden, self.ordinary.seen(centring, reference))
             for centring, hidden in self._seen.items()
         }
 
     @cached_property
     def _seen(self) -> Mapping[Centring, Sequence[Numbers]]:
         """The hidden states, L + 1 times (T, D), as they are before a cosine is taken."""
-        ordinary = self.backbone.ordinary
-        return {centring: ordinary.seen(centring, self.hidden) for centring in CENTRINGS}
+        return {centring: self.ordinary.seen(centring, self.hidden) for centring in CENTRINGS}
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,10 @@ class Ordinary:
     spreads: tuple[Spread, ...]
     bands: Bands
 
+    def upmost(self, layers: int) -> Ordinary:
+        """The same of so many layers, from the last one down."""
+        return Ordinary(self.spreads[-layers:], self.bands.upmost(layers))
+
     def seen(self, centring: Centring, vectors: Sequence[Numbers]) -> list[Numbers]:
         """L + 1 times (..., D), one for each layer, as they are before their cosine is taken."""
         see = CENTRINGS[centring]

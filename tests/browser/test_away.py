@@ -145,11 +145,15 @@ def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(alone: Visitor) ->
     assert seen > 20
     alone.page.locator("body").click(position={"x": 2, "y": 2})
     found: list[str] = []
-    for _ in range(seen + 10):
+    lost = 0
+    for _ in range(seen + 20):
         alone.page.keyboard.press("Tab")
         name, width, ratio = alone.page.evaluate(FRAME)
-        if name == "BODY":
+        lost = lost + 1 if name == "BODY" else 0
+        if lost > 1:  # the end; once: the list of a menu had the focus and closed, and Tab goes on from there
             break
+        if lost:
+            continue
         found.append(name)
         assert width >= 2, name
         assert ratio >= 3, (name, ratio)

@@ -91,7 +91,7 @@ def test_what_is_typed_and_not_asked_is_said(visitor: Visitor) -> None:
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations say positive")
     visitor.type("", "compare-text")
     visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("type at least one word")
+    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
     expect(note).to_be_visible()
 
 

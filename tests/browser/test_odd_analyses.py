@@ -56,7 +56,7 @@ def test_a_notice_and_a_mistake_can_be_read_anywhere(fake_visitor: Visitor) -> N
     visitor = fake_visitor
     visitor.in_a_window("light", 360)
     visitor.choose("backbone", "First token · untrained")
-    expect(visitor.page.locator(".notices")).to_be_visible()
+    expect(visitor.verdict.locator(".notices")).to_be_visible()
     for text, said in (("not good", "reads 1 of 4"), ("", "cannot be analysed")):
         visitor.type(text)
         expect(visitor.verdict).to_contain_text(said)

@@ -34,6 +34,7 @@ def test_a_model_that_a_short_text_changes_for_good_is_put_back(
     asked("good")
     again = asked(LONG)
     np.testing.assert_array_equal(first.logits, again.logits)
+    assert len(first.ordinary.plain) == len(first.similarity)  # fewer layers than a short text has
     assert backbone.model.base_model.attention_type == "block_sparse"
 
 

@@ -172,7 +172,9 @@ def _fitted(line: str) -> list[str]:
     code = line.lstrip()
     indent = line[: -len(code)]
     if code.startswith(QUOTES) and code.endswith(QUOTES):
-        wrapped = textwrap.wrap(code[: -len(QUOTES)], WIDTH - len(indent), break_on_hyphens=False)
+        said, room = code[: -len(QUOTES)], WIDTH - len(indent)
+        room -= len(QUOTES) if len(said) <= room else 0  # what fits but for its end is cut, too
+        wrapped = textwrap.wrap(said, room, break_on_hyphens=False)
         return [*(indent + part for part in wrapped), indent + QUOTES]
     code, mark, remark = line.partition("  # ")
     above = [f"{indent}# {remark}"] if mark else []
