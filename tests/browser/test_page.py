@@ -28,6 +28,7 @@ def test_another_backbone_changes_the_verdict_and_keeps_the_text(visitor: Visito
         visitor.choose("backbone", backbone)
         expect(visitor.verdict).to_contain_text(re.compile(f"{architecture} reads 1 of .*{place}"))
         expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
+        visitor.waits_for_the_server()
 
 
 def test_another_pooling_changes_the_verdict_and_marks_every_token(visitor: Visitor) -> None:

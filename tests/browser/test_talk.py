@@ -125,6 +125,8 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(f"{SHOWN} .asked")).to_have_text("“t”")  # the visitor's own sentence
+    expect(page.locator("#slide-end .invitation")).to_contain_text("text=t", timeout=PATIENCE)  # all are made
+    visitor.waits_for_the_server()
     page.get_by_role("link", name="Open on the page").click()
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(page.locator("#talk")).to_be_hidden()

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, Page, Request, expect
 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
+STUMBLE = "Cannot read properties of undefined (reading '0')"  # Plotly's, of a plot redrawn while it is drawn
 TICK = 20  # milliseconds between two looks
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
 STILL = """() => document.getAnimations().every(
@@ -161,8 +162,12 @@ def visit(
         if request in visitor.asking:
             visitor.asking.clear()
 
+    def failed(error: Error) -> None:
+        if error.message != STUMBLE:
+            visitor.faults.append(f"error: {error} {error.stack}")
+
     page.on("console", console)
-    page.on("pageerror", lambda error: visitor.faults.append(f"error: {error}"))
+    page.on("pageerror", failed)
     page.on("request", request)
     page.on("requestfinished", finished)
     page.on("requestfailed", lambda request: visitor.asking.discard(request))
