@@ -2,8 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
-          --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
 .PHONY: run check test static bench pictures
 
@@ -11,10 +10,10 @@ run: $(VENV)/run.stamp
 	$(BIN)/python app.py
 
 test: $(VENV)/test.stamp static
-	$(PYTEST)
+	$(PYTEST) --numprocesses=4  # on two cores, too: the browser's tests wait for the page half of their time
 
 check: $(VENV)/test.stamp static
-	$(PYTEST) --quick -m "not families"
+	$(PYTEST) --numprocesses=auto --quick -m "not families"
 
 static: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
