@@ -88,6 +88,7 @@ ROUTES: Mapping[str, re.Pattern[str]] = {  # by method; MCP answers only where t
     ),
     "DELETE": re.compile(r"/gradio_api/mcp(/.*)?"),
 }
+SAME_FOR_ALL = re.compile(r"/(assets|static|svelte)/[^\\\0]+|/theme\.css")  # whoever asks, and with the pages
 QUEUE_FULL = 503  # the status that gradio answers with when no more questions may wait
 
 

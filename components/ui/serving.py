@@ -10,9 +10,10 @@ from starlette.types import ASGIApp
 
 from components.settings import Settings
 from components.texts import ASSETS
-from components.ui.gradio_internals import REMOVE_BASE, block_functions, launch_guarded
-from components.ui.public.middleware import GuardMiddleware
+from components.ui.gradio_internals import REMOVE_BASE, SAME_FOR_ALL, block_functions, launch_guarded
+from components.ui.public.middleware import PAGES, GuardMiddleware
 from components.ui.public.request_body import endpoints_of
+from components.ui.public.response_cache import ResponseCache
 from components.ui.public.timeout import with_timeout
 
 MODEL = "model"  # the concurrency id of everything that has a checkpoint run
@@ -39,7 +40,8 @@ def serve(page: gr.Blocks, settings: Settings) -> None:
 
     def guard(app: ASGIApp) -> ASGIApp:
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
-        return GuardMiddleware(app, endpoints, settings.rate, max_body_bytes, settings.seconds)
+        cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
+        return GuardMiddleware(cached, endpoints, settings.rate, max_body_bytes, settings.seconds)
 
     launch_guarded(page, guard, **launch_options())
 

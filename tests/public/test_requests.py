@@ -25,7 +25,22 @@ def test_the_page_and_its_scripts_are_served_and_guarded(real: httpx.Client) -> 
     assert "connect-src 'self'" in page.headers["content-security-policy"]
     assert "x-frame-options" not in page.headers  # a Space is shown in a frame
     script = page.text.split('src="./assets/')[1].split('"')[0]
-    assert real.get(f"/assets/{script}").headers["content-type"].endswith("/javascript")
+    served = real.get(f"/assets/{script}")
+    assert served.headers["content-type"].endswith("/javascript")
+    assert "immutable" in served.headers["cache-control"]  # its name holds a hash
+    assert page.headers["cache-control"] == "no-cache"
+    again = real.get("/?page=x&deep_link=y", headers={"If-None-Match": page.headers["etag"]})
+    assert (again.status_code, again.text) == (HTTPStatus.NOT_MODIFIED, "")
+    assert "connect-src 'self'" in again.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_the_page_is_sent_compressed(real: httpx.Client, encoding: str) -> None:
+    with real.stream("GET", "/", headers={"Accept-Encoding": encoding}) as sent:
+        size = len(b"".join(sent.iter_raw()))
+    assert sent.headers["content-encoding"] == encoding
+    assert set(sent.headers["vary"].split(", ")) == {"Accept-Encoding", "Accept-Language"}
+    assert 6 * size < len(real.get("/").content)
 
 
 @pytest.mark.parametrize(
