@@ -12,6 +12,7 @@ from components.settings import Settings
 from components.texts import ASSETS
 from components.ui.gradio_internals import REMOVE_BASE, SAME_FOR_ALL, block_functions, launch_guarded
 from components.ui.public.middleware import PAGES, GuardMiddleware
+from components.ui.public.rate_limit import Rates
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.response_cache import ResponseCache
 from components.ui.public.timeout import with_timeout
@@ -37,11 +38,12 @@ def serve(page: gr.Blocks, settings: Settings) -> None:
             function.fn = with_timeout(function.fn, settings.seconds, waits)
     page.queue(max_size=settings.waiting, api_open=False)
     endpoints = endpoints_of(page)
+    rates = Rates(settings.rate, settings.address_rate, settings.room)
 
     def guard(app: ASGIApp) -> ASGIApp:
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
-        return GuardMiddleware(cached, endpoints, settings.rate, max_body_bytes, settings.seconds)
+        return GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds)
 
     launch_guarded(page, guard, **launch_options())
 

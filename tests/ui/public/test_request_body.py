@@ -20,7 +20,7 @@ CALL, NAMED, JOIN = "/gradio_api/call/analyze", "/gradio_api/call/v2/analyze", "
 
 def read(path: str, body: object) -> object:
     whole = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return json.loads(validated_body(path, whole, ENDPOINTS))
+    return validated_body(path, whole, ENDPOINTS)
 
 
 def test_a_good_body_comes_through_and_nothing_else_with_it() -> None:
