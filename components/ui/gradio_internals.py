@@ -7,16 +7,20 @@ tests/browser/test_internals.py checks what gradio_selectors.toml lists, which s
 from __future__ import annotations
 
 import re
+import sys
 from abc import ABCMeta
 from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.context import LocalContext
+from gradio.queueing import Queue
 from gradio.routes import App, ORJSONResponse
+from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Scope
@@ -34,15 +38,60 @@ class GuardedApp(App):
     def __init__(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
         super().__init__(default_response_class=ORJSONResponse)
         self._guard = guard
+        self.state_holder = Sessions()
 
     def build_middleware_stack(self) -> ASGIApp:
         """Starlette calls this once, before the first request."""
         return self._guard(super().build_middleware_stack())
 
 
+class Session(SessionState):
+    """What is kept of a visitor: the states and components of a page, and no copy of their configurations.
+
+    Gradio makes one of every component when a visitor first asks, and of each that an answer changes, for
+    links of its own that this page does not have: 60 ms and a megabyte for every program that calls once.
+    """
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        # ``blocks`` says there of which components a copy is made.
+        super().__init__(cast(gr.Blocks, SimpleNamespace(default_config=blocks.default_config, blocks=())))
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        """Keep the value of a state, or a component that an answer has changed."""
+        if isinstance(self.blocks_config.blocks.get(key), gr.State):
+            super().__setitem__(key, value)  # which also notes for how long it is kept
+        else:
+            self.blocks_config.blocks[key] = value
+
+    def _update_config(self, key: int) -> None:
+        """Make no copy."""
+
+    def _update_value_in_config(self, key: int, value: Any) -> None:
+        """Make no copy."""
+
+
+class Sessions(StateHolder):
+    """A `Session` for each visitor."""
+
+    def __getitem__(self, session_id: str) -> SessionState:
+        if session_id not in self.session_data:
+            self.session_data[session_id] = Session(self.blocks)
+        return super().__getitem__(session_id)
+
+
 def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
     """``page.launch(**options)`` with ``guard`` around the whole server; returns as soon as it is served."""
+    forget_statistics(page._queue)
     page.launch(prevent_thread_lock=True, _app=GuardedApp(guard), **options)
+
+
+def forget_statistics(queue: Queue) -> None:
+    """Let ``queue`` keep no account of the last 10,000 events: it makes a DataFrame of them after each one.
+
+    They are for a monitoring page, which is closed here.
+    """
+    queue.ANALYTICS_MAX_EVENTS = 1
+    queue.ANAYLTICS_CACHE_FREQUENCY = sys.maxsize
 
 
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:

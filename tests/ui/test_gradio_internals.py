@@ -12,6 +12,7 @@ import pytest
 from gradio.context import LocalContext
 from gradio.data_classes import CancelBody, PredictBody, ResetBody, SimplePredictBody
 from gradio.routes import App
+from gradio.state_holder import SessionState
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Match
@@ -25,6 +26,7 @@ from components.ui.gradio_internals import (
     block_functions,
     current_headers,
     current_scope,
+    forget_statistics,
 )
 from components.ui.serving import launch_options
 from tests.serving import ROOT, built
@@ -118,6 +120,46 @@ def test_a_function_finds_the_request_that_it_answers() -> None:
     assert LocalContext.request.get(None) is None
     assert not current_scope()
     assert not current_headers()
+
+
+def test_no_copy_of_the_page_is_made_for_a_visitor() -> None:
+    async def called() -> tuple[SessionState, SessionState, list[object]]:
+        app = App.create_app(small_page(), app=GuardedApp(lambda inner: inner))
+        page, session = app.get_blocks(), app.state_holder["visitor"]
+        (function,) = block_functions(page).values()
+        function.fn = lambda text: gr.update(value=text.upper(), label="new")
+        for _ in range(2):  # the second time, the box is the visitor's own
+            given = (await page.process_api(function, ["a"], state=session))["data"]
+        assert app.state_holder["visitor"] is session
+        return session, SessionState(page), given
+
+    session, plain, given = asyncio.run(called())
+    assert len(plain.config_values) > 1, "gradio makes no copy any more: Session is no longer needed"
+    assert session.config_values == {}, "gradio copies what each component is for every visitor, in 60 ms"
+    assert given[0]["value"] == "A"
+    assert "new" in [getattr(block, "label", "") for block in session.blocks_config.blocks.values()]
+    assert "new" not in [getattr(block, "label", "") for block in plain.blocks_config.blocks.values()]
+
+
+def test_a_visitor_s_session_keeps_states() -> None:
+    async def kept() -> tuple[object, object]:
+        with gr.Blocks(analytics_enabled=False) as page:
+            state = gr.State([1])
+        sessions = App.create_app(page, app=GuardedApp(lambda inner: inner)).state_holder
+        sessions["one"][state._id] = [2]
+        return sessions["one"][state._id], sessions["other"][state._id]
+
+    assert asyncio.run(kept()) == ([2], [1])
+
+
+def test_no_statistics_are_made_after_each_event() -> None:
+    queue = built(lambda: small_page().queue())._queue
+    known = vars(queue).copy()
+    forget_statistics(queue)
+    assert vars(queue).keys() == known.keys(), "gradio's queue no longer keeps its account in this way"
+    event = {"function": "upper", "status": "success", "process_time": 1.0}
+    queue.events_recorded = 10_000
+    assert queue.compute_analytics_summary([event]) == known["cached_event_analytics_summary"]
 
 
 @pytest.mark.parametrize(
