@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
           --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test static bench pictures
+.PHONY: run check test static bench load pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
@@ -26,6 +26,9 @@ static: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks
+
+load: $(VENV)/test.stamp
+	$(BIN)/python -m tests.benchmarks.room
 
 pictures: $(VENV)/test.stamp
 	$(BIN)/python -m tests.screenshots

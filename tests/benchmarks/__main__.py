@@ -4,7 +4,7 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from tests.benchmarks import compare, engine, loading, memory, ordinary, page, size
+from tests.benchmarks import compare, engine, loading, memory, ordinary, page, room, size
 
 if __name__ == "__main__":
     size.report()
@@ -14,3 +14,4 @@ if __name__ == "__main__":
     engine.report()
     compare.report()
     page.report()
+    room.report()
