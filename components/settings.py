@@ -28,4 +28,10 @@ class Settings(BaseSettings):
     characters: int = Field(20_000, gt=0, description="longest text, in characters")
     rate: int = Field(120, gt=0, description="questions that one visitor may ask in a minute")
     waiting: int = Field(30, gt=0, description='questions that wait at most, before "busy" is said')
+    workers: int | None = Field(
+        None,
+        ge=0,
+        description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
+    )
+    answers: ByteSize = Field(ByteSize(64_000_000), description="memory for answers that are kept")
     seconds: float = Field(60, gt=0, description="the longest that an answer may take")

@@ -6,6 +6,7 @@ tests/browser/test_internals.py checks what gradio_selectors.toml lists, which s
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 from abc import ABCMeta
@@ -18,7 +19,7 @@ from typing import Any, cast
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.context import LocalContext
-from gradio.queueing import Queue
+from gradio.queueing import Event, Queue
 from gradio.routes import App, ORJSONResponse
 from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import Headers
@@ -73,6 +74,9 @@ class Session(SessionState):
 class Sessions(StateHolder):
     """A `Session` for each visitor."""
 
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # gradio's own is not annotated
+
     def __getitem__(self, session_id: str) -> SessionState:
         if session_id not in self.session_data:
             self.session_data[session_id] = Session(self.blocks)
@@ -82,7 +86,37 @@ class Sessions(StateHolder):
 def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
     """``page.launch(**options)`` with ``guard`` around the whole server; returns as soon as it is served."""
     forget_statistics(page._queue)
+    keep_order(page._queue)
     page.launch(prevent_thread_lock=True, _app=GuardedApp(guard), **options)
+
+
+class VisitorsQueue(Queue):
+    """Gradio's queue, in which events of one visitor never overtake each other.
+
+    What a visitor asks depends on what is shown to them: the next event of a line (a concurrency id) begins
+    when the one before has filled the page. Others are let past meanwhile.
+    """
+
+    def get_events(self) -> tuple[list[Event], bool, str] | None:
+        """The next event that may begin, if there is any; it leaves its line."""
+        at_work = [event for job in self.active_jobs for event in job or ()]
+        busy = {(event.session_hash, event.concurrency_id) for event in at_work}
+        lines = list(self.event_queue_per_concurrency_id.values())
+        for line in random.sample(lines, len(lines)):
+            if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
+                free = (
+                    event for event in line.queue if (event.session_hash, line.concurrency_id) not in busy
+                )
+                event = next(free, None)
+                if event is not None:
+                    line.queue.remove(event)
+                    return [event], False, line.concurrency_id
+        return None
+
+
+def keep_order(queue: Queue) -> None:
+    """Make ``queue``, which gradio has made, a `VisitorsQueue`."""
+    queue.__class__ = VisitorsQueue
 
 
 def forget_statistics(queue: Queue) -> None:

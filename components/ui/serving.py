@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import gradio as gr
@@ -15,7 +14,9 @@ from components.ui.public.middleware import GuardMiddleware
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.timeout import with_timeout
 
-MODEL = "model"  # the concurrency id of everything that has a checkpoint run
+AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
+PLACES = 1  # seconds between two messages to all who wait that say how many are before them
+THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
@@ -29,12 +30,15 @@ ICON = (
 
 def serve(page: gr.Blocks, settings: Settings) -> None:
     """Serve the page, with every limit that ``settings`` state, and return as soon as it is there."""
-    turn = asyncio.Lock()
     for function in block_functions(page).values():
         if function.fn is not None and not function.types_generator:  # a download reports its progress itself
-            waits = turn if function.concurrency_id == MODEL else None
-            function.fn = with_timeout(function.fn, settings.seconds, waits)
-    page.queue(max_size=settings.waiting, api_open=False)
+            function.fn = with_timeout(function.fn, settings.seconds)
+    page.queue(
+        max_size=settings.waiting,
+        default_concurrency_limit=AT_WORK,
+        status_update_rate=PLACES,
+        api_open=False,
+    )
     endpoints = endpoints_of(page)
 
     def guard(app: ASGIApp) -> ASGIApp:
@@ -55,6 +59,7 @@ def launch_options() -> dict[str, Any]:
         "show_error": False,
         "share": False,
         "run_history": False,
+        "max_threads": THREADS,
         "enable_monitoring": False,
         "pwa": False,
         "state_session_capacity": SESSIONS,

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from components.engine.machine import cores
 from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, questions, rate, thoughtful
 from tests.serving import served
 
@@ -86,6 +87,7 @@ def _measure_engine() -> float:
 
 if __name__ == "__main__":
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
+    os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
     if sys.argv[1:] == ["engine"]:
         print(_measure_engine())
     else:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from gradio.context import LocalContext
 from gradio.data_classes import CancelBody, PredictBody, ResetBody, SimplePredictBody
+from gradio.queueing import Event, Queue
 from gradio.routes import App
 from gradio.state_holder import SessionState
 from starlette.requests import Request
@@ -27,6 +28,7 @@ from components.ui.gradio_internals import (
     current_headers,
     current_scope,
     forget_statistics,
+    keep_order,
 )
 from components.ui.serving import launch_options
 from tests.serving import ROOT, built
@@ -150,6 +152,41 @@ def test_a_visitor_s_session_keeps_states() -> None:
         return sessions["one"][state._id], sessions["other"][state._id]
 
     assert asyncio.run(kept()) == ([2], [1])
+
+
+def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
+    async def begun() -> list[str]:
+        page = small_page().queue(default_concurrency_limit=3)
+        queue, (function,) = page._queue, block_functions(page).values()
+        keep_order(queue)
+        queue.create_event_queue_for_fn(function)
+        line = queue.event_queue_per_concurrency_id["model"]
+        named = {}
+        for name in ("a1", "a2", "b1", "a3", "c1", "d1"):
+            event = Event(name[0], function, Request({"type": "http"}), None)
+            named[event] = name
+            line.queue.append(event)
+        order: list[str] = []
+
+        def take() -> None:
+            while taken := queue.get_events():
+                line.current_concurrency += 1
+                queue.active_jobs.append(taken[0])
+                order.extend(named[event] for event in taken[0])
+
+        take()
+        assert order == ["a1", "b1", "c1"]  # three at a time
+        for name in ("b1", "a1", "c1", "a2"):
+            ended = next(job for job in queue.active_jobs if job and named[job[0]] == name)
+            queue.active_jobs.remove(ended)
+            line.current_concurrency -= 1
+            take()
+        return order
+
+    assert asyncio.run(begun()) == ["a1", "b1", "c1", "d1", "a2", "a3"], (
+        "gradio's queue no longer asks get_events what begins next: a visitor's answers overtake each other"
+    )
+    assert "get_events" in inspect.getsource(Queue.start_processing)
 
 
 def test_no_statistics_are_made_after_each_event() -> None:
