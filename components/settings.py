@@ -27,7 +27,7 @@ class Settings(BaseSettings):
     download: ByteSize = Field(ByteSize(2_000_000_000), description="the largest download")
     characters: int = Field(20_000, gt=0, description="longest text, in characters")
     rate: int = Field(120, gt=0, description="questions that one visitor may ask in a minute")
-    waiting: int = Field(30, gt=0, description='questions that wait at most, before "busy" is said')
+    waiting: int = Field(100, gt=0, description='questions that wait at most, before "busy" is said')
     workers: int | None = Field(
         None,
         ge=0,

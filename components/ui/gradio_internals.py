@@ -10,7 +10,8 @@ import random
 import re
 import sys
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +25,7 @@ from gradio.routes import App, ORJSONResponse
 from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
 # Serving
@@ -150,6 +152,16 @@ def current_headers() -> Headers:
     """The headers of the request whose event is being answered; none outside of one."""
     scope = current_scope()
     return Headers(scope=scope) if scope else Headers()
+
+
+@contextmanager
+def answering(scope: Scope) -> Iterator[None]:
+    """Within, the request of ``scope`` is the one that is being answered, as if gradio had called."""
+    before = LocalContext.request.set(gr.Request(Request(scope)))
+    try:
+        yield
+    finally:
+        LocalContext.request.reset(before)
 
 
 # Routes, as regular expressions of whole paths. All others stay closed.

@@ -11,6 +11,7 @@ from components.settings import Settings
 from components.texts import ASSETS
 from components.ui.gradio_internals import REMOVE_BASE, block_functions, launch_guarded
 from components.ui.public.middleware import GuardMiddleware
+from components.ui.public.plain import PlainMiddleware, plain_functions
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.timeout import with_timeout
 
@@ -39,9 +40,10 @@ def serve(page: gr.Blocks, settings: Settings) -> None:
         status_update_rate=PLACES,
         api_open=False,
     )
-    endpoints = endpoints_of(page)
+    endpoints, functions = endpoints_of(page), plain_functions(page)
 
     def guard(app: ASGIApp) -> ASGIApp:
+        app = PlainMiddleware(app, functions, AT_WORK, settings.waiting)
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         return GuardMiddleware(app, endpoints, settings.rate, max_body_bytes, settings.seconds)
 

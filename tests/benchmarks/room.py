@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from components.engine.machine import cores
-from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, questions, rate, thoughtful
+from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
 from tests.serving import served
 
 QUIET = Path(os.devnull)
@@ -21,7 +21,7 @@ CONSTANT = "tests/benchmarks/constant_app.py"
 ROUNDS, SECONDS = 3, 4.0  # for each rate
 CLIENTS = (1, 50)
 VISITORS, EVERY, LONG = 100, 5.0, 30.0  # who ask every 5 s, for half a minute
-WAYS: dict[str, Ask] = {"gradio's queue": by_queue}
+WAYS: dict[str, Ask] = {"gradio's queue": by_queue, "plain HTTP": plainly}
 
 
 def report() -> None:

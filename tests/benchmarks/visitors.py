@@ -36,6 +36,11 @@ def by_queue(connection: HTTPConnection, question: dict[str, str]) -> int:
     return status if b"event: complete" in body else HTTPStatus.INTERNAL_SERVER_ERROR
 
 
+def plainly(connection: HTTPConnection, question: dict[str, str]) -> int:
+    """Ask in one request."""
+    return _sent(connection, "POST", "/analyze", question)[0]
+
+
 @dataclass
 class Waits:
     """Seconds of each answer, and how many questions were refused as too many, or failed in another way."""

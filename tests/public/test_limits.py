@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 
 from components.ui.serving import AT_WORK
-from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, client_of
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, asked_plainly, client_of
 from tests.public.conftest import WAITING
 from tests.public.faulty_app import SECRET
 
@@ -27,6 +27,15 @@ def test_a_visitor_who_asks_too_often_is_told_when_again(faulty: httpx.Client) -
     spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, 8.8.8.8"} for last in range(4)]
     answers = [faulty.post(ANALYZE, json=QUESTION, headers=headers) for headers in spoofed]
     assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+
+
+def test_plain_http_has_the_same_rate(faulty: httpx.Client) -> None:
+    with client_of(str(faulty.base_url)) as client:
+        client.headers["X-Forwarded-For"] = "8.8.5.5"
+        answers = [asked_plainly(client, backbone="first") for _ in range(2)]
+        answers += [client.post(ANALYZE, json=QUESTION), asked_plainly(client, backbone="first")]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert int(answers[-1].headers["retry-after"]) > 0
 
 
 def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) -> None:

@@ -112,7 +112,8 @@ class GuardMiddleware:
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        if routes is None or not routes.fullmatch(path) or ".." in path.split("/"):
+        plain = method == "POST" and path.strip("/") in self._endpoints
+        if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not READS_QUERY.fullmatch(path):
             scope["query_string"] = b""
@@ -121,7 +122,7 @@ class GuardMiddleware:
         if int(headers.get("content-length", "0")) > self._max_body_bytes:
             raise self._body_too_large(say)
         now = scope[ARRIVED] = asyncio.get_running_loop().time()
-        cost = QUESTION_COST if RUNS_A_FUNCTION.match(path) else OTHER_COST
+        cost = QUESTION_COST if plain or RUNS_A_FUNCTION.match(path) else OTHER_COST
         wait = self._rate_limiter.retry_after(client_address(scope), cost, now)
         if wait:
             message = say("refusal.too_many_requests", seconds=wait)
