@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test static bench pictures
+.PHONY: run check test static bench load pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
@@ -25,6 +25,9 @@ static: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks
+
+load: $(VENV)/test.stamp
+	$(BIN)/python -m tests.benchmarks.room
 
 pictures: $(VENV)/test.stamp
 	$(BIN)/python -m tests.screenshots

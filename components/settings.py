@@ -35,5 +35,11 @@ class Settings(BaseSettings):
     room: bool = Field(
         False, description="whether local addresses have no rate of their own: on a speaker's laptop"
     )
-    waiting: int = Field(30, gt=0, description='questions that wait at most, before "busy" is said')
+    waiting: int = Field(100, gt=0, description='questions that wait at most, before "busy" is said')
+    workers: int | None = Field(
+        None,
+        ge=0,
+        description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
+    )
+    answers: ByteSize = Field(ByteSize(64_000_000), description="memory for answers that are kept")
     seconds: float = Field(60, gt=0, description="the longest that an answer may take")

@@ -57,7 +57,8 @@ def served(*command: str, log: Path, **environment: str) -> Iterator[str]:
     """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    ours = {"PYTHONPATH": str(ROOT), "GRADIO_SERVER_PORT": str(port), "POOLSCOPE_RATE": RATE}
+    ours = {"PYTHONPATH": str(ROOT), "GRADIO_SERVER_PORT": str(port), "POOLSCOPE_RATE": RATE, "POOLSCOPE_WORKERS": "1"}
+    ours["POOLSCOPE_WORKERS"] = os.environ.get("POOLSCOPE_WORKERS", "1")  # several servers run at once
     whole = {**os.environ, **ours, **environment}
     address = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import gradio as gr
@@ -12,12 +11,15 @@ from components.settings import Settings
 from components.texts import ASSETS
 from components.ui.gradio_internals import REMOVE_BASE, SAME_FOR_ALL, block_functions, launch_guarded
 from components.ui.public.middleware import PAGES, GuardMiddleware
+from components.ui.public.plain import PlainMiddleware, plain_functions
 from components.ui.public.rate_limit import Rates
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.response_cache import ResponseCache
 from components.ui.public.timeout import with_timeout
 
-MODEL = "model"  # the concurrency id of everything that has a checkpoint run
+AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
+PLACES = 1  # seconds between two messages to all who wait that say how many are before them
+THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
@@ -31,16 +33,20 @@ ICON = (
 
 def serve(page: gr.Blocks, settings: Settings) -> None:
     """Serve the page, with every limit that ``settings`` state, and return as soon as it is there."""
-    turn = asyncio.Lock()
     for function in block_functions(page).values():
         if function.fn is not None and not function.types_generator:  # a download reports its progress itself
-            waits = turn if function.concurrency_id == MODEL else None
-            function.fn = with_timeout(function.fn, settings.seconds, waits)
-    page.queue(max_size=settings.waiting, api_open=False)
-    endpoints = endpoints_of(page)
+            function.fn = with_timeout(function.fn, settings.seconds)
+    page.queue(
+        max_size=settings.waiting,
+        default_concurrency_limit=AT_WORK,
+        status_update_rate=PLACES,
+        api_open=False,
+    )
+    endpoints, functions = endpoints_of(page), plain_functions(page)
     rates = Rates(settings.rate, settings.address_rate, settings.room)
 
     def guard(app: ASGIApp) -> ASGIApp:
+        app = PlainMiddleware(app, functions, AT_WORK, settings.waiting)
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         return GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds)
@@ -59,6 +65,7 @@ def launch_options() -> dict[str, Any]:
         "show_error": False,
         "share": False,
         "run_history": False,
+        "max_threads": THREADS,
         "enable_monitoring": False,
         "pwa": False,
         "state_session_capacity": SESSIONS,

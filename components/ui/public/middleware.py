@@ -115,7 +115,8 @@ class GuardMiddleware:
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        if routes is None or not routes.fullmatch(path) or ".." in path.split("/"):
+        plain = method == "POST" and path.strip("/") in self._endpoints
+        if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not READS_QUERY.fullmatch(path):
             scope["query_string"] = b""
@@ -126,7 +127,7 @@ class GuardMiddleware:
         scope[ARRIVED] = asyncio.get_running_loop().time()
         address = client_address(scope)
         if not (self._trusts_local and is_local(address)):
-            _spend(self._addresses, address, scope, say, "refusal.address_rate")
+            self._spend(self._addresses, address, scope, say, "refusal.address_rate")
 
     async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
         """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
@@ -145,7 +146,7 @@ class GuardMiddleware:
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
         visitor = f"{client_address(scope)} {valid.get('session_hash', '')}"
-        _spend(self._visitors, visitor, scope, say, "refusal.visitor_rate")
+        self._spend(self._visitors, visitor, scope, say, "refusal.visitor_rate")
         body, headers = json.dumps(valid).encode("ascii"), MutableHeaders(scope=scope)
         headers["content-length"] = str(len(body))
         headers["content-type"] = "application/json"
@@ -153,17 +154,16 @@ class GuardMiddleware:
             del headers["transfer-encoding"]
         return _receive_first(body, receive)
 
+    def _spend(self, limiter: RateLimiter, client: str, scope: Scope, say: Texts, refusal: str) -> None:
+        """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
+        asks = scope["path"].strip("/") in self._endpoints or RUNS_A_FUNCTION.match(scope["path"])
+        wait = limiter.retry_after(client, QUESTION_COST if asks else OTHER_COST, scope[ARRIVED])
+        if wait:
+            raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
+
     def _body_too_large(self, say: Texts, headers: dict[str, str] | None = None) -> HTTPException:
         message = say("refusal.body_too_large", longest=f"{self._max_body_bytes:,}")
         return HTTPException(413, message, headers)
-
-
-def _spend(limiter: RateLimiter, client: str, scope: Scope, say: Texts, refusal: str) -> None:
-    """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
-    cost = QUESTION_COST if RUNS_A_FUNCTION.match(scope["path"]) else OTHER_COST
-    wait = limiter.retry_after(client, cost, scope[ARRIVED])
-    if wait:
-        raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
 
 def _is_same_origin(headers: Headers) -> bool:

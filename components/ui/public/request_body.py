@@ -58,6 +58,8 @@ def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoin
         given = _call_by_position(by_position[1], given, endpoints)
     elif QUEUE_EVENT.fullmatch(path):
         given = _queue_event(given, endpoints)
+    elif (name := path.strip("/")) in endpoints:
+        given = _call_by_name(name, given, endpoints)
     elif ending := CANCEL_OR_RESET.fullmatch(path):
         given = _cancel_or_reset(ending[1], given, endpoints)
     return given  # what is left is for MCP, which validates it itself
