@@ -1,9 +1,11 @@
-"""The front door: chooses who measures, hands it to the page, serves it."""
+"""The front door: chooses who measures, hands it to the page, serves it until it is told to stop."""
 
 import gc
 import logging
+import signal
 import threading
-from functools import partial
+
+GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the server has five more
 
 
 def main() -> None:
@@ -14,27 +16,33 @@ def main() -> None:
     from components.ui.serving import serve
     from components.ui.shell import build
 
-    logging.basicConfig()
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
-    analyst: Desk
     if settings.workers == 0:
         from components.engine.engine import Engine
 
-        analyst = engine = Engine(settings)
-        begin = threading.Thread(target=engine.warm, name="warm-up", daemon=True).start
+        analyst: Desk = Engine(settings)
     else:
         from components.workers.workers import Workers
 
-        workers = Workers(settings)
-        analyst = Desk(settings, workers)
-        begin = partial(workers.open, analyst.first())
+        analyst = Desk(settings, Workers(settings))
     page = build(analyst, talk=settings.talk)
-    serve(page, settings)
+    serve(page, settings, analyst.ready)
     gc.freeze()
     gc.enable()
-    begin()
-    page.block_thread()
+    analyst.open()
+    _wait_for_the_end()
+    analyst.close(GRACE)
+    page.close()
+
+
+def _wait_for_the_end() -> None:
+    """Return on Ctrl-C, or when the system asks the app to stop."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()
 
 
 if __name__ == "__main__":

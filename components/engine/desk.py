@@ -106,8 +106,20 @@ class Desk:
             spec = self._known(group[0].backbone)
             yield Compared(spec, self._cells(spec, group))
 
+    def open(self) -> None:
+        """Have torch and the first backbone loaded before a visitor needs them; returns at once."""
+        self._runner.open(self.first())
+
+    def ready(self) -> bool:
+        """Whether a question can be answered by now."""
+        return self._runner.ready()
+
+    def close(self, seconds: float) -> None:
+        """Let answers under way end, for so many ``seconds`` at most; further questions are refused."""
+        self._runner.close(seconds)
+
     def first(self) -> Job[Analysis] | None:
-        """What to run first, so that the first visitor need not wait for torch and the first backbone."""
+        """What to run first."""
         first = next((spec for spec in self.backbones() if spec.available), None)
         if first is None:
             return None

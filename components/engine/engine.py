@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from components.engine.desk import Desk, present
 from components.engine.hub.fit import classifies
 from components.engine.jobs import Answer_co, Job
 from components.engine.pooling import POOLINGS
 from components.engine.query import checked_texts, choice, whole_number
+from components.errors import PoolscopeError
 from components.settings import Settings
 from components.types import Floats
 
@@ -39,12 +40,6 @@ class Engine(Desk):
         with self._here.turn:
             return self._here.measurer.features(spec, readable, known, whole_number("layer", layer))
 
-    def warm(self) -> None:
-        """Load torch and the first backbone on this machine, so that the first visitor need not wait."""
-        first = self.first()
-        if first is not None:
-            self._here.run(first)
-
 
 class Here:
     """Runs jobs in this process, in the thread that asks, one after the other."""
@@ -52,12 +47,34 @@ class Here:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self.turn = threading.Lock()
+        self._ready, self._closed = threading.Event(), threading.Event()
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; raises PoolscopeError with a message for the visitor."""
         with self.turn:
+            if self._closed.is_set():
+                raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
             answer: Answer_co = self.measurer.run(job)
             return answer
+
+    def open(self, first: Job[Any] | None) -> None:
+        """Load torch and run ``first`` in a thread."""
+        threading.Thread(target=self._begin, args=[first], name="warm-up", daemon=True).start()
+
+    def ready(self) -> bool:
+        """Whether ``first`` has been run, and nothing is closed."""
+        return self._ready.is_set() and not self._closed.is_set()
+
+    def close(self, seconds: float) -> None:
+        """Wait for the job that is under way, so many ``seconds`` at most."""
+        self._closed.set()
+        if self.turn.acquire(timeout=seconds):
+            self.turn.release()
+
+    def _begin(self, first: Job[Any] | None) -> None:
+        if first is not None:
+            self.run(first)
+        self._ready.set()
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from components.anatomy import Anatomy
 from components.engine.query import Asked
@@ -50,6 +50,18 @@ class Runner(Protocol):
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; raises PoolscopeError with a message for the visitor."""
+
+    def open(self, first: Job[Any] | None) -> None:
+        """Make everything ready, and return at once; ``first`` is run before anything that is asked."""
+
+    def ready(self) -> bool:
+        """Whether a job can be run by now."""
+
+    def close(self, seconds: float) -> None:
+        """Let what is under way end, for so many ``seconds`` at most. Nothing more can be asked.
+
+        Who still waits for their turn gets a PoolscopeError that says so.
+        """
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model; none of them is loaded."""

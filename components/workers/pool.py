@@ -13,9 +13,14 @@ from typing import Any
 from components.engine.jobs import Job
 from components.workers.worker import Classifies, Worker, WorkerDiedError, WorkerLateError
 
+LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
 
 logger = logging.getLogger(__name__)
+
+
+class PoolClosedError(Exception):
+    """The pool is being closed."""
 
 
 @dataclass(eq=False)
@@ -38,6 +43,9 @@ class Pool:
         self._idle: list[Worker] = []
         self._line: deque[tuple[Turn, Hashable]] = deque()
         self._seen: dict[Worker, set[Hashable]] = {}  # what each of the living has been asked about
+        self._prepared: set[Worker] = set()  # those of the living that can be asked
+        self._at_work = 0  # questions that have a worker
+        self._rested = threading.Condition(self._lock)  # told when there is one less
         self._closed = threading.Event()
 
     def open(self) -> None:
@@ -45,17 +53,31 @@ class Pool:
         for _ in range(self._size):
             self._replace()
 
-    def close(self) -> None:
-        """End all workers. Nothing can be asked any more."""
-        self._closed.set()
+    def ready(self) -> bool:
+        """Whether anything can be asked by now."""
+        return bool(self._prepared) and not self._closed.is_set()
+
+    def close(self, seconds: float = 0) -> None:
+        """Wait for answers under way, so many ``seconds`` at most, and end all workers.
+
+        Who has no worker by now, and who asks later, gets PoolClosedError.
+        """
         with self._lock:
+            self._closed.set()
+            for turn, _ in self._line:
+                if turn.granted.set_running_or_notify_cancel():
+                    turn.granted.set_exception(PoolClosedError())
+            self._line.clear()
+            self._rested.wait_for(lambda: self._at_work == 0, seconds)
+            for worker in self._idle:
+                worker.dismiss()
             for worker in self._seen:
-                worker.kill()
+                worker.end(LEAVE if worker in self._idle else 0)
 
     def run(self, question: Job[Any] | Classifies, turn: Turn, about: Hashable = None) -> tuple[Any, int]:
         """The answer and its size in bytes. A worker that was asked ``about`` the same goes first.
 
-        WorkerDiedError, WorkerLateError; CancelledError if the turn was ended before it came.
+        WorkerDiedError, WorkerLateError, PoolClosedError; CancelledError if the turn was ended first.
         """
         worker = self._wait(turn, about)
         alive = True
@@ -68,6 +90,8 @@ class Pool:
         finally:
             with self._lock:
                 turn.ended = True
+                self._at_work -= 1
+                self._rested.notify_all()
             if alive:
                 self._give(worker)
             else:
@@ -83,6 +107,8 @@ class Pool:
 
     def _wait(self, turn: Turn, about: Hashable) -> Worker:
         with self._lock:
+            if self._closed.is_set():
+                raise PoolClosedError
             if self._idle:
                 knowing = (worker for worker in self._idle if about in self._seen[worker])
                 worker = next(knowing, self._idle[0])
@@ -106,12 +132,14 @@ class Pool:
         if not turn.granted.set_running_or_notify_cancel():
             return False
         self._seen[worker].add(about)
+        self._at_work += 1
         turn.granted.set_result(worker)
         return True
 
     def _bury(self, worker: Worker) -> None:
         with self._lock:
             self._seen.pop(worker, None)
+            self._prepared.discard(worker)
         worker.bury()
 
     def _replace(self) -> None:
@@ -130,6 +158,8 @@ class Pool:
             except WorkerDiedError:
                 self._bury(worker)
             else:
+                with self._lock:
+                    self._prepared.add(worker)
                 self._give(worker)
                 return
             if not self._closed.is_set():

@@ -89,6 +89,15 @@ class Worker:
             raise WorkerFaultError(f"in a worker:\n{reply.fault}")
         return reply.answer, len(received)
 
+    def dismiss(self) -> None:
+        """Let it end by itself, as soon as it has nothing to do."""
+        self._pipe.close()
+
+    def end(self, seconds: float) -> None:
+        """Wait so many ``seconds`` until it has ended, and kill it if it has not."""
+        self._process.join(seconds)
+        self._process.kill()
+
     def kill(self) -> None:
         """End it at once, whatever it does; who waits for its answer gets WorkerDiedError."""
         self._process.kill()

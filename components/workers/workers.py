@@ -11,7 +11,7 @@ from components.engine.machine import cores
 from components.errors import PoolscopeError
 from components.settings import Settings
 from components.workers.answers import Answers
-from components.workers.pool import Pool, Turn
+from components.workers.pool import Pool, PoolClosedError, Turn
 from components.workers.worker import Classifies, Duties, Worker, WorkerDiedError, WorkerLateError
 
 MOST = 8  # workers, where the owner does not say how many
@@ -32,12 +32,16 @@ class Workers:
         self._duties = Duties(self._duties.memory, self._size, first)
         self._pool.open()
 
-    def close(self) -> None:
-        """End them."""
-        self._pool.close()
+    def ready(self) -> bool:
+        """Whether any of them can be asked by now."""
+        return self._pool.ready()
+
+    def close(self, seconds: float = 0) -> None:
+        """End them, after what they are at work on: so many ``seconds`` later at most."""
+        self._pool.close(seconds)
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
-        """The answer; PoolscopeError is the job's, or says that its worker died or was too slow."""
+        """The answer; PoolscopeError is the job's, or says why its worker has none."""
         spec = job.spec
 
         def runs(turn: Turn) -> tuple[Any, int]:
@@ -47,6 +51,8 @@ class Workers:
             answer: Answer_co = self._answers.get(job, runs, PATIENCE.get(Future()))
         except WorkerDiedError as error:
             raise PoolscopeError("backbone", spec.key, "errors.died") from error
+        except PoolClosedError as error:
+            raise PoolscopeError("backbone", spec.key, "errors.stopping") from error
         except WorkerLateError as error:
             raise PoolscopeError("backbone", spec.key, "errors.late", seconds=self._seconds) from error
         return answer
