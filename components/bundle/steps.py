@@ -155,15 +155,21 @@ def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path
 
 def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
     """A checkpoint's probes, and the results of them and of its raw cosines."""
-    probing, task = workspace.recipes.probing, split_key(key)[1]
-    model = workspace.output(key) / MODEL
-    spec = BackboneSpec(key, title=key, task=task, note="", source="bundled", location=str(model))
+    probing = workspace.recipes.probing
+    spec = bundled(key, workspace.output(key) / MODEL)
     training = {name: subsample(corpus.training[s], probing.rows) for name, s in probing.sources.items()}
     held_out = {name: corpus.evaluation[name] for name in training}
     scored = read_scored(probing.scored, workspace.data)
     probes, cosines = probe_backbone(spec, training, held_out, scored, folder, workspace.recipes.seed)
     write_results(Results(probes=tuple(probes), cosines=tuple(cosines)), folder / ROWS)
     progress.report(f"{len(probes)} probes")
+
+
+def bundled(key: str, folder: Path) -> BackboneSpec:
+    """The checkpoint in a folder as what the engine loads."""
+    return BackboneSpec(
+        key, title=key, task=split_key(key)[1], note="", source="bundled", location=str(folder)
+    )
 
 
 def write_record(

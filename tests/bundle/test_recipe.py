@@ -97,6 +97,7 @@ def test_everything_is_shipped_and_nothing_else(made: Path) -> None:
 def test_results_cover_every_checkpoint_task_and_pooling(made: Path, recipes: Recipes) -> None:
     results = read_results(made / "results.json")
     assert tuple(row.backbone for row in results.checkpoints) == TUNED
+    assert {row.backbone: row.task for row in results.swaps} == {key: key.split("-")[1] for key in TUNED}
     assert {row.task for row in results.baselines} == set(recipes.baselines)
     asked = {(row.backbone, row.task) for row in results.probes}
     assert asked == {(key, task) for key in KEYS for task in recipes.probing.sources}
