@@ -78,15 +78,31 @@ def _finding(evidence: Evidence, key: str, say: Texts) -> str:
         level=LEVEL,
         **_extremes(accuracies, accuracy_text),
     )
+    swapped = _swapped(evidence, key, say)
     if not rhos:
-        return sentence
+        return say.together([sentence, *swapped])
     rest = say(
         "evidence.finding_rho",
         spread=strong_html(spread(rhos, 1, 2)),
         count=len(rhos),
         **_extremes(rhos, number),
     )
-    return say.together((sentence, rest, say(_apart(rhos))))
+    return say.together((sentence, rest, say(_apart(rhos)), *swapped))
+
+
+def _swapped(evidence: Evidence, key: str, say: Texts) -> list[str]:
+    """What the own head reaches on its own vector, and on others: a sentence, or none without a swap."""
+    own, swapped = evidence.own_head(key), evidence.distinct_swapped(key)
+    if own is None or not swapped:
+        return []
+    return [
+        say(
+            "evidence.finding_swaps",
+            own=strong_html(accuracy_text(own.value)),
+            count=len(swapped),
+            **_extremes(swapped, accuracy_text),
+        )
+    ]
 
 
 def _apart(estimates: Estimates) -> str:
