@@ -38,13 +38,14 @@ def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
     recipes = workspace.recipes
     results = collect_results(workspace, corpus)
     measured = {result.backbone: result for result in results.checkpoints}
+    learned = workspace.learned(corpus)
     for folder in ("models", "probes"):
         shutil.rmtree(out / folder, ignore_errors=True)
         (out / folder).mkdir(parents=True)
     for key in recipes.keys:
         made = workspace.output(key)
         shutil.copytree(made / MODEL, out / "models" / key)
-        text = card(key, made / MODEL, read_record(made), recipes, corpus, measured.get(key))
+        text = card(key, made / MODEL, read_record(made), recipes, learned, measured.get(key))
         (out / "models" / key / "README.md").write_text(text, encoding="utf-8")
         shutil.copy(workspace.output(f"{key}-{PROBES}") / f"{key}.safetensors", out / "probes")
     write_results(results, out / "results.json")
