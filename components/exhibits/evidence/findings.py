@@ -52,9 +52,17 @@ def _beside(evidence: Evidence, say: Texts) -> str:
     better, worse, total = evidence.against_baseline
     if not total:
         return sentence
+    name = say(f"evidence.baseline_{evidence.beside[-1].kind}")
+    if not better:
+        highest = max(row.accuracy for row in evidence.own if row.task == evidence.task)
+        best = strong_html(accuracy_text(highest))
+        unbeaten = say(
+            "evidence.finding_unbeaten", name=name, total=total, worse=worse, level=LEVEL, best=best
+        )
+        return say.together((sentence, unbeaten))
     against = say(
         "evidence.finding_own",
-        name=say(f"evidence.baseline_{evidence.beside[-1].kind}"),
+        name=name,
         better=strong_html(say("evidence.of", some=better, all=total)),
         worse=worse,
         level=LEVEL,
