@@ -13,7 +13,7 @@ from components.ui.gradio_internals import REMOVE_BASE, block_functions, launch_
 from components.ui.public.middleware import GuardMiddleware
 from components.ui.public.plain import PlainMiddleware, plain_functions
 from components.ui.public.request_body import endpoints_of
-from components.ui.public.timeout import with_timeout
+from components.ui.public.timeout import with_patience, with_timeout
 
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
 PLACES = 1  # seconds between two messages to all who wait that say how many are before them
@@ -32,7 +32,9 @@ ICON = (
 def serve(page: gr.Blocks, settings: Settings) -> None:
     """Serve the page, with every limit that ``settings`` state, and return as soon as it is there."""
     for function in block_functions(page).values():
-        if function.fn is not None and not function.types_generator:  # a download reports its progress itself
+        if function.fn is not None and function.types_generator:  # a download, which reports its progress
+            function.fn = with_patience(function.fn)
+        elif function.fn is not None:
             function.fn = with_timeout(function.fn, settings.seconds)
     page.queue(
         max_size=settings.waiting,
