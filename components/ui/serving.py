@@ -22,7 +22,7 @@ from components.ui.public.rate_limit import Rates
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.response_cache import ResponseCache
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
-from components.ui.public.timeout import with_timeout
+from components.ui.public.timeout import with_patience, with_timeout
 
 ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
@@ -73,10 +73,11 @@ def _limited(
 ) -> Callable[..., Any]:
     """A function of the page with a timeout, noted by ``monitor``; what streams says itself how far it is."""
     name = getattr(function, "__name__", type(function).__name__)
-    limited = function if streams else with_timeout(function, seconds)
-    if monitor is None:
-        return limited
-    return (monitored_stream if streams else monitored)(limited, name, monitor)
+    if streams:
+        stream = with_patience(function)
+        return stream if monitor is None else monitored_stream(stream, name, monitor)
+    limited = with_timeout(function, seconds)
+    return limited if monitor is None else monitored(limited, name, monitor)
 
 
 def launch_options() -> dict[str, Any]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -78,15 +79,17 @@ def monitored(
 
 
 def monitored_stream(
-    function: Callable[..., Generator[Any]], endpoint: str, monitor: Monitor
-) -> Callable[..., Generator[Any]]:
+    function: Callable[..., AsyncGenerator[Any]], endpoint: str, monitor: Monitor
+) -> Callable[..., AsyncGenerator[Any]]:
     """The same for a function that gives its answer in parts."""
 
     @wraps(function)
-    def watched(*args: Any, **named: Any) -> Generator[Any]:
+    async def watched(*args: Any, **named: Any) -> AsyncGenerator[Any]:
         began, outcome = time.monotonic(), "gone"
         try:
-            yield from function(*args, **named)
+            async with aclosing(function(*args, **named)) as parts:
+                async for part in parts:
+                    yield part
             outcome = "answered"
         except Exception as error:
             outcome = outcome_of(error)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future
+from contextvars import copy_context
 from functools import partial, wraps
 from typing import Any
 
@@ -16,6 +17,7 @@ from components.errors import PoolscopeError
 from components.ui.gradio_internals import current_headers, current_scope, error_text
 from components.ui.public.locale import request_texts
 
+ENDED = object()  # what comes after the last step of a generator
 ARRIVED = "poolscope.arrived"  # in the ASGI scope of a request: when it came, on the event loop's clock
 
 
@@ -46,6 +48,32 @@ def with_timeout(function: Callable[..., Any], seconds: float) -> Callable[..., 
     return limited
 
 
+def with_patience(function: Callable[..., Generator[Any]]) -> Callable[..., AsyncGenerator[Any]]:
+    """``function`` with each of its steps in a thread; who stops it, stops the step that is being taken.
+
+    Its generator is closed when that step has ended, so nothing runs on. It has no timeout.
+    """
+
+    @wraps(function)
+    async def stepping(*args: Any, **named: Any) -> AsyncGenerator[Any]:
+        patience: Future[None] = Future()
+        steps, step = function(*args, **named), None
+        try:
+            while True:
+                step = asyncio.ensure_future(_in_thread(partial(next, steps, ENDED), patience))
+                value = await asyncio.shield(step)
+                if value is ENDED:
+                    return
+                yield value
+        finally:
+            patience.cancel()
+            if step is not None and not step.done():
+                await asyncio.gather(step, return_exceptions=True)  # what it was about to say is not wanted
+            steps.close()
+
+    return stepping
+
+
 def _arrival() -> float:
     """When the request came that is being answered, on the event loop's clock; now outside of one."""
     arrived: float = current_scope().get(ARRIVED, asyncio.get_running_loop().time())
@@ -55,8 +83,14 @@ def _arrival() -> float:
 async def _while_waited_for(work: Callable[[], Any]) -> Any:
     """The result of ``work`` in a thread, which sees in PATIENCE when nobody awaits this any longer."""
     patience: Future[None] = Future()
-    PATIENCE.set(patience)
     try:
-        return await run_sync(work, abandon_on_cancel=True)
+        return await _in_thread(work, patience)
     finally:
         patience.cancel()
+
+
+async def _in_thread(work: Callable[[], Any], patience: Future[None]) -> Any:
+    """The result of ``work`` in a thread, on behalf of somebody with ``patience``."""
+    context = copy_context()
+    context.run(PATIENCE.set, patience)
+    return await run_sync(partial(context.run, work), abandon_on_cancel=True)

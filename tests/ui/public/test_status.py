@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Generator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Any, cast
 
 import gradio as gr
 import httpx
@@ -92,22 +91,21 @@ def test_each_question_is_noted_with_its_end_and_without_its_text(
             raise raised
         return "positive"
 
-    def parts(_text: str) -> Generator[str]:
+    async def parts(_text: str) -> AsyncGenerator[str]:
         yield "positive"
-        if isinstance(raised, asyncio.CancelledError):
-            raise GeneratorExit  # as the page closes it
         if raised is not None:
             raise raised
 
-    def ask_both() -> None:
+    async def ask_both() -> None:
         with suppress(BaseException):
-            asyncio.run(cast(Any, monitored(answer, "analyze", monitor)("a secret text")))
+            await monitored(answer, "analyze", monitor)("a secret text")
         with suppress(BaseException):
-            list(monitored_stream(parts, "compare", monitor)("a secret text"))
+            async for part in monitored_stream(parts, "compare", monitor)("a secret text"):
+                assert part == "positive"
 
     monitor = Monitor()
     with caplog.at_level(logging.INFO):
-        ask_both()
+        asyncio.run(ask_both())
     found = counted(monitor)
     for endpoint, line in zip(("analyze", "compare"), caplog.messages, strict=True):
         assert found["poolscope_questions_total", endpoint, outcome] == 1

@@ -1,8 +1,10 @@
 """How long a visitor waits for an answer, and what they are told instead of one."""
 
 import asyncio
+import inspect
 import queue
 import threading
+from collections.abc import Iterator
 
 import gradio as gr
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.texts import load_texts
-from components.ui.public.timeout import with_timeout
+from components.ui.public.timeout import with_patience, with_timeout
 
 SAY = load_texts()
 
@@ -49,7 +51,7 @@ def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
 
     async def visits() -> None:
         with pytest.raises(gr.Error, match="longer than"):
-            await with_timeout(slow, 0.05)("late")
+            await with_timeout(slow, 1)("late")  # its thread has begun by then
         stopped = asyncio.ensure_future(with_timeout(slow, 30)("stopped"))
         assert await asyncio.to_thread(begun["stopped"].wait, 30)
         stopped.cancel()
@@ -57,7 +59,53 @@ def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
             await stopped
 
     asyncio.run(visits())
-    assert [ended.get(timeout=30) for _ in range(2)] == ["late", "stopped"]
+    assert {ended.get(timeout=30) for _ in range(2)} == {"late", "stopped"}
+
+
+def test_steps_come_one_after_the_other_and_an_error_comes_through() -> None:
+    def count(last: int) -> Iterator[int]:
+        yield from range(last)
+        raise ZeroDivisionError
+
+    async def visit() -> list[int]:
+        stream = with_patience(count)(3)
+        seen = [await anext(stream) for _ in range(3)]
+        with pytest.raises(ZeroDivisionError):
+            await anext(stream)
+        return seen
+
+    assert asyncio.run(visit()) == [0, 1, 2]
+    assert inspect.isasyncgenfunction(with_patience(count))  # by which gradio knows a stream
+
+
+def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
+    begun, happened = threading.Event(), []
+
+    def steps() -> Iterator[str]:
+        try:
+            yield "first"
+            left = threading.Event()
+            PATIENCE.get().add_done_callback(lambda _: left.set())
+            begun.set()
+            assert left.wait(30)
+            happened.append("left")
+            yield "second"
+            happened.append("third")
+        finally:
+            happened.append("closed")
+
+    async def visit() -> None:
+        stream = with_patience(steps)()
+        assert await anext(stream) == "first"
+        step = asyncio.ensure_future(anext(stream))
+        assert await asyncio.to_thread(begun.wait, 30)
+        step.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await step
+        assert happened == ["left", "closed"]
+        await stream.aclose()
+
+    asyncio.run(visit())
 
 
 @pytest.mark.parametrize(
