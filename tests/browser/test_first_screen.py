@@ -1,5 +1,7 @@
 """What is seen before anybody scrolls: verdict and first plot, with the question above or folded below."""
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -25,14 +27,31 @@ def bars(visitor: Visitor) -> Locator:
     return visitor.plot("similarity").locator(".bars .point")
 
 
-def test_the_first_bars_are_above_the_fold(real: Open) -> None:
-    for theme, query in (("light", ""), ("dark", "&lang=zh")):
-        visitor = real(theme, 1366, 768, query)
-        expect(bars(visitor).first).to_be_visible()
-        visitor.page.evaluate("document.fonts.ready")
-        assert bottom(bars(visitor).nth(1)) < 768
-        assert top(visitor.page.locator("#text")) < top(visitor.verdict)  # what is asked stands above
-        expect(visitor.page.locator("#fold")).to_be_hidden()
+LONG = " ".join(["The plot is not bad, but the acting is not good at all."] * 8)  # some 120 tokens
+ASKED = (  # what a link asks
+    {},
+    {"text": "good"},
+    {"backbone": "bert-paraphrase", "text": "Profits rose by ten percent.", "text_pair": "Profits went up."},
+    {"text": LONG, "pooling": "max"},
+    {"text": LONG, "text_pair": "Profits went up.", "pooling": "max", "backbone": "xlnet-sentiment"},
+    {"text": LONG, "pooling": "max", "lang": "zh"},
+)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_first_bars_are_above_the_fold(real: Open, asked: dict[str, str]) -> None:
+    visitor = real("dark" if "lang" in asked else "light", 1366, 768, "&" + urlencode(asked))
+    expect(bars(visitor).first).to_be_visible()
+    if asked.get("text") == LONG:
+        assert bars(visitor).count() > 100
+    visitor.page.evaluate("document.fonts.ready")
+    assert bottom(bars(visitor).nth(1)) < 768
+    assert top(visitor.page.locator("#text")) < top(visitor.verdict)  # what is asked stands above
+    expect(visitor.page.locator("#fold")).to_be_hidden()
+    for said in visitor.verdict.locator("p, li").all():  # nothing is cut off for it
+        assert said.evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+    text = visitor.page.locator("#text textarea")
+    assert text.evaluate("box => getComputedStyle(box).overflowY") == "auto"
 
 
 @pytest.mark.parametrize(("theme", "query"), [("light", ""), ("dark", "&lang=zh")])
