@@ -35,7 +35,7 @@ class Settings(BaseSettings):
     room: bool = Field(
         False, description="whether local addresses have no rate of their own: on a speaker's laptop"
     )
-    waiting: int = Field(100, gt=0, description='questions that wait at most, before "busy" is said')
+    waiting: int = Field(1000, gt=0, description='questions that wait at most, before "busy" is said')
     workers: int | None = Field(
         None,
         ge=0,

@@ -28,6 +28,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
+from components.ui.public.rate_limit import FairTurns, Waiting, client_address
+
+EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
+ADDRESS = "poolscope.address"  # in the ASGI scope of a request: who sent it
+
 # Serving
 
 
@@ -93,11 +98,14 @@ def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **optio
 
 
 class VisitorsQueue(Queue):
-    """Gradio's queue, in which events of one visitor never overtake each other.
+    """Gradio's queue, in which events of one visitor never overtake each other, and visitors take turns.
 
     What a visitor asks depends on what is shown to them: the next event of a line (a concurrency id) begins
-    when the one before has filled the page. Others are let past meanwhile.
+    when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events may wait,
+    and of one address half of what the queue holds.
     """
+
+    turns: FairTurns
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
         """The next event that may begin, if there is any; it leaves its line."""
@@ -106,19 +114,40 @@ class VisitorsQueue(Queue):
         lines = list(self.event_queue_per_concurrency_id.values())
         for line in random.sample(lines, len(lines)):
             if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
-                free = (
-                    event for event in line.queue if (event.session_hash, line.concurrency_id) not in busy
-                )
-                event = next(free, None)
+                free = [
+                    Waiting(event, _address(event.request), event.session_hash)
+                    for event in line.queue
+                    if (event.session_hash, line.concurrency_id) not in busy
+                ]
+                event = self.turns.take(free)
                 if event is not None:
                     line.queue.remove(event)
                     return [event], False, line.concurrency_id
         return None
 
+    async def push(self, body: Any, request: Request, username: str | None) -> Any:
+        """Let an event wait, or say that the queue is full for the one who asks."""
+        waiting = [event for line in self.event_queue_per_concurrency_id.values() for event in line.queue]
+        own = sum(event.session_hash == body.session_hash for event in waiting)
+        address = _address(request)
+        near = sum(_address(event.request) == address for event in waiting)
+        if own >= EACH or near >= max((self.max_size or 0) // 2, 1):
+            return False, "this visitor or this address has enough events waiting", "queue_full"
+        return await super().push(body, request, username)
+
 
 def keep_order(queue: Queue) -> None:
     """Make ``queue``, which gradio has made, a `VisitorsQueue`."""
     queue.__class__ = VisitorsQueue
+    queue.turns = FairTurns()  # type: ignore[attr-defined]  # of the class that it has now
+
+
+def _address(request: Request) -> str:
+    """`client_address`, found once for each request."""
+    if ADDRESS not in request.scope:
+        request.scope[ADDRESS] = client_address(request.scope)
+    address: str = request.scope[ADDRESS]
+    return address
 
 
 def forget_statistics(queue: Queue) -> None:

@@ -10,7 +10,7 @@ import gradio as gr
 import httpx
 import pytest
 from gradio.context import LocalContext
-from gradio.data_classes import CancelBody, PredictBody, ResetBody, SimplePredictBody
+from gradio.data_classes import CancelBody, PredictBody, PredictBodyInternal, ResetBody, SimplePredictBody
 from gradio.queueing import Event, Queue
 from gradio.routes import App
 from gradio.state_holder import SessionState
@@ -21,6 +21,7 @@ from starlette.types import Scope
 
 from components.ui import gradio_internals
 from components.ui.gradio_internals import (
+    EACH,
     ROUTES,
     CandidDropdown,
     GuardedApp,
@@ -163,7 +164,7 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
         line = queue.event_queue_per_concurrency_id["model"]
         named = {}
         for name in ("a1", "a2", "b1", "a3", "c1", "d1"):
-            event = Event(name[0], function, Request({"type": "http"}), None)
+            event = Event(name[0], function, Request({"type": "http", "headers": []}), None)
             named[event] = name
             line.queue.append(event)
         order: list[str] = []
@@ -187,6 +188,25 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
         "gradio's queue no longer asks get_events what begins next: a visitor's answers overtake each other"
     )
     assert "get_events" in inspect.getsource(Queue.start_processing)
+
+
+def test_one_visitor_and_one_address_cannot_fill_the_queue() -> None:
+    async def pushed() -> list[bool]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_order(queue)
+
+        async def push(address: str, visitor: str) -> bool:
+            scope = {"type": "http", "headers": [], "client": (address, 1)}
+            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
+            success, *_ = await queue.push(body, Request(scope), None)
+            return bool(success)
+
+        own = [await push("8.8.8.8", "a") for _ in range(EACH + 1)]
+        near = [await push("8.8.8.8", f"b{number}") for number in range(50)]
+        return [all(own[:EACH]), own[EACH], sum(near) == 50 - EACH, near[-1], await push("9.9.9.9", "c")]
+
+    assert asyncio.run(pushed()) == [True, False, True, False, True]
 
 
 def test_no_statistics_are_made_after_each_event() -> None:
