@@ -101,8 +101,8 @@ class VisitorsQueue(Queue):
     """Gradio's queue, in which events of one visitor never overtake each other, and visitors take turns.
 
     What a visitor asks depends on what is shown to them: the next event of a line (a concurrency id) begins
-    when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events may wait,
-    and of one address half of what the queue holds.
+    when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events
+    may wait, and of one address half of what the queue holds.
     """
 
     turns: FairTurns

@@ -55,6 +55,17 @@ def share_text(reads: Reads, index: int, say: Texts) -> str:
     return say("reads.share_wins", share=share, count=int(reads.wins[index]), total=int(reads.wins.sum()))
 
 
+def beside_bars(reads: Reads) -> list[str]:
+    """For each token, how much of what is read it is; or, under a maximum, how many dimensions it wins.
+
+    Empty where only one is read or all are read alike: then the verdict says it all.
+    """
+    if reads.wins is not None:
+        return [str(int(count)) for count in reads.wins] if len(reads.wins) > 1 else []
+    shares = [percent(share) if share else "" for share in reads.share]
+    return shares if len({share for share in shares if share}) > 1 else []
+
+
 def flat_tokens(reads: Reads) -> Sequence[int]:
     """Indices of the tokens that are read though the logits have no slope there."""
     return indices(reads.positions & (reads.share == 0))

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from components.exhibits.answer.ordinary import band_columns, band_shapes, band_words, beyond
-from components.exhibits.answer.shares import largest_share, share_text
+from components.exhibits.answer.shares import beside_bars, largest_share, share_text
 from components.exhibits.control import State
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
 from components.exhibits.draw.style import (
@@ -39,12 +39,13 @@ from components.exhibits.view import (
     yes_or_no,
 )
 from components.texts import Texts
-from components.types import Analysis
+from components.types import Analysis, Reads
 
 ROW = 25  # pixels
 TOP = 68
 BRACKET = 34  # that a bracket with its label takes
 ROOM = 0.16  # of the axis, for a number beside a bar
+SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
 NARROW = 0.1  # the axis starts at a multiple of it, or of the step between ticks
 
@@ -100,7 +101,7 @@ def similarity_figure(view: View, say: Texts) -> go.Figure:
     )
     frame = layout(
         height=total * ROW + TOP + 12,
-        margin={"l": left, "r": 14, "t": TOP, "b": 12},
+        margin={"l": left, "r": 14 + (SHARE if beside_bars(view.analysis.reads) else 0), "t": TOP, "b": 12},
         xaxis=value_axis(
             title,
             range=[start - (room if start < 0 else 0), 1 + room],
@@ -138,10 +139,12 @@ def _scale(view: View) -> tuple[float, list[float]]:
 
 
 def _values(view: View) -> list[str]:
-    """The numbers beside the bars, in bold where they are more than is ordinary."""
+    """The numbers beside the bars, in bold where they are more than is ordinary, and shares after them."""
     _, more = beyond(view)
     texts = map(number, view.similarity)
-    return [f"<b>{text}</b>" if index in more else text for index, text in enumerate(texts)]
+    numbers = [f"<b>{text}</b>" if index in more else text for index, text in enumerate(texts)]
+    shares = beside_bars(view.analysis.reads) or [""] * len(numbers)
+    return [f"{one} · {share}" if share else one for one, share in zip(numbers, shares, strict=True)]
 
 
 def _words(view: View, say: Texts) -> str:
@@ -196,7 +199,16 @@ def _legend(view: View, say: Texts) -> str:
         items.append(key_html("band", say("ordinary.band")))
     if beyond(view)[1]:
         items.append(f"<li><b>0.00</b> {escape(say('ordinary.bold'))}</li>")
+    if beside_bars(analysis.reads):
+        items.append(f"<li>{escape(_beside_bars(analysis.reads, say))}</li>")
     return legend_html(*items)
+
+
+def _beside_bars(reads: Reads, say: Texts) -> str:
+    """What stands after the number beside a bar."""
+    if reads.wins is None:
+        return say("legend.share")
+    return say("legend.wins", total=int(reads.wins.sum()))
 
 
 def _colours(view: View) -> list[str]:

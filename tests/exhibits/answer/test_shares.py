@@ -88,3 +88,31 @@ def test_every_language_says_the_same_numbers(tag: str) -> None:
         sorted(re.findall(r"\d+", plain(VERDICT.show(given, {}, say)))) for say in (SAY, load_texts(tag))
     ]
     assert numbers[0] == numbers[1]
+
+
+def beside(given: Analysis) -> list[str]:
+    figure = SIMILARITY.show(given, {}, SAY).figure
+    assert figure is not None
+    return [text.partition(" · ")[2] for text in figure.data[0].text]
+
+
+@pytest.mark.parametrize(
+    ("given", "texts", "key"),
+    [
+        (reading([0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2]), ["75 %", "", "25 %", "", ""], SAY("legend.share")),
+        (reading([0.2] * 5, [0, 1, 2, 3, 4]), [""] * 5, ""),
+        (reading([1.0, 0, 0, 0, 0], [0]), [""] * 5, ""),
+        (
+            reading([0.5, 0.5, 0, 0, 0], [0, 1], wins=[5, 3, 0, 0, 0]),
+            ["5", "3", "0", "0", "0"],
+            SAY("legend.wins", total=8),
+        ),
+    ],
+)
+def test_beside_each_bar_stands_how_much_of_what_is_read_it_is(
+    given: Analysis, texts: list[str], key: str
+) -> None:
+    assert beside(given) == texts
+    legend = unescape(SIMILARITY.show(given, {}, SAY).legend)
+    assert key in legend
+    assert (" · " in legend or "· 0" in legend) == bool(key)
