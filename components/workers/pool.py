@@ -52,8 +52,8 @@ class Pool:
             for worker in self._seen:
                 worker.kill()
 
-    def run(self, question: Job[Any] | Classifies, turn: Turn, about: Hashable = None) -> tuple[Any, int]:
-        """The answer and its size in bytes. A worker that was asked ``about`` the same goes first.
+    def run(self, question: Job[Any] | Classifies, turn: Turn, about: Hashable = None) -> bytes:
+        """The answer, pickled. A worker that was asked ``about`` the same goes first.
 
         WorkerDiedError, WorkerLateError; CancelledError if the turn was ended before it came.
         """

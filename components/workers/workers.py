@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 from concurrent.futures import Future
 from typing import Any
 
@@ -40,21 +42,26 @@ class Workers:
         """The answer; PoolscopeError is the job's, or says that its worker died or was too slow."""
         spec = job.spec
 
-        def runs(turn: Turn) -> tuple[Any, int]:
+        def runs(turn: Turn) -> bytes:
             return self._pool.run(job, turn, about=spec.key)
 
         try:
-            answer: Answer_co = self._answers.get(job, runs, PATIENCE.get(Future()))
+            answer = self._answers.get(_digest(job), runs, PATIENCE.get(Future()))
         except WorkerDiedError as error:
             raise PoolscopeError("backbone", spec.key, "errors.died") from error
         except WorkerLateError as error:
             raise PoolscopeError("backbone", spec.key, "errors.late", seconds=self._seconds) from error
-        return answer
+        unpickled: Answer_co = pickle.loads(answer)
+        return unpickled
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
-        known, _size = self._pool.run(Classifies(kind), Turn())
-        return bool(known)
+        return bool(pickle.loads(self._pool.run(Classifies(kind), Turn())))
 
     def _hired(self) -> Worker:
         return Worker(self._duties)
+
+
+def _digest(job: Job[Any]) -> bytes:
+    """What stands for a job: everything in it is plain data, which Python writes alike when it is alike."""
+    return hashlib.sha256(repr(job).encode("utf-8", "surrogatepass")).digest()

@@ -21,9 +21,9 @@ class Clerk:
 
     def prepare(self) -> None: ...
 
-    def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> tuple[Any, int]:
+    def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> Any:
         assert seconds == PATIENCE
-        return question(self), 1
+        return question(self)
 
     def kill(self) -> None:
         self.killed.set()
@@ -52,7 +52,7 @@ class Office:
 
         def run() -> None:
             try:
-                answer.set_result(self.pool.run(question, turn, about)[0])  # type: ignore[arg-type]  # for a clerk
+                answer.set_result(self.pool.run(question, turn, about))  # type: ignore[arg-type]  # for a clerk
             except BaseException as error:
                 answer.set_exception(error)
 
