@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from components.analyst import PATIENCE
 from components.engine.desk import Desk, present
 from components.engine.hub.fit import classifies
 from components.engine.jobs import Answer_co, Job
@@ -54,8 +56,14 @@ class Here:
         self.turn = threading.Lock()
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
-        """The answer; raises PoolscopeError with a message for the visitor."""
+        """The answer; raises PoolscopeError with a message for the visitor.
+
+        CancelledError where nobody waits for it any longer when its turn comes.
+        """
         with self.turn:
+            patience = PATIENCE.get(None)
+            if patience is not None and patience.cancelled():
+                raise CancelledError
             answer: Answer_co = self.measurer.run(job)
             return answer
 

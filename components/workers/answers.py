@@ -89,8 +89,9 @@ class Answers:
         self._end(flight.turn)
 
     def _keep(self, question: Question, answer: bytes) -> None:
+        before = self._kept.pop(question, None)  # of a run that nobody waited for any longer
+        self.size += len(answer) + BESIDE - (0 if before is None else len(before) + BESIDE)
         self._kept[question] = answer
-        self.size += len(answer) + BESIDE
         while self.size > self._budget:
             _, left = self._kept.popitem(last=False)
             self.size -= len(left) + BESIDE

@@ -82,6 +82,7 @@ class Pool:
             turn.granted.result().kill()
 
     def _wait(self, turn: Turn, about: Hashable) -> Worker:
+        self._miss()
         with self._lock:
             if self._idle:
                 knowing = (worker for worker in self._idle if about in self._seen[worker])
@@ -91,6 +92,15 @@ class Pool:
             else:
                 self._line.append((turn, about))
         return turn.granted.result()
+
+    def _miss(self) -> None:
+        """Replace those who died while they had nothing to do: that is no visitor's fault."""
+        with self._lock:
+            dead = [worker for worker in self._idle if not worker.alive]
+            self._idle = [worker for worker in self._idle if worker not in dead]
+        for worker in dead:
+            self._bury(worker)
+            self._replace()
 
     def _give(self, worker: Worker) -> None:
         """A worker has nothing to do: who waits for longest has it next."""

@@ -89,6 +89,11 @@ class Worker:
             raise WorkerFaultError(f"in a worker:\n{reply.fault}")
         return reply.answer
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.is_alive()
+
     def kill(self) -> None:
         """End it at once, whatever it does; who waits for its answer gets WorkerDiedError."""
         self._process.kill()

@@ -126,6 +126,7 @@ def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
     assert len(desk.ended) == 1
     for visit in gone:
         visit.result(PATIENCE)
+    assert desk.answers.size == 10 + BESIDE  # kept once
 
 
 def test_the_log_says_how_many_needed_no_run(caplog: pytest.LogCaptureFixture) -> None:

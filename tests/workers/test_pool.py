@@ -21,6 +21,10 @@ class Clerk:
 
     def prepare(self) -> None: ...
 
+    @property
+    def alive(self) -> bool:
+        return not self.killed.is_set()
+
     def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> Any:
         assert seconds == PATIENCE
         return question(self)
@@ -146,6 +150,18 @@ def test_a_worker_that_gives_no_answer_is_ended_and_replaced(error: type[Excepti
     assert office.hired[0].killed.is_set()
     office.come.release()
     assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[1]
+
+
+def test_a_worker_that_dies_with_nothing_to_do_costs_no_visitor_anything() -> None:
+    office = Office(2)
+    office.come.release(2)
+    while len(office.pool._idle) < 2:
+        threading.Event().wait(0.001)
+    for clerk in office.hired:
+        clerk.kill()
+    answer = office.ask(at_once, Turn())
+    office.come.release(2)
+    assert answer.result(PATIENCE) in office.hired[2:]
 
 
 def test_a_question_that_fails_costs_no_worker() -> None:
