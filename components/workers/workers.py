@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any
 
 from components.analyst import PATIENCE
@@ -40,23 +42,29 @@ class Workers:
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; PoolscopeError is the job's, or says that its worker died or was too slow."""
-        spec = job.spec
 
         def runs(turn: Turn) -> bytes:
-            return self._pool.run(job, turn, about=spec.key)
+            return self._pool.run(job, turn, about=job.spec.key)
 
-        try:
+        with self._said(job.spec.key):
             answer = self._answers.get(_digest(job), runs, PATIENCE.get(Future()))
-        except WorkerDiedError as error:
-            raise PoolscopeError("backbone", spec.key, "errors.died") from error
-        except WorkerLateError as error:
-            raise PoolscopeError("backbone", spec.key, "errors.late", seconds=self._seconds) from error
         unpickled: Answer_co = pickle.loads(answer)
         return unpickled
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
-        return bool(pickle.loads(self._pool.run(Classifies(kind), Turn())))
+        with self._said(kind):
+            return bool(pickle.loads(self._pool.run(Classifies(kind), Turn())))
+
+    @contextmanager
+    def _said(self, asked: str) -> Iterator[None]:
+        """Say to whom asked about a backbone what its worker came to."""
+        try:
+            yield
+        except WorkerDiedError as error:
+            raise PoolscopeError("backbone", asked, "errors.died") from error
+        except WorkerLateError as error:
+            raise PoolscopeError("backbone", asked, "errors.late", seconds=self._seconds) from error
 
     def _hired(self) -> Worker:
         return Worker(self._duties)

@@ -18,6 +18,7 @@ from components.engine.engine import Engine
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
+from components.workers.worker import WorkerDiedError, WorkerLateError
 from components.workers.workers import Workers
 from tests.tiny import checkpoint
 
@@ -136,6 +137,31 @@ def _catalogue(folder: Path) -> Path:
 def test_workers_know_which_models_transformers_classifies_with(desk: Desk) -> None:
     assert desk._runner.classifies("bert")
     assert not desk._runner.classifies("whisper-small")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (WorkerDiedError, "the process that measured it ended before it had an answer"),
+        (WorkerLateError, "its answer took longer than 7 seconds and was stopped"),
+    ],
+)
+def test_what_a_worker_came_to_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception], told: str
+) -> None:
+    def fail(*_question: object, **_about: object) -> bytes:
+        raise error
+
+    settings = Settings(workers=1, seconds=7)
+    workers = Workers(settings)  # none of which has begun
+    monkeypatch.setattr(workers._pool, "run", fail)
+    desk = Desk(settings, workers)
+    with pytest.raises(PoolscopeError, match=f"backbone: 'gpt2-sentiment' was given; {told}"):
+        desk.analyze(Query("gpt2-sentiment", TEXT))
+    (compared,) = desk.compare([Query("gpt2-sentiment", TEXT)])
+    assert told in str(compared.cells[0].refusal)
+    with pytest.raises(PoolscopeError, match=told):
+        workers.classifies("bert")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes make a worker wait")
