@@ -41,6 +41,6 @@ class Settings(BaseSettings):
         ge=0,
         description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
     )
-    answers: ByteSize = Field(ByteSize(64_000_000), description="memory for answers that are kept")
+    answers: ByteSize = Field(ByteSize(32_000_000), description="memory for answers that are kept")
     metrics: bool = Field(False, description="whether /metrics says what is counted, for Prometheus")
     seconds: float = Field(60, gt=0, description="the longest that an answer may take")

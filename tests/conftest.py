@@ -31,6 +31,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "engine/test_parity.py",
         "ui/test_api.py",
         "ui/test_api_compare.py",
+        "workers/test_workers.py",
     ),
     "families": (
         "families",

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from components.analyst import PATIENCE
 from components.engine.desk import Desk, present
 from components.engine.hub.fit import classifies
 from components.engine.jobs import Answer_co, Job
@@ -50,10 +52,16 @@ class Here:
         self._ready, self._closed = threading.Event(), threading.Event()
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
-        """The answer; raises PoolscopeError with a message for the visitor."""
+        """The answer; raises PoolscopeError with a message for the visitor.
+
+        CancelledError where nobody waits for it any longer when its turn comes.
+        """
         with self.turn:
             if self._closed.is_set():
                 raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
+            patience = PATIENCE.get(None)
+            if patience is not None and patience.cancelled():
+                raise CancelledError
             answer: Answer_co = self.measurer.run(job)
             return answer
 

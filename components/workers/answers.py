@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 from components.workers.pool import Turn
 
 EVERY = 100  # questions between two lines of the log
+BESIDE = 500  # bytes that it takes to keep an answer, besides its own
+Question = bytes  # which stand for it: a digest, for example
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ class Flight:
     """A question under way, and how many wait for its ``answer``."""
 
     turn: Turn = field(default_factory=Turn)
-    answer: Future[Any] = field(default_factory=Future)
+    answer: Future[bytes] = field(default_factory=Future)
     waiting: int = 0
 
 
@@ -35,13 +36,13 @@ class Answers:
     def __init__(self, budget: int, end: Callable[[Turn], None]) -> None:
         self._budget, self._end = budget, end
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._flying: dict[Hashable, Flight] = {}
+        self._kept: OrderedDict[Question, bytes] = OrderedDict()
+        self._flying: dict[Question, Flight] = {}
         self.size = 0  # bytes of what is kept
         self.asked = self.shared = 0  # questions, and how many of them needed no run of their own
 
-    def get(self, question: Hashable, run: Callable[[Turn], tuple[Any, int]], patience: Future[None]) -> Any:
-        """The answer that is kept, or that is under way; else what ``run`` gives, with its size in bytes.
+    def get(self, question: Question, run: Callable[[Turn], bytes], patience: Future[None]) -> bytes:
+        """The answer that is kept, or that is under way; else what ``run`` gives.
 
         An error is told to all who wait, and not kept. Who loses ``patience`` ends the run only where nobody
         else waits for it.
@@ -51,7 +52,7 @@ class Answers:
             self._count(shared=kept is not None or flight is not None)
             if kept is not None:
                 self._kept.move_to_end(question)
-                return kept[0]
+                return kept
             first = flight is None
             flight = flight or self._flying.setdefault(question, Flight())
             flight.waiting += 1
@@ -60,24 +61,24 @@ class Answers:
             self._fly(question, flight, run)
         return flight.answer.result()
 
-    def _fly(self, question: Hashable, flight: Flight, run: Callable[[Turn], tuple[Any, int]]) -> None:
+    def _fly(self, question: Question, flight: Flight, run: Callable[[Turn], bytes]) -> None:
         try:
-            answer, size = run(flight.turn)
+            answer = run(flight.turn)
         except BaseException as error:  # whoever waits gets it, this thread among them
             self._land(question, flight)
             flight.answer.set_exception(error)
         else:
             with self._lock:
-                self._keep(question, answer, size)
+                self._keep(question, answer)
             self._land(question, flight)
             flight.answer.set_result(answer)
 
-    def _land(self, question: Hashable, flight: Flight) -> None:
+    def _land(self, question: Question, flight: Flight) -> None:
         with self._lock:
             if self._flying.get(question) is flight:
                 del self._flying[question]
 
-    def _leave(self, question: Hashable, flight: Flight) -> None:
+    def _leave(self, question: Question, flight: Flight) -> None:
         """One of those who wait has left, or has the answer."""
         with self._lock:
             flight.waiting -= 1
@@ -87,14 +88,13 @@ class Answers:
                 del self._flying[question]  # who asks it from now on has it run anew
         self._end(flight.turn)
 
-    def _keep(self, question: Hashable, answer: Any, size: int) -> None:
-        if size > self._budget:
-            return
-        self._kept[question] = (answer, size)
-        self.size += size
+    def _keep(self, question: Question, answer: bytes) -> None:
+        before = self._kept.pop(question, None)  # of a run that nobody waited for any longer
+        self.size += len(answer) + BESIDE - (0 if before is None else len(before) + BESIDE)
+        self._kept[question] = answer
         while self.size > self._budget:
-            _, (_, freed) = self._kept.popitem(last=False)
-            self.size -= freed
+            _, left = self._kept.popitem(last=False)
+            self.size -= len(left) + BESIDE
 
     def _count(self, shared: bool) -> None:
         self.asked += 1

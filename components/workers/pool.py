@@ -65,6 +65,7 @@ class Pool:
         with self._lock:
             self._closed.set()
             for turn, _ in self._line:
+                turn.ended = True
                 if turn.granted.set_running_or_notify_cancel():
                     turn.granted.set_exception(PoolClosedError())
             self._line.clear()
@@ -74,8 +75,8 @@ class Pool:
             for worker in self._seen:
                 worker.end(LEAVE if worker in self._idle else 0)
 
-    def run(self, question: Job[Any] | Classifies, turn: Turn, about: Hashable = None) -> tuple[Any, int]:
-        """The answer and its size in bytes. A worker that was asked ``about`` the same goes first.
+    def run(self, question: Job[Any] | Classifies, turn: Turn, about: Hashable = None) -> bytes:
+        """The answer, pickled. A worker that was asked ``about`` the same goes first.
 
         WorkerDiedError, WorkerLateError, PoolClosedError; CancelledError if the turn was ended first.
         """
@@ -106,6 +107,7 @@ class Pool:
             turn.granted.result().kill()
 
     def _wait(self, turn: Turn, about: Hashable) -> Worker:
+        self._miss()
         with self._lock:
             if self._closed.is_set():
                 raise PoolClosedError
@@ -117,6 +119,15 @@ class Pool:
             else:
                 self._line.append((turn, about))
         return turn.granted.result()
+
+    def _miss(self) -> None:
+        """Replace those who died while they had nothing to do: that is no visitor's fault."""
+        with self._lock:
+            dead = [worker for worker in self._idle if not worker.alive]
+            self._idle = [worker for worker in self._idle if worker not in dead]
+        for worker in dead:
+            self._bury(worker)
+            self._replace()
 
     def _give(self, worker: Worker) -> None:
         """A worker has nothing to do: who waits for longest has it next."""

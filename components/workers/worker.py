@@ -14,6 +14,7 @@ from typing import Any
 from components.engine.jobs import Job
 from components.errors import PoolscopeError
 
+PROTOCOL = pickle.HIGHEST_PROTOCOL
 READY = b""  # what a worker sends first
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
 
@@ -36,9 +37,9 @@ class Classifies:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a worker sends back: an answer, a refusal for the visitor, or what went wrong."""
+    """What a worker sends back: an answer, pickled; a refusal for the visitor; or what went wrong."""
 
-    answer: Any = None
+    answer: bytes = b""
     refusal: PoolscopeError | None = None
     fault: str = ""
 
@@ -70,8 +71,8 @@ class Worker:
         """Wait until it can be asked; WorkerDiedError if it never can."""
         self._received()
 
-    def ask(self, question: Job[Any] | Classifies, seconds: float) -> tuple[Any, int]:
-        """The answer and its size in bytes as it came; waits so many ``seconds`` for it.
+    def ask(self, question: Job[Any] | Classifies, seconds: float) -> bytes:
+        """The answer, pickled; waits so many ``seconds`` for it.
 
         PoolscopeError is the worker's; WorkerDiedError and WorkerLateError leave nothing to be asked again.
         """
@@ -81,13 +82,17 @@ class Worker:
             raise WorkerDiedError from error
         if not self._pipe.poll(seconds):
             raise WorkerLateError
-        received = self._received()
-        reply: Reply = pickle.loads(received)
+        reply: Reply = pickle.loads(self._received())
         if reply.refusal is not None:
             raise reply.refusal
         if reply.fault:
             raise WorkerFaultError(f"in a worker:\n{reply.fault}")
-        return reply.answer, len(received)
+        return reply.answer
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.is_alive()
 
     def dismiss(self) -> None:
         """Let it end by itself, as soon as it has nothing to do."""
@@ -126,7 +131,7 @@ def serve(pipe: Connection, duties: Duties) -> None:
     try:
         pipe.send_bytes(READY)
         while True:
-            pipe.send_bytes(pickle.dumps(_reply(measurer, pipe.recv()), pickle.HIGHEST_PROTOCOL))
+            pipe.send_bytes(pickle.dumps(_reply(measurer, pipe.recv()), PROTOCOL))
     except (EOFError, OSError):
         return  # the page's process has ended
 
@@ -137,8 +142,8 @@ def _reply(measurer: Any, question: Job[Any] | Classifies) -> Reply:
 
     try:
         if isinstance(question, Classifies):
-            return Reply(classifies(question.kind))
-        return Reply(measurer.run(question))
+            return Reply(pickle.dumps(classifies(question.kind), PROTOCOL))
+        return Reply(pickle.dumps(measurer.run(question), PROTOCOL))
     except PoolscopeError as error:
         return Reply(refusal=error)
     except Exception:

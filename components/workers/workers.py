@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import pickle
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import Any
 
 from components.analyst import PATIENCE
@@ -42,25 +46,36 @@ class Workers:
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
-        spec = job.spec
 
-        def runs(turn: Turn) -> tuple[Any, int]:
-            return self._pool.run(job, turn, about=spec.key)
+        def runs(turn: Turn) -> bytes:
+            return self._pool.run(job, turn, about=job.spec.key)
 
-        try:
-            answer: Answer_co = self._answers.get(job, runs, PATIENCE.get(Future()))
-        except WorkerDiedError as error:
-            raise PoolscopeError("backbone", spec.key, "errors.died") from error
-        except PoolClosedError as error:
-            raise PoolscopeError("backbone", spec.key, "errors.stopping") from error
-        except WorkerLateError as error:
-            raise PoolscopeError("backbone", spec.key, "errors.late", seconds=self._seconds) from error
-        return answer
+        with self._said(job.spec.key):
+            answer = self._answers.get(_digest(job), runs, PATIENCE.get(Future()))
+        unpickled: Answer_co = pickle.loads(answer)
+        return unpickled
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
-        known, _size = self._pool.run(Classifies(kind), Turn())
-        return bool(known)
+        with self._said(kind):
+            return bool(pickle.loads(self._pool.run(Classifies(kind), Turn())))
+
+    @contextmanager
+    def _said(self, asked: str) -> Iterator[None]:
+        """Say to whom asked about a backbone what its worker came to."""
+        try:
+            yield
+        except WorkerDiedError as error:
+            raise PoolscopeError("backbone", asked, "errors.died") from error
+        except PoolClosedError as error:
+            raise PoolscopeError("backbone", asked, "errors.stopping") from error
+        except WorkerLateError as error:
+            raise PoolscopeError("backbone", asked, "errors.late", seconds=self._seconds) from error
 
     def _hired(self) -> Worker:
         return Worker(self._duties)
+
+
+def _digest(job: Job[Any]) -> bytes:
+    """What stands for a job: everything in it is plain data, which Python writes alike when it is alike."""
+    return hashlib.sha256(repr(job).encode("utf-8", "surrogatepass")).digest()

@@ -13,6 +13,7 @@ from transformers import AutoModelForSequenceClassification
 from components.engine.backbone import Backbone
 from components.engine.engine import Engine
 from components.engine.loading import load
+from components.engine.version import version
 from components.types import BackboneSpec
 from tests.families.brute import ByHand
 from tests.families.cases import CASES, Family
@@ -23,7 +24,7 @@ from tests.plain import SPECS
 @pytest.fixture(scope="session")
 def loaded(engine: Engine) -> Callable[[str], Backbone]:
     """The bundled backbone of a key, the one that the engine answers with: a test leaves it as it is."""
-    return lambda key: engine._checkpoints.get(SPECS[key])
+    return lambda key: engine._here.measurer.checkpoints.get(SPECS[key], version(SPECS[key]))
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.analyst import Analyst
+from components.analyst import PATIENCE, Analyst
 from components.engine.engine import Engine
 from components.errors import PoolscopeError
 from components.settings import Settings
@@ -65,6 +66,17 @@ def test_importing_it_loads_neither_torch_nor_transformers() -> None:
         "sys.exit(bool({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
+    patience, context = Future[None](), copy_context()
+    context.run(PATIENCE.set, patience)
+    query = Query("bert-sentiment", TEXT)
+    assert context.run(engine.analyze, query).predicted
+    patience.cancel()
+    with pytest.raises(CancelledError):
+        context.run(engine.analyze, query)
+    assert engine.analyze(query).predicted
 
 
 def test_shapes(engine: Engine) -> None:

@@ -3,51 +3,52 @@
 import logging
 import threading
 from concurrent.futures import Future
-from typing import Any
 
 import pytest
 
-from components.workers.answers import EVERY, Answers
+from components.workers.answers import BESIDE, EVERY, Answers
 from components.workers.pool import Turn
 
 PATIENCE = 30  # seconds
 
 
 class Desk:
-    """Answers questions with how often they have run, as large as they say; one in ``slow`` waits."""
+    """Answers questions, as many bytes as they say; one in ``slow`` waits."""
 
-    def __init__(self, budget: int = 100) -> None:
+    def __init__(self, budget: int = 100_000) -> None:
         self.ran: list[tuple[str, int]] = []
         self.slow: dict[str, threading.Event] = {}
         self.ended: list[Turn] = []
         self.answers = Answers(budget, self.ended.append)
 
-    def ask(self, name: str, size: int = 10, patience: "Future[None] | None" = None) -> Any:
-        def run(_turn: Turn) -> tuple[Any, int]:
+    def ask(self, name: str, size: int = 10, patience: "Future[None] | None" = None) -> bytes:
+        def run(_turn: Turn) -> bytes:
             self.ran.append((name, size))
             if name in self.slow:
                 assert self.slow[name].wait(PATIENCE)
             if name == "broken":
                 raise ZeroDivisionError
-            return [name], size
+            return name.encode().ljust(size)
 
-        return self.answers.get((name, size), run, patience or Future())
+        return self.answers.get(f"{name} {size}".encode(), run, patience or Future())
 
-    def visits(self, name: str, *patience: "Future[None]") -> "list[Future[Any]]":
+    def visits(self, name: str, *patience: "Future[None]") -> "list[Future[bytes]]":
         """Ask in a thread for each visitor; returns when all of them wait."""
-        told: list[Future[Any]] = []
+        told: list[Future[bytes]] = []
         for one in patience:
-            answer: Future[Any] = Future()
+            answer: Future[bytes] = Future()
             told.append(answer)
 
-            def run(one: "Future[None]" = one, answer: "Future[Any]" = answer) -> None:
+            def run(one: "Future[None]" = one, answer: "Future[bytes]" = answer) -> None:
                 try:
                     answer.set_result(self.ask(name, patience=one))
                 except BaseException as error:
                     answer.set_exception(error)
 
             threading.Thread(target=run).start()
-        while (flight := self.answers._flying.get((name, 10))) is None or flight.waiting < len(patience):
+        while (flight := self.answers._flying.get(f"{name} 10".encode())) is None or flight.waiting < len(
+            patience
+        ):
             threading.Event().wait(0.001)
         return told
 
@@ -62,21 +63,24 @@ def test_a_kept_answer_is_the_very_one_that_was_given() -> None:
 
 
 def test_what_is_kept_stays_within_its_bytes_and_the_last_used_stays() -> None:
-    desk = Desk(budget=100)
+    desk = Desk(budget=10 * BESIDE)
     for name in "abcde":
-        desk.ask(name, 20)
-    desk.ask("a", 20)
-    desk.ask("f", 30)  # b and c leave
-    assert desk.answers.size == 90
-    assert desk.ask("huge", 101) == desk.ask("huge", 101)  # too large to be kept at all
+        desk.ask(name, BESIDE)
+    assert desk.answers.size == 10 * BESIDE
+    desk.ask("a", BESIDE)
+    desk.ask("f", 2 * BESIDE)  # b and c leave
+    assert desk.answers.size == 9 * BESIDE
     asked = len(desk.ran)
     for name in "ade":
-        desk.ask(name, 20)
-    desk.ask("f", 30)
+        desk.ask(name, BESIDE)
+    desk.ask("f", 2 * BESIDE)
     assert len(desk.ran) == asked
-    desk.ask("b", 20)
+    desk.ask("b", BESIDE)  # and a leaves
     assert len(desk.ran) == asked + 1
-    assert desk.answers.size <= 100
+    assert desk.answers.size <= 10 * BESIDE
+    assert desk.ask("huge", 10 * BESIDE) == desk.ask("huge", 10 * BESIDE)  # too large to be kept at all
+    assert len(desk.ran) == asked + 3
+    assert desk.answers.size == 0
 
 
 def test_an_error_is_told_to_all_who_wait_and_not_kept() -> None:
@@ -117,11 +121,12 @@ def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
     assert len(desk.ended) == 1
     again = desk.visits("a", Future())
     desk.slow["a"].set()
-    assert again[0].result(PATIENCE) == ["a"]
+    assert again[0].result(PATIENCE).strip() == b"a"
     assert len(desk.ran) == 2
     assert len(desk.ended) == 1
     for visit in gone:
         visit.result(PATIENCE)
+    assert desk.answers.size == 10 + BESIDE  # kept once
 
 
 def test_the_log_says_how_many_needed_no_run(caplog: pytest.LogCaptureFixture) -> None:

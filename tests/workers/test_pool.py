@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.workers.pool import Pool, Turn
+from components.workers.pool import Pool, PoolClosedError, Turn
 from components.workers.worker import WorkerDiedError, WorkerLateError
 
 PATIENCE = 30  # seconds
@@ -17,16 +17,25 @@ class Clerk:
     """A worker without a process: what it is asked is a function, which it is handed to."""
 
     def __init__(self) -> None:
-        self.killed = threading.Event()
+        self.killed, self.ended = threading.Event(), threading.Event()
 
     def prepare(self) -> None: ...
 
-    def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> tuple[Any, int]:
+    @property
+    def alive(self) -> bool:
+        return not self.killed.is_set()
+
+    def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> Any:
         assert seconds == PATIENCE
-        return question(self), 1
+        return question(self)
 
     def kill(self) -> None:
         self.killed.set()
+
+    def dismiss(self) -> None: ...
+
+    def end(self, _seconds: float) -> None:
+        self.ended.set()
 
     def bury(self) -> None:
         assert self.killed.is_set()
@@ -52,12 +61,12 @@ class Office:
 
         def run() -> None:
             try:
-                answer.set_result(self.pool.run(question, turn, about)[0])  # type: ignore[arg-type]  # for a clerk
+                answer.set_result(self.pool.run(question, turn, about))  # type: ignore[arg-type]  # for a clerk
             except BaseException as error:
                 answer.set_exception(error)
 
         threading.Thread(target=run).start()
-        while not (turn.granted.done() or any(turn is one for one, _ in self.pool._line)):
+        while not (answer.done() or turn.granted.done() or any(turn is one for one, _ in self.pool._line)):
             threading.Event().wait(0.001)
         return answer
 
@@ -98,6 +107,27 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
     with pytest.raises(CancelledError):
         office.ask(at_once, early).result(PATIENCE)
     assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[0]
+
+
+def test_closing_lets_an_answer_under_way_end_and_tells_who_waits() -> None:
+    office, done = Office(1), threading.Event()
+    office.come.release()
+    under_way, turn = office.ask(busy(done), Turn()), Turn()
+    while not office.pool.ready():
+        threading.Event().wait(0.001)
+    waiting = office.ask(at_once, turn)
+    closing = threading.Thread(target=office.pool.close, args=[PATIENCE])
+    closing.start()
+    with pytest.raises(PoolClosedError):
+        waiting.result(PATIENCE)
+    office.pool.end(turn)  # who has been told may leave
+    assert not office.pool.ready()
+    with pytest.raises(PoolClosedError):
+        office.ask(at_once, Turn()).result(PATIENCE)
+    done.set()
+    assert under_way.result(PATIENCE) is office.hired[0]
+    closing.join(PATIENCE)
+    assert office.hired[0].ended.is_set()
 
 
 def test_who_was_asked_about_the_same_is_asked_again() -> None:
@@ -146,6 +176,18 @@ def test_a_worker_that_gives_no_answer_is_ended_and_replaced(error: type[Excepti
     assert office.hired[0].killed.is_set()
     office.come.release()
     assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[1]
+
+
+def test_a_worker_that_dies_with_nothing_to_do_costs_no_visitor_anything() -> None:
+    office = Office(2)
+    office.come.release(2)
+    while len(office.pool._idle) < 2:
+        threading.Event().wait(0.001)
+    for clerk in office.hired:
+        clerk.kill()
+    answer = office.ask(at_once, Turn())
+    office.come.release(2)
+    assert answer.result(PATIENCE) in office.hired[2:]
 
 
 def test_a_question_that_fails_costs_no_worker() -> None:
