@@ -33,7 +33,7 @@ pictures: $(VENV)/test.stamp
 	$(BIN)/python -m tests.screenshots
 
 $(VENV)/run.stamp: requirements.txt
-	$(PYTHON) -c 'import sys; sys.exit("Poolscope needs Python 3.11 or newer, this is " + sys.version if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Poolscope needs Python 3.11 to 3.13, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet -r requirements.txt
 	touch $@

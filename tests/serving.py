@@ -57,20 +57,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(*command: str, log: Path, **environment: str) -> Iterator[str]:
-    """Run ``python command`` from the project's root and give its address as soon as its first page is there.
+def served(*command: str, log: Path, root: Path = ROOT, **environment: str) -> Iterator[str]:
+    """Run ``python command`` from a ``root`` and give its address as soon as its first page is there.
 
     Its output goes to ``log``; ``environment`` is added to this process's own.
     """
     port = free_port()
-    ours = {"PYTHONPATH": str(ROOT), "GRADIO_SERVER_PORT": str(port), "POOLSCOPE_RATE": RATE}
+    ours = {"PYTHONPATH": str(root), "GRADIO_SERVER_PORT": str(port), "POOLSCOPE_RATE": RATE}
     ours["POOLSCOPE_WORKERS"] = os.environ.get("POOLSCOPE_WORKERS", "1")  # several servers run at once
     whole = {**os.environ, **ours, **environment}
     address = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, *command],
-            cwd=ROOT,
+            cwd=root,
             env=whole,
             stdout=output,
             stderr=subprocess.STDOUT,

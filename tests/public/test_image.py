@@ -1,0 +1,135 @@
+"""The image: what the Dockerfile says holds, as far as that can be tried without Docker."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.serving import PATIENCE, ROOT, free_port, served
+
+LINES = [
+    line
+    for line in re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text(encoding="utf-8")).splitlines()
+    if line and not line.startswith("#")
+]
+INSTRUCTIONS = [(name, rest) for name, _, rest in (line.partition(" ") for line in LINES)]
+
+
+def said(name: str) -> list[str]:
+    """What the Dockerfile says after an instruction, each time it gives one."""
+    return [rest for given, rest in INSTRUCTIONS if given == name]
+
+
+ENVIRONMENT = dict(pair.split("=", 1) for rest in said("ENV") for pair in shlex.split(rest))
+PORT = "GRADIO_SERVER_PORT"
+(COMMAND,) = (json.loads(rest) for rest in said("CMD"))  # a list: no shell stands between it and SIGTERM
+(HEALTH,) = (json.loads(rest.partition("CMD ")[2]) for rest in said("HEALTHCHECK"))
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """A pattern of .dockerignore, which holds for what it names and for everything inside of it."""
+    parts = {"**/": "(?:.*/)?", "*": "[^/]*"}
+    pieces = re.split(r"(\*\*/|\*)", text)
+    return re.compile("".join(parts.get(piece, re.escape(piece)) for piece in pieces) + "(?:/.*)?")
+
+
+def sent(files: list[str]) -> list[str]:
+    """Those of the files that Docker gets: for each, the last pattern that fits it says so."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [(pattern(line.removeprefix("!")), line[0] == "!") for line in lines if line and line[0] != "#"]
+    return [
+        file for file in files if all([kept for rule, kept in rules if rule.fullmatch(file)][-1:] or [True])
+    ]
+
+
+def tracked() -> list[str]:
+    """Every file of the project, as git knows it."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [file for file in listed.stdout.split("\0") if file]
+
+
+def copies() -> list[tuple[str, str]]:
+    """What is copied, and to where: pairs of a source and its folder or its own name."""
+    words = [rest.split() for rest in said("COPY")]
+    return [(source, target) for *sources, target in words for source in sources]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with exactly what the image has in its own."""
+    folder = tmp_path_factory.mktemp("image")
+    files = sent([*tracked(), "components/__pycache__/errors.cpython-312.pyc"])
+    for source, target in copies():
+        inside = [file for file in files if file == source or file.startswith(f"{source}/")]
+        assert inside, f"COPY {source}: Docker gets no such file"
+        for file in inside:
+            name = file if target == "./" else target + file.removeprefix(source)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / file, folder / name)
+    return folder
+
+
+def below(folder: Path) -> dict[str, int]:
+    """Every file in a folder, and its size in bytes."""
+    return {
+        str(file.relative_to(folder)): file.stat().st_size for file in folder.rglob("*") if file.is_file()
+    }
+
+
+def test_docker_gets_what_is_copied_and_nothing_else() -> None:
+    files = sent([*tracked(), "components/__pycache__/errors.cpython-312.pyc", ".venv/bin/python"])
+    assert {file.partition("/")[0] for file in files} == {source for source, _ in copies()}
+    assert not [file for file in files if file.endswith(".pyc")]
+
+
+def test_the_image_is_small_and_its_user_is_not_root() -> None:
+    (install,) = (rest for rest in said("RUN") if "pip install" in rest)  # one layer of dependencies
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in install
+    assert install.endswith("-r requirements.txt")
+    (user,) = said("USER")
+    (made,) = (rest for rest in said("RUN") if "useradd" in rest)
+    assert made.split()[-1] == user != "root"
+    names = [name for name, _ in INSTRUCTIONS]
+    assert names.index("USER") > max(number for number, name in enumerate(names) if name == "COPY")
+    assert said("EXPOSE") == [ENVIRONMENT[PORT]]
+    assert ENVIRONMENT["GRADIO_SERVER_NAME"] == "0.0.0.0"  # the container's own address, not its loopback
+    assert said("VOLUME") == [ENVIRONMENT["HF_HOME"]]
+    assert f"mkdir -p {ENVIRONMENT['HF_HOME']}" in said("RUN")  # by the user, whose the volume then is
+
+
+def test_the_app_runs_on_what_is_copied_alone(root: Path, tmp_path: Path) -> None:
+    (log := tmp_path / "app.log").touch()
+    environment = ENVIRONMENT | {"HF_HOME": str(tmp_path / "cache")}
+    del environment[PORT]
+    before = below(root)
+    with served(*COMMAND[1:], log=log, root=root, **environment) as url, httpx.Client(base_url=url) as client:
+        deadline = time.monotonic() + PATIENCE
+        while (status := client.get("/health").status_code) != HTTPStatus.OK:
+            assert (status, time.monotonic() < deadline) == (HTTPStatus.SERVICE_UNAVAILABLE, True)
+            time.sleep(0.05)  # nobody tells when it is ready: ask again
+        answer = client.post(
+            "/analyze", json={"backbone": "bert-sentiment", "text": "good"}, timeout=PATIENCE
+        )
+        healthy = checked(url.rpartition(":")[2])
+    assert answer.json()["labels"], answer.text
+    assert "Traceback" not in log.read_text(errors="replace")
+    assert below(root) == before  # all of it is root's there: nothing may be written
+    assert healthy == 0
+    assert checked(str(free_port())) == 1
+
+
+def checked(port: str) -> int:
+    """The exit status of the health check's command."""
+    assert (COMMAND[0], HEALTH[0]) == ("python", "python")
+    environment = {**os.environ, PORT: port}
+    command = [sys.executable, *HEALTH[1:]]
+    return subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=False).returncode
