@@ -1,12 +1,14 @@
-# docker build -t poolscope . && docker run -p 7860:7860 poolscope
+# docker build --build-arg TORCH_INDEX=... -t poolscope . && docker run -p 7860:7860 poolscope
 FROM python:3.12-slim
 
 RUN useradd --create-home --uid 1000 poolscope
 WORKDIR /home/poolscope/app
 
-# PyTorch's own index has torch without the libraries of a GPU; "+cpu" is the highest of equal versions.
+# The index of PyTorch's wheels for CPUs, whose "+cpu" is the highest of equal versions; without it torch comes with
+# the libraries of a GPU.
+ARG TORCH_INDEX=
 COPY requirements.txt ./
-RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -r requirements.txt
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} -r requirements.txt
 
 # They belong to root: the app writes nothing here.
 COPY app.py LICENSE ./
