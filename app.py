@@ -15,6 +15,7 @@ def main() -> None:
     from components.settings import Settings
     from components.ui.serving import serve
     from components.ui.shell import build
+    from components.zero_gpu import add_gpu, lent
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
@@ -28,6 +29,8 @@ def main() -> None:
 
         analyst = Desk(settings, Workers(settings))
     page = build(analyst, talk=settings.talk)
+    if lent():
+        add_gpu(page)
     serve(page, settings, analyst.ready)
     gc.freeze()
     gc.enable()

@@ -1,0 +1,39 @@
+"""ZeroGPU: a Space of this kind lends its GPU for as long as a function runs, and starts only where one asks.
+
+Poolscope measures on CPUs, in its workers, which costs no visitor anything. The one function that is lent the
+GPU says which one it is.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import gradio as gr
+from gradio.events import api
+
+SECONDS = 5  # of the visitor's quota, at most, for one call
+
+
+def lent() -> bool:
+    """Whether the app runs on ZeroGPU: read as the package ``spaces`` reads it."""
+    return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
+
+
+def add_gpu(page: gr.Blocks) -> None:
+    """Declare the endpoint /gpu on a page that is not served yet: ``spaces`` reports at the launch.
+
+    Importing ``spaces`` there loads torch and changes it, in this process alone: workers begin anew.
+    """
+    import spaces
+
+    with page:
+        api(spaces.GPU(gpu, duration=SECONDS), api_name="gpu")
+
+
+def gpu() -> dict[str, Any]:
+    """The GPU that this Space lends: its name, and its memory in bytes. Costs seconds of your quota."""
+    import torch
+
+    properties = torch.cuda.get_device_properties(0)
+    return {"name": properties.name, "memory": properties.total_memory}
