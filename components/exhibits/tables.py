@@ -23,8 +23,9 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
     titles, values = zip(*columns, strict=True)
     if len({len(one) for one in values}) > 1:
         raise ValueError(f"columns differ in length: {dict(zip(titles, map(len, values), strict=True))}")
-    series = [pd.Series(one, dtype=object if _is_text(one) else None) for one in values]
-    return pd.concat(series, axis=1).set_axis(list(titles), axis=1)
+    index = pd.RangeIndex(len(values[0]))  # one for all: to align several takes longer than all the rest
+    series = (pd.Series(one, index, dtype=object if _is_text(one) else None) for one in values)
+    return pd.DataFrame(dict(enumerate(series)), index).set_axis(list(titles), axis=1)
 
 
 def to_csv(data: pd.DataFrame) -> str:
