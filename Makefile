@@ -2,19 +2,18 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest \
-          --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test static bench pictures
+.PHONY: run check test static bench load pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
 
 test: $(VENV)/test.stamp static
-	$(PYTEST)
+	$(PYTEST) --numprocesses=4  # on two cores, too: the browser's tests wait for the page half of their time
 
 check: $(VENV)/test.stamp static
-	$(PYTEST) --quick -m "not families"
+	$(PYTEST) --numprocesses=auto --quick -m "not families"
 
 static: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
@@ -26,6 +25,9 @@ static: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks
+
+load: $(VENV)/test.stamp
+	$(BIN)/python -m tests.benchmarks.room
 
 pictures: $(VENV)/test.stamp
 	$(BIN)/python -m tests.screenshots

@@ -1,25 +1,48 @@
-"""The front door: makes the engine, hands it to the page, serves it."""
+"""The front door: chooses who measures, hands it to the page, serves it until it is told to stop."""
 
 import gc
+import logging
+import signal
 import threading
+
+GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the server has five more
 
 
 def main() -> None:
-    """Serve the page at once; torch and the first backbone load behind it."""
+    """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
-    from components.engine.engine import Engine
+    from components.engine.desk import Desk
     from components.settings import Settings
     from components.ui.serving import serve
     from components.ui.shell import build
 
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
-    engine = Engine(settings)
-    page = build(engine, talk=settings.talk)
-    serve(page, settings)
+    if settings.workers == 0:
+        from components.engine.engine import Engine
+
+        analyst: Desk = Engine(settings)
+    else:
+        from components.workers.workers import Workers
+
+        analyst = Desk(settings, Workers(settings))
+    page = build(analyst, talk=settings.talk)
+    serve(page, settings, analyst.ready)
     gc.freeze()
     gc.enable()
-    threading.Thread(target=engine.warm, name="warm-up", daemon=True).start()
-    page.block_thread()
+    analyst.open()
+    _wait_for_the_end()
+    analyst.close(GRACE)
+    page.close()
+
+
+def _wait_for_the_end() -> None:
+    """Return on Ctrl-C, or when the system asks the app to stop."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    stop.wait()
 
 
 if __name__ == "__main__":

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from concurrent.futures import Future
 from contextlib import closing
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from components.anatomy import Anatomy
 from components.texts import Texts
 from components.types import Analysis, BackboneSpec, Compared, PoolingSpec, Progress, Query, TaskSpec
+
+# On behalf of whom a thread asks: cancelled as soon as they no longer wait for the answer. What then nobody
+# waits for may be ended; an analyst need not look at it.
+PATIENCE: ContextVar[Future[None]] = ContextVar("PATIENCE")
 
 
 class Analyst(Protocol):

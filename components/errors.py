@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from components.texts import Sentence, Texts, load_texts
 
 PLAIN = {"errors.word": "errors.sentence", "errors.no_tokens": "errors.sentence"}  # on the page
@@ -26,6 +28,10 @@ class PoolscopeError(ValueError):
         )
         super().__init__(str(self.sentence))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What another process makes the same error of: a given value is only sent as it is shown."""
+        return _remade, (type(self), self.field, self._key, self.sentence)
+
     def said(self, say: Texts) -> str:
         """The message in the language of ``say``."""
         return self.sentence.said(say)
@@ -33,6 +39,13 @@ class PoolscopeError(ValueError):
     def plainly(self, say: Texts) -> str:
         """The same for who stands before an empty box: only what to do, without field and value."""
         return say(PLAIN[self._key]) if self._key in PLAIN else self.said(say)
+
+
+def _remade(kind: type[PoolscopeError], field: str, key: str, sentence: Sentence) -> PoolscopeError:
+    """An error as it was in the process that raised it."""
+    error = kind.__new__(kind, str(sentence))
+    error.field, error._key, error.sentence = field, key, sentence
+    return error
 
 
 def _shown(given: object) -> str | Sentence:

@@ -101,6 +101,28 @@ class CosineResult:
 
 
 @dataclass(frozen=True, config=STRICT)
+class SwapResult:
+    """The accuracy of a checkpoint's own head, given the vector of another pooling than it was trained on.
+
+    On the examples of its `CheckpointResult`. ``better``: those right here and wrong with its own vector;
+    ``worse``: the other way round; ``p``: the p-value of McNemar's exact test of the two counts. ``vector``:
+    the first such pooling that gives these very vectors for every example; its own name where none does.
+    """
+
+    backbone: str
+    task: str
+    pooling: str
+    measured: int
+    accuracy: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    p: float
+    vector: str
+
+
+@dataclass(frozen=True, config=STRICT)
 class Results:
     """All that was measured."""
 
@@ -108,6 +130,7 @@ class Results:
     probes: tuple[ProbeResult, ...] = ()
     cosines: tuple[CosineResult, ...] = ()
     baselines: tuple[BaselineResult, ...] = ()
+    swaps: tuple[SwapResult, ...] = ()
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -118,6 +141,7 @@ class _Tables:
     probes: tuple[ProbeResult, ...]
     cosines: tuple[CosineResult, ...]
     baselines: tuple[BaselineResult, ...]
+    swaps: tuple[SwapResult, ...]
 
 
 def read_results(path: Path) -> Results:
@@ -128,7 +152,7 @@ def read_results(path: Path) -> Results:
         first = error.errors()[0]
         place = ", ".join(f"row {part + 1}" if isinstance(part, int) else part for part in first["loc"])
         raise ValueError(": ".join(filter(None, (str(path), place, first["msg"])))) from error
-    return Results(tables.checkpoints, tables.probes, tables.cosines, tables.baselines)
+    return Results(tables.checkpoints, tables.probes, tables.cosines, tables.baselines, tables.swaps)
 
 
 def write_results(results: Results, path: Path) -> None:

@@ -27,5 +27,20 @@ class Settings(BaseSettings):
     download: ByteSize = Field(ByteSize(2_000_000_000), description="the largest download")
     characters: int = Field(20_000, gt=0, description="longest text, in characters")
     rate: int = Field(120, gt=0, description="questions that one visitor may ask in a minute")
-    waiting: int = Field(30, gt=0, description='questions that wait at most, before "busy" is said')
+    address_rate: int = Field(
+        1800,
+        gt=0,
+        description="questions in a minute of all visitors with one address, such as a lecture hall's",
+    )
+    room: bool = Field(
+        False, description="whether local addresses have no rate of their own: on a speaker's laptop"
+    )
+    waiting: int = Field(100, gt=0, description='questions that wait at most, before "busy" is said')
+    workers: int | None = Field(
+        None,
+        ge=0,
+        description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
+    )
+    answers: ByteSize = Field(ByteSize(64_000_000), description="memory for answers that are kept")
+    metrics: bool = Field(False, description="whether /metrics says what is counted, for Prometheus")
     seconds: float = Field(60, gt=0, description="the longest that an answer may take")

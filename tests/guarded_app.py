@@ -1,4 +1,7 @@
-"""app.py with every way out of this machine closed; what it tries is appended to the file at ATTEMPTS."""
+"""app.py with every way out of this machine closed, in its own process and in those of its workers.
+
+What it tries is appended to the file at ATTEMPTS; and what the process of the page loads of torch.
+"""
 
 import os
 import runpy
@@ -6,10 +9,14 @@ import sys
 from pathlib import Path
 
 HOME = {"127.0.0.1", "localhost", "::1", "0.0.0.0", None, ""}
+HEAVY = {"torch", "transformers"}  # for the workers alone
+IS_PAGE = __name__ == "__main__"  # in a worker, this file is imported
 
 
 def guard(event: str, arguments: tuple[object, ...]) -> None:
     """Refuse every connection and every look-up of a name that is not this machine's own."""
+    if event == "import" and IS_PAGE and arguments[0] in HEAVY:
+        note(f"import {arguments[0]}")
     if event == "socket.getaddrinfo":
         host = arguments[0]
     elif event == "socket.connect" and isinstance(arguments[1], tuple):
@@ -17,10 +24,15 @@ def guard(event: str, arguments: tuple[object, ...]) -> None:
     else:
         return
     if host not in HOME:
-        with Path(os.environ["ATTEMPTS"]).open("a") as log:
-            log.write(f"{event} {host}\n")
+        note(f"{event} {host}")
         raise OSError(f"no network: {host}")
 
 
+def note(what: str) -> None:
+    with Path(os.environ["ATTEMPTS"]).open("a") as log:
+        log.write(f"{what}\n")
+
+
 sys.addaudithook(guard)
-runpy.run_path(str(Path(__file__).resolve().parent.parent / "app.py"), run_name="__main__")
+if IS_PAGE:
+    runpy.run_path(str(Path(__file__).resolve().parent.parent / "app.py"), run_name="__main__")

@@ -49,15 +49,22 @@ def built(make: Callable[[], Made]) -> Made:
     return asyncio.run(inside())
 
 
+def free_port() -> int:
+    """One that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
 @contextmanager
 def served(*command: str, log: Path, **environment: str) -> Iterator[str]:
     """Run ``python command`` from the project's root and give its address as soon as its first page is there.
 
     Its output goes to ``log``; ``environment`` is added to this process's own.
     """
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     ours = {"PYTHONPATH": str(ROOT), "GRADIO_SERVER_PORT": str(port), "POOLSCOPE_RATE": RATE}
+    ours["POOLSCOPE_WORKERS"] = os.environ.get("POOLSCOPE_WORKERS", "1")  # several servers run at once
     whole = {**os.environ, **ours, **environment}
     address = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:

@@ -27,9 +27,11 @@ def test_the_guard_does_refuse(tmp_path: Path) -> None:
     """What stands guard in the test above can fail it."""
     attempts = tmp_path / "attempts"
     script = tmp_path / "outside.py"
-    guarded = (ROOT / "tests" / "guarded_app.py").read_text(encoding="utf-8").split("runpy.run_path")[0]
-    script.write_text(guarded + "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)\n")
+    guarded = (ROOT / "tests" / "guarded_app.py").read_text(encoding="utf-8").split("if IS_PAGE:")[0]
+    outside = "import transformers\nimport socket\nsocket.create_connection(('192.0.2.1', 80), timeout=1)\n"
+    script.write_text(guarded + outside)
     environment = os.environ | {"ATTEMPTS": str(attempts)}
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, check=False)
     assert done.returncode != 0
     assert "192.0.2.1" in attempts.read_text()
+    assert "import transformers" in attempts.read_text()

@@ -78,8 +78,14 @@ def test_the_python_example_runs(app_url: str) -> None:
     assert re.search(r"\[CLS\] \+1\.000", done.stdout)
 
 
+def test_the_example_in_one_request_runs(app_url: str) -> None:
+    command = block("api.md", "bash", "7860/analyze").replace(LOCAL, app_url)
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert json.loads(answer)["architecture"] == "BertForSequenceClassification"
+
+
 def test_the_curl_example_runs(app_url: str) -> None:
-    first, second = block("api.md", "bash", "curl").replace(LOCAL, app_url).split("curl -sN")
+    first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
     event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
     (event_id,) = re.findall(r'"event_id":\s*"(\w+)"', event)
     command = "curl -sN" + second.replace("EVENT_ID", event_id)

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from components.as_json import cell_json
 from components.engine.engine import Engine
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.verdict import VERDICT
@@ -17,7 +18,6 @@ from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report
 from components.texts import languages, load_texts
 from components.types import Query
-from components.ui.api import cell_json
 from tests.exhibits.compared_html import Table, words
 from tests.exhibits.showing import records
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain

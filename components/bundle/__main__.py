@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from components.bundle.corpus import load_corpus
 from components.bundle.publish import publish
 from components.bundle.recipes import Recipes, load_recipes, smoke
-from components.bundle.steps import Workspace, run_steps, steps
+from components.bundle.steps import HeadRecord, Workspace, read_record, run_steps, steps
 from components.results import Results
 
-ROW = "{:<22} {:>9} {:>16} {:>7}"
+ROW = "{:<22} {:>9} {:>16} {:>9} {:>7}"
 
 
 def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
@@ -34,19 +34,24 @@ def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def table(recipes: Recipes, results: Results) -> str:
-    """The accuracies of baselines, and of the fine-tuned checkpoints beside their targets."""
-    lines = [ROW.format("baseline", "accuracy", "95 % interval", "")]
+def table(recipes: Recipes, results: Results, heads: Mapping[str, HeadRecord]) -> str:
+    """The accuracies of baselines and of the fine-tuned checkpoints, by key their ``heads`` on held-out rows.
+
+    A head misses its target by what it reaches on these rows; what is reported decides nothing.
+    """
+    lines = [ROW.format("baseline", "accuracy", "95 % interval", "", "")]
     for baseline in results.baselines:
         interval = f"{baseline.low:.1%} to {baseline.high:.1%}"
         name = f"{baseline.task}, {baseline.kind}"
-        lines.append(ROW.format(name, f"{baseline.accuracy:.1%}", interval, ""))
-    lines.append(ROW.format("checkpoint", "accuracy", "95 % interval", "target"))
+        lines.append(ROW.format(name, f"{baseline.accuracy:.1%}", interval, "", ""))
+    lines.append(ROW.format("checkpoint", "accuracy", "95 % interval", "held out", "target"))
     for row in results.checkpoints:
         interval = f"{row.low:.1%} to {row.high:.1%}"
         target = recipes.tasks[row.task].target_accuracy
-        missed = "" if row.accuracy >= target else "  missed"
-        lines.append(ROW.format(row.backbone, f"{row.accuracy:.1%}", interval, f"{target:.1%}") + missed)
+        held_out = heads[row.backbone].accuracy
+        missed = "" if held_out >= target else "  missed"
+        shown = f"{row.accuracy:.1%}", interval, f"{held_out:.1%}", f"{target:.1%}"
+        lines.append(ROW.format(row.backbone, *shown) + missed)
     return "\n".join(lines)
 
 
@@ -64,7 +69,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         kept = len(corpus.training[name])
         print(f"{name}: {kept:,} examples; {dropped:,} more hold an evaluation's text, and are dropped")
     run_steps(workspace, tuple(steps(recipes)), options.jobs)
-    print(table(recipes, publish(workspace, corpus, options.out)))
+    results = publish(workspace, corpus, options.out)
+    records = {key: read_record(workspace.output(key)) for key in recipes.keys}
+    heads = {key: record.head for key, record in records.items() if record.head is not None}
+    print(table(recipes, results, heads))
 
 
 if __name__ == "__main__":

@@ -30,11 +30,15 @@ def card(
     folder: Path,
     record: Record,
     recipes: Recipes,
-    corpus: Corpus,
+    learned: Corpus,
     result: CheckpointResult | None,
 ) -> str:
-    """The model card of the checkpoint in ``folder``; ``result``: of its head, None where it has none."""
+    """The model card of the checkpoint in ``folder``, which was ``learned`` from that corpus.
+
+    ``result``: of its head, None where it has none.
+    """
     family, task = split_key(key)
+    target = recipes.tasks[task].target_accuracy if task in recipes.tasks else 0.0
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     runs = stages(recipes, key)
     return Template(CARD.read_text(encoding="utf-8")).substitute(
@@ -54,8 +58,8 @@ def card(
         seconds=record.seconds,
         threads=record.threads,
         device=record.device.upper(),
-        measured=_measured(result, record.head),
-        sources=_sources(runs, recipes, corpus),
+        measured=_measured(result, record.head, target),
+        sources=_sources(runs, recipes, learned),
         teacher=_teacher(runs, recipes),
     )
 
@@ -80,7 +84,7 @@ def _start(key: str, recipes: Recipes) -> str:
     return f"random weights; word embeddings projected from those of {recipes.teacher.package}"
 
 
-def _measured(result: CheckpointResult | None, head: HeadRecord | None) -> str:
+def _measured(result: CheckpointResult | None, head: HeadRecord | None, target: float) -> str:
     if result is None or head is None:
         return ""
     low, high = (f"{end:.1%}" for end in (result.low, result.high))
@@ -90,15 +94,18 @@ def _measured(result: CheckpointResult | None, head: HeadRecord | None) -> str:
         f"| Beside a baseline | of these, {result.better} are right here and wrong with the strongest"
         f" classifier without a network, {result.worse} the other way round"
         f" (McNemar's exact test: p = {result.p:.2g}) |\n"
-        f"| float16 | storing the weights as float16 changed {head.changed} of these answers |"
+        f"| Chosen by | {head.accuracy:.1%} of {head.measured:,} rows held out from training; the bar is"
+        f" {target:.1%} |\n"
+        f"| float16 | storing the weights as float16 changed {head.changed} of these {head.measured:,}"
+        " answers |"
     )
 
 
-def _sources(runs: tuple[Stage, ...], recipes: Recipes, corpus: Corpus) -> str:
+def _sources(runs: tuple[Stage, ...], recipes: Recipes, learned: Corpus) -> str:
     names = dict.fromkeys(name for run in runs for name in run.sources)
     return "\n".join(
-        f"| {name} | {recipes.sources[name].file} | {len(corpus.training[name]):,} |"
-        f" {corpus.dropped[name]:,} | {recipes.sources[name].licence} |"
+        f"| {name} | {recipes.sources[name].file} | {len(learned.training[name]):,} |"
+        f" {learned.dropped[name]:,} | {recipes.sources[name].licence} |"
         for name in names
     )
 

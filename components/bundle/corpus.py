@@ -7,7 +7,7 @@ import random
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from components.bundle.recipes import Recipes, Source
@@ -35,12 +35,15 @@ class Example:
 class Corpus:
     """Examples by name: ``training`` by source, ``evaluation`` by task.
 
+    ``held_out``: rows of training files by task, for what decides whether a checkpoint is kept. They are
+    among ``training``, from which probes and baselines learn; see `without_held_out` for checkpoints.
     ``dropped``: how many rows of a source were left out because an evaluation holds their text.
     """
 
     training: Mapping[str, tuple[Example, ...]]
     evaluation: Mapping[str, tuple[Example, ...]]
     dropped: Mapping[str, int]
+    held_out: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
 
     def texts(self, sources: Iterable[str]) -> list[str]:
         """Every text of the sources, once, in the order of first appearance."""
@@ -164,15 +167,18 @@ def load_corpus(recipes: Recipes, folder: Path) -> Corpus:
     Raises FileNotFoundError where a file is missing, KeyError where a column is.
     """
     evaluation = {task: read(source, folder) for task, source in recipes.evaluations.items()}
-    held_out = [example for rows in evaluation.values() for example in rows]
+    measured = [example for rows in evaluation.values() for example in rows]
     found = {name: read(source, folder) for name, source in recipes.sources.items()}
-    kept = {name: without_leaks(rows, held_out) for name, rows in found.items()}
+    kept = {name: without_leaks(rows, measured) for name, rows in found.items()}
+    sources = recipes.held_out.sources
+    held_out = {task: without_leaks(read(source, folder), measured) for task, source in sources.items()}
     return Corpus(
         training={name: subsample(rows, recipes.sources[name].rows) for name, rows in kept.items()},
         evaluation={
             task: subsample(rows, recipes.evaluations[task].rows) for task, rows in evaluation.items()
         },
         dropped={name: len(found[name]) - len(kept[name]) for name in found},
+        held_out={task: subsample(rows, sources[task].rows) for task, rows in held_out.items()},
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +14,16 @@ from components.bundle.checkpoints import load, load_tokenizer
 from components.bundle.corpus import Corpus, Example
 from components.bundle.recipes import PRETRAINED, Recipes, split_key
 from components.bundle.statistics import estimate_accuracy, mcnemar_test
-from components.bundle.steps import MODEL, PROBES, ROWS, Workspace, read_record
+from components.bundle.steps import MODEL, PROBES, ROWS, Workspace, bundled, read_record
+from components.bundle.swaps import swap_results
 from components.bundle.training import predictions
+from components.engine.loading import load as load_backbone
 from components.results import (
     Baseline,
     BaselineResult,
     CheckpointResult,
     Results,
+    SwapResult,
     read_results,
     write_results,
 )
@@ -35,13 +38,14 @@ def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
     recipes = workspace.recipes
     results = collect_results(workspace, corpus)
     measured = {result.backbone: result for result in results.checkpoints}
+    learned = workspace.learned(corpus)
     for folder in ("models", "probes"):
         shutil.rmtree(out / folder, ignore_errors=True)
         (out / folder).mkdir(parents=True)
     for key in recipes.keys:
         made = workspace.output(key)
         shutil.copytree(made / MODEL, out / "models" / key)
-        text = card(key, made / MODEL, read_record(made), recipes, corpus, measured.get(key))
+        text = card(key, made / MODEL, read_record(made), recipes, learned, measured.get(key))
         (out / "models" / key / "README.md").write_text(text, encoding="utf-8")
         shutil.copy(workspace.output(f"{key}-{PROBES}") / f"{key}.safetensors", out / "probes")
     write_results(results, out / "results.json")
@@ -59,7 +63,24 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Results:
         tuple(row for results in probed for row in results.probes),
         tuple(row for results in probed for row in results.cosines),
         baselines,
+        swapped(recipes, corpus, models),
     )
+
+
+def swapped(recipes: Recipes, corpus: Corpus, models: Mapping[str, Path]) -> tuple[SwapResult, ...]:
+    """The own heads of the fine-tuned ``models`` (folders by key), given other vectors than their own."""
+    return tuple(
+        row
+        for key, task in tuned(models).items()
+        for row in swap_results(
+            load_backbone(bundled(key, models[key])), task, corpus.evaluation[task], recipes.seed
+        )
+    )
+
+
+def tuned(keys: Iterable[str]) -> Mapping[str, str]:
+    """The tasks of the fine-tuned checkpoints among ``keys``."""
+    return {key: task for key in keys if (task := split_key(key)[1]) != PRETRAINED}
 
 
 def held_against_baselines(
@@ -74,7 +95,6 @@ def held_against_baselines(
         task: baseline_answers(examples, corpus.evaluation[task], recipes.seed)
         for task, examples in training.items()
     }
-    tuned = {key: task for key in models if (task := split_key(key)[1]) != PRETRAINED}
     return (
         tuple(
             row
@@ -83,7 +103,7 @@ def held_against_baselines(
         ),
         tuple(
             checkpoint_result(key, models[key], corpus.evaluation[task], answers[task], recipes.seed)
-            for key, task in tuned.items()
+            for key, task in tuned(models).items()
         ),
     )
 

@@ -71,7 +71,7 @@ class Stage:
 class Task:
     """What a head is fine-tuned for: its labels by id, and the stages that lead there.
 
-    ``target_accuracy``: what every family must reach, in [0, 1].
+    ``target_accuracy``: what every family must reach on the task's held-out rows, in [0, 1].
     """
 
     labels: tuple[str, ...]
@@ -150,6 +150,17 @@ class Probing:
 
 
 @dataclass(frozen=True, config=STRICT)
+class HeldOut:
+    """Sources of the rows, by task, that decide whether a checkpoint is kept.
+
+    ``shared_words``: no row with so many consecutive words of one of them is learned from.
+    """
+
+    shared_words: int
+    sources: Mapping[str, Source]
+
+
+@dataclass(frozen=True, config=STRICT)
 class Vocabulary:
     """How many tokens a vocabulary has, and how many characters it knows if it is not one of bytes."""
 
@@ -183,6 +194,7 @@ class Recipes:
     teacher: Teacher
     sources: Mapping[str, Source]
     evaluations: Mapping[str, Source]
+    held_out: HeldOut
     tasks: Mapping[str, Task]
     families: Mapping[str, Family]
     probing: Probing
@@ -223,6 +235,12 @@ def smoke(recipes: Recipes) -> Recipes:
         teacher=replace(recipes.teacher, steps=2, batch=8),
         sources={name: replace(source, rows=few) for name, source in recipes.sources.items()},
         evaluations={name: replace(source, rows=few) for name, source in recipes.evaluations.items()},
+        held_out=HeldOut(
+            shared_words=24,  # made-up rows repeat each other
+            sources={
+                name: replace(source, rows=few // 4) for name, source in recipes.held_out.sources.items()
+            },
+        ),
         tasks={
             name: replace(task, stages=tuple(map(short, task.stages))) for name, task in recipes.tasks.items()
         },

@@ -21,6 +21,7 @@ from pydantic.dataclasses import dataclass
 from components.bundle.checkpoints import fine_tune, load, pretrain, save
 from components.bundle.corpus import Corpus, load_corpus, read_scored, subsample
 from components.bundle.evidence import probe_backbone
+from components.bundle.held_out import without_held_out
 from components.bundle.recipes import PRETRAINED, Recipes, split_key
 from components.bundle.teacher import fine_tune as fine_tune_teacher
 from components.bundle.teacher import pair_soft_labels, soft_labels, tokenizer_of
@@ -48,12 +49,17 @@ class Workspace:
         """The folder of a step."""
         return self.folder / step
 
+    def learned(self, corpus: Corpus) -> Corpus:
+        """What checkpoints learn from: ``corpus`` without the rows that decide whether they are kept."""
+        return without_held_out(corpus, self.recipes.held_out.shared_words)
+
 
 @dataclass(frozen=True)
 class HeadRecord:
-    """A classification head on the held-out examples of its task.
+    """A classification head on the rows of its task that are held out from training.
 
-    ``accuracy`` of ``measured`` examples; ``changed``: answers that storing the weights as float16 changed.
+    ``accuracy`` of ``measured`` rows, which decides whether the checkpoint is kept; ``changed``: answers that
+    storing the weights as float16 changed.
     """
 
     accuracy: float
@@ -98,12 +104,12 @@ def steps(recipes: Recipes) -> Mapping[str, Step]:
 
 def make_teacher(workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
     """The teacher, fine-tuned for its task."""
-    recipes, teacher = workspace.recipes, workspace.recipes.teacher
+    recipes, teacher, learned = workspace.recipes, workspace.recipes.teacher, workspace.learned(corpus)
     torch.manual_seed(recipes.seed)
     rng = random.Random(f"{recipes.seed} teacher")
-    examples = [e for source in teacher.sources for e in corpus.training[source]]
+    examples = [e for source in teacher.sources for e in learned.training[source]]
     model = fine_tune_teacher(teacher, examples, recipes.training, rng, workspace.device, progress)
-    held_out = corpus.evaluation[teacher.task]
+    held_out = corpus.held_out[teacher.task]
     right = accuracy(model, tokenizer_of(teacher), held_out)
     progress.report(f"the teacher is right about {right:.1%} of {len(held_out):,}")
     model.save_pretrained(folder / MODEL)
@@ -111,13 +117,13 @@ def make_teacher(workspace: Workspace, corpus: Corpus, folder: Path, progress: P
 
 def make_soft_labels(workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
     """The teacher's soft labels for every source that the recipe names, in one file."""
-    teacher = workspace.recipes.teacher
-    pairs = {source: corpus.training[source] for source in teacher.pairs}
+    teacher, learned = workspace.recipes.teacher, workspace.learned(corpus)
+    pairs = {source: learned.training[source] for source in teacher.pairs}
     found = dict(pair_soft_labels(teacher, pairs, workspace.device))
     progress.report(f"soft labels for {sum(map(len, found.values())):,} pairs")
     model = load(workspace.output("teacher") / MODEL).to(workspace.device)  # type: ignore[arg-type]  # their stubs
     for source in teacher.texts:
-        found[source] = soft_labels(model, tokenizer_of(teacher), corpus.training[source])
+        found[source] = soft_labels(model, tokenizer_of(teacher), learned.training[source])
         progress.report(f"soft labels for {len(found[source]):,} {source}")
     np.savez(folder / SOFT_LABELS, **cast(dict[str, Any], found))
 
@@ -128,26 +134,28 @@ def make_pretrained(
     """A family's checkpoint without a classification head."""
     student = workspace.recipes.families[name].student
     teacher = workspace.output(f"{student.of}-{PRETRAINED}") / MODEL if student else None
-    model, tokenizer = pretrain(name, workspace.recipes, corpus, teacher, workspace.device, progress)
+    learned = workspace.learned(corpus)
+    model, tokenizer = pretrain(name, workspace.recipes, learned, teacher, workspace.device, progress)
     save(model, tokenizer, folder / MODEL)
     write_record(folder, workspace, model.num_parameters(), None, progress)
 
 
 def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
-    """A family's checkpoint for a task, with its accuracy as it is stored, in float16."""
+    """A family's checkpoint for a task, with its accuracy on held-out rows as stored, in float16."""
     name, task = split_key(key)
-    recipes, held_out = workspace.recipes, corpus.evaluation[task]
+    recipes, held_out, learned = workspace.recipes, corpus.held_out[task], workspace.learned(corpus)
     with np.load(workspace.output("soft-labels") / SOFT_LABELS) as file:
         labels = {source: file[source] for source in file.files}
     start = workspace.output(f"{name}-{PRETRAINED}") / MODEL
-    model, tokenizer = fine_tune(key, start, recipes, corpus, labels, workspace.device, progress)
+    model, tokenizer = fine_tune(key, start, recipes, learned, labels, workspace.device, progress)
     exact = predictions(model.cpu(), tokenizer, held_out)
     save(model, tokenizer, folder / MODEL)
     stored = predictions(load(folder / MODEL), tokenizer, held_out)
     right = sum(label == e.label for label, e in zip(stored, held_out, strict=True)) / len(held_out)
     changed = sum(one != other for one, other in zip(exact, stored, strict=True))
     progress.report(
-        f"accuracy {right:.1%} of {len(held_out):,}; storing it as float16 changed {changed} answers"
+        f"accuracy {right:.1%} of {len(held_out):,} held-out rows; storing it as float16 changed {changed}"
+        " answers"
     )
     head = HeadRecord(right, len(held_out), changed)
     write_record(folder, workspace, model.num_parameters(), head, progress)
@@ -155,15 +163,21 @@ def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path
 
 def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
     """A checkpoint's probes, and the results of them and of its raw cosines."""
-    probing, task = workspace.recipes.probing, split_key(key)[1]
-    model = workspace.output(key) / MODEL
-    spec = BackboneSpec(key, title=key, task=task, note="", source="bundled", location=str(model))
+    probing = workspace.recipes.probing
+    spec = bundled(key, workspace.output(key) / MODEL)
     training = {name: subsample(corpus.training[s], probing.rows) for name, s in probing.sources.items()}
     held_out = {name: corpus.evaluation[name] for name in training}
     scored = read_scored(probing.scored, workspace.data)
     probes, cosines = probe_backbone(spec, training, held_out, scored, folder, workspace.recipes.seed)
     write_results(Results(probes=tuple(probes), cosines=tuple(cosines)), folder / ROWS)
     progress.report(f"{len(probes)} probes")
+
+
+def bundled(key: str, folder: Path) -> BackboneSpec:
+    """The checkpoint in a folder as what the engine loads."""
+    return BackboneSpec(
+        key, title=key, task=split_key(key)[1], note="", source="bundled", location=str(folder)
+    )
 
 
 def write_record(

@@ -28,8 +28,9 @@ from components.engine.internals.transformers_internals import filled
 from components.engine.lacking import provenance
 from components.engine.pooler import find_pooler
 from components.engine.repeatable import repeatable
-from components.engine.safety.documents import check_sizes, read_config
+from components.engine.safety.documents import read_config
 from components.engine.safety.refusal import RefusalError, foreign, forget
+from components.engine.safety.stated import check_sizes
 from components.engine.safety.vocabulary import check_growth, check_vocabulary
 from components.engine.safety.weights import check_enough, check_finite, opened, size, skeleton
 from components.errors import PoolscopeError

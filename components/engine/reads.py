@@ -49,6 +49,11 @@ class Reading:
         return Reading(head, self._noisy, pooled)
 
     @property
+    def head(self) -> Head:
+        """What reads: (B, T, D) -> (B, K)."""
+        return self._head
+
+    @property
     def logits(self) -> Tensor:
         """(B, K) what the head says of the hidden states as they are."""
         return self._measured[1]

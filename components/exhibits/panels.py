@@ -20,6 +20,7 @@ from components.exhibits.edit.moved_words import MOVES
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.evidence.findings import FINDINGS, PUBLISHED
 from components.exhibits.evidence.intervals import ACCURACY, LEGEND, RHO
+from components.exhibits.evidence.swaps import SWAPS
 from components.exhibits.evidence.table import OWN, PROBES
 from components.exhibits.exhibit import Panel
 from components.exhibits.head.flow import FLOW
@@ -66,7 +67,7 @@ EVIDENCE: Panel[Evidence, Evidence] = Panel(
     title="page.evidence",
     subject=lambda evidence: evidence,
     summary=LEGEND,
-    rows=((ACCURACY, RHO), (FINDINGS,), (PUBLISHED,), (PROBES,), (OWN,)),
+    rows=((ACCURACY, RHO), (FINDINGS,), (PUBLISHED,), (PROBES,), (OWN,), (SWAPS,)),
 )
 COMPARISON: Panel[Comparison, Comparison] = Panel(
     key="comparison",

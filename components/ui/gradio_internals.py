@@ -6,19 +6,26 @@ tests/browser/test_internals.py checks what gradio_selectors.toml lists, which s
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.context import LocalContext
+from gradio.queueing import Event, Queue
 from gradio.routes import App, ORJSONResponse
+from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
 # Serving
@@ -34,15 +41,93 @@ class GuardedApp(App):
     def __init__(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
         super().__init__(default_response_class=ORJSONResponse)
         self._guard = guard
+        self.state_holder = Sessions()
 
     def build_middleware_stack(self) -> ASGIApp:
         """Starlette calls this once, before the first request."""
         return self._guard(super().build_middleware_stack())
 
 
+class Session(SessionState):
+    """What is kept of a visitor: the states and components of a page, and no copy of their configurations.
+
+    Gradio makes one of every component when a visitor first asks, and of each that an answer changes, for
+    links of its own that this page does not have: 60 ms and a megabyte for every program that calls once.
+    """
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        # ``blocks`` says there of which components a copy is made.
+        super().__init__(cast(gr.Blocks, SimpleNamespace(default_config=blocks.default_config, blocks=())))
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        """Keep the value of a state, or a component that an answer has changed."""
+        if isinstance(self.blocks_config.blocks.get(key), gr.State):
+            super().__setitem__(key, value)  # which also notes for how long it is kept
+        else:
+            self.blocks_config.blocks[key] = value
+
+    def _update_config(self, key: int) -> None:
+        """Make no copy."""
+
+    def _update_value_in_config(self, key: int, value: Any) -> None:
+        """Make no copy."""
+
+
+class Sessions(StateHolder):
+    """A `Session` for each visitor."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # gradio's own is not annotated
+
+    def __getitem__(self, session_id: str) -> SessionState:
+        if session_id not in self.session_data:
+            self.session_data[session_id] = Session(self.blocks)
+        return super().__getitem__(session_id)
+
+
 def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
     """``page.launch(**options)`` with ``guard`` around the whole server; returns as soon as it is served."""
+    forget_statistics(page._queue)
+    keep_order(page._queue)
     page.launch(prevent_thread_lock=True, _app=GuardedApp(guard), **options)
+
+
+class VisitorsQueue(Queue):
+    """Gradio's queue, in which events of one visitor never overtake each other.
+
+    What a visitor asks depends on what is shown to them: the next event of a line (a concurrency id) begins
+    when the one before has filled the page. Others are let past meanwhile.
+    """
+
+    def get_events(self) -> tuple[list[Event], bool, str] | None:
+        """The next event that may begin, if there is any; it leaves its line."""
+        at_work = [event for job in self.active_jobs for event in job or ()]
+        busy = {(event.session_hash, event.concurrency_id) for event in at_work}
+        lines = list(self.event_queue_per_concurrency_id.values())
+        for line in random.sample(lines, len(lines)):
+            if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
+                free = (
+                    event for event in line.queue if (event.session_hash, line.concurrency_id) not in busy
+                )
+                event = next(free, None)
+                if event is not None:
+                    line.queue.remove(event)
+                    return [event], False, line.concurrency_id
+        return None
+
+
+def keep_order(queue: Queue) -> None:
+    """Make ``queue``, which gradio has made, a `VisitorsQueue`."""
+    queue.__class__ = VisitorsQueue
+
+
+def forget_statistics(queue: Queue) -> None:
+    """Let ``queue`` keep no account of the last 10,000 events: it makes a DataFrame of them after each one.
+
+    They are for a monitoring page, which is closed here.
+    """
+    queue.ANALYTICS_MAX_EVENTS = 1
+    queue.ANAYLTICS_CACHE_FREQUENCY = sys.maxsize
 
 
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:
@@ -69,6 +154,16 @@ def current_headers() -> Headers:
     return Headers(scope=scope) if scope else Headers()
 
 
+@contextmanager
+def answering(scope: Scope) -> Iterator[None]:
+    """Within, the request of ``scope`` is the one that is being answered, as if gradio had called."""
+    before = LocalContext.request.set(gr.Request(Request(scope)))
+    try:
+        yield
+    finally:
+        LocalContext.request.reset(before)
+
+
 # Routes, as regular expressions of whole paths. All others stay closed.
 
 CALL_BY_NAME = re.compile(r"/gradio_api/call/v2/(\w+)/?")  # the body holds an endpoint's values by name
@@ -88,6 +183,7 @@ ROUTES: Mapping[str, re.Pattern[str]] = {  # by method; MCP answers only where t
     ),
     "DELETE": re.compile(r"/gradio_api/mcp(/.*)?"),
 }
+SAME_FOR_ALL = re.compile(r"/(assets|static|svelte)/[^\\\0]+|/theme\.css")  # whoever asks, and with the pages
 QUEUE_FULL = 503  # the status that gradio answers with when no more questions may wait
 
 

@@ -15,8 +15,13 @@ from components.exhibits.control import Control, OneOf, State
 from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers, breakable
 from components.exhibits.questions.question import read_questions
-from components.ui.places import Given, Updates
+from components.ui.places import PRIVATE, Given, Updates
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
+
+# Brings the answer in sight, which stands above what it leads to. One that was refused stands in its card.
+SEEN = """() => requestAnimationFrame(
+    () => document.querySelector('#asked [data-question="{key}"]')?.scrollIntoView()
+)"""
 
 
 def build_questions(around: Surroundings) -> QuestionsTab:
@@ -36,7 +41,7 @@ def build_questions(around: Surroundings) -> QuestionsTab:
             api_visibility="private",
             show_progress="minimal",
             show_progress_on=[card.answer],
-        )
+        ).then(None, js=SEEN.format(key=key), **PRIVATE)
     return tab
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
@@ -10,12 +10,24 @@ from starlette.types import ASGIApp
 
 from components.settings import Settings
 from components.texts import ASSETS
-from components.ui.gradio_internals import REMOVE_BASE, block_functions, launch_guarded
-from components.ui.public.middleware import GuardMiddleware
+from components.ui.gradio_internals import (
+    REMOVE_BASE,
+    SAME_FOR_ALL,
+    block_functions,
+    launch_guarded,
+)
+from components.ui.public.middleware import PAGES, GuardMiddleware
+from components.ui.public.plain import PlainMiddleware, plain_functions
+from components.ui.public.rate_limit import Rates
 from components.ui.public.request_body import endpoints_of
-from components.ui.public.timeout import with_timeout
+from components.ui.public.response_cache import ResponseCache
+from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
+from components.ui.public.timeout import with_patience, with_timeout
 
-MODEL = "model"  # the concurrency id of everything that has a checkpoint run
+ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
+AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
+PLACES = 1  # seconds between two messages to all who wait that say how many are before them
+THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
@@ -27,21 +39,45 @@ ICON = (
 )
 
 
-def serve(page: gr.Blocks, settings: Settings) -> None:
-    """Serve the page, with every limit that ``settings`` state, and return as soon as it is there."""
-    turn = asyncio.Lock()
+def serve(page: gr.Blocks, settings: Settings, ready: Callable[[], bool]) -> None:
+    """Serve the page, with every limit that ``settings`` state, and return as soon as it is there.
+
+    ``ready`` says whether questions can be answered by now.
+    """
+    monitor = Monitor()
     for function in block_functions(page).values():
-        if function.fn is not None and not function.types_generator:  # a download reports its progress itself
-            waits = turn if function.concurrency_id == MODEL else None
-            function.fn = with_timeout(function.fn, settings.seconds, waits)
-    page.queue(max_size=settings.waiting, api_open=False)
-    endpoints = endpoints_of(page)
+        if function.fn is not None:
+            streams, asks = function.types_generator, function.concurrency_id in ASKING
+            function.fn = _limited(function.fn, streams, settings.seconds, monitor if asks else None)
+    page.queue(
+        max_size=settings.waiting,
+        default_concurrency_limit=AT_WORK,
+        status_update_rate=PLACES,
+        api_open=False,
+    )
+    endpoints, functions = endpoints_of(page), plain_functions(page)
+    rates = Rates(settings.rate, settings.address_rate, settings.room)
 
     def guard(app: ASGIApp) -> ASGIApp:
+        app = PlainMiddleware(app, functions, AT_WORK, settings.waiting)
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
-        return GuardMiddleware(app, endpoints, settings.rate, max_body_bytes, settings.seconds)
+        cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
+        guarded = GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds)
+        return StatusMiddleware(guarded, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
+
+
+def _limited(
+    function: Callable[..., Any], streams: bool, seconds: float, monitor: Monitor | None
+) -> Callable[..., Any]:
+    """A function of the page with a timeout, noted by ``monitor``; what streams says itself how far it is."""
+    name = getattr(function, "__name__", type(function).__name__)
+    if streams:
+        stream = with_patience(function)
+        return stream if monitor is None else monitored_stream(stream, name, monitor)
+    limited = with_timeout(function, seconds)
+    return limited if monitor is None else monitored(limited, name, monitor)
 
 
 def launch_options() -> dict[str, Any]:
@@ -55,6 +91,7 @@ def launch_options() -> dict[str, Any]:
         "show_error": False,
         "share": False,
         "run_history": False,
+        "max_threads": THREADS,
         "enable_monitoring": False,
         "pwa": False,
         "state_session_capacity": SESSIONS,

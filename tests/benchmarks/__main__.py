@@ -4,9 +4,11 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from tests.benchmarks import compare, engine, loading, memory, ordinary, page, size
+from components.engine.machine import cores
+from tests.benchmarks import compare, engine, loading, memory, ordinary, page, room, size
 
 if __name__ == "__main__":
+    os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
     size.report()
     loading.report()
     ordinary.report()
@@ -14,3 +16,4 @@ if __name__ == "__main__":
     engine.report()
     compare.report()
     page.report()
+    room.report()

@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 import plotly.io
 
+from components.as_json import to_json
 from components.engine.engine import Engine
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.answer.outputs import OUTPUTS
@@ -13,7 +14,6 @@ from components.exhibits.answer.similarity import SIMILARITY
 from components.settings import Settings
 from components.texts import load_texts
 from components.types import Query
-from components.ui.api import to_json
 from tests.benchmarks.engine import SIZES, random_bert, words
 
 

@@ -93,14 +93,18 @@ class Home:
         return {name for name, value in self.chosen.items() if now.get(name) != value}
 
     def _ask(self, visitor: Visitor, off: set[str]) -> None:
-        """Choose the first backbone and the head, and the first example: it chooses the rest."""
+        """Choose the first backbone and the head, the looks, and the first example: it chooses the rest."""
+        page = visitor.page
         for menu in sorted(off & {"backbone", "head"}):
             visitor.choose(menu, self.chosen[menu])
             visitor.waits_for_the_server()
-        visitor.page.locator("#examples button").first.click()
-        if "centred" in off:
-            visitor.page.locator("#centred input[value=plain]").check()
-        visitor.page.locator("#layer input[type=range]").press("End")
+        if "centred" in off:  # drawn before anything is asked: else the older answer is drawn over the newer
+            with page.expect_request_finished(_draws, timeout=PATIENCE):
+                page.locator("#centred input[value=plain]").check()
+        if "layer" in self._off(page):
+            with page.expect_request_finished(_draws, timeout=PATIENCE):
+                page.locator("#layer input[type=range]").press("End")
+        page.locator("#examples button").first.click()
 
     def _compare(self, visitor: Visitor, off: set[str]) -> None:
         """Ask for the first comparison again."""

@@ -30,12 +30,15 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(fake: Open) -
     expect(visitor.page.locator("#findings li")).to_have_count(3)  # baselines, and both backbones
     expect(visitor.plot("rho").locator(".scatterlayer .trace")).to_have_count(2)
     expect(visitor.plot("accuracy").locator(".textpoint")).to_have_count(0)
+    visitor.choose("evidence-backbones", "distilbert-paraphrase")
+    expect(visitor.page.locator("#evidence-legend")).to_contain_text("own head under a swap")
+    expect(visitor.plot("accuracy").locator(".barlayer .trace")).to_have_count(2)
 
 
 def test_its_tables_can_be_saved_and_read_anywhere(fake_visitor: Visitor, tmp_path: Path) -> None:
     visitor = opened(fake_visitor)
     visitor.in_a_window("light", 360)
-    for accordion in ("#evidence-numbers", "#own-numbers"):
+    for accordion in ("#evidence-numbers", "#own-numbers", "#swap-numbers"):
         visitor.page.locator(f"{accordion} > button").click()
         expect(visitor.page.locator(f"{accordion} table")).to_be_visible()
     with visitor.page.expect_download() as download:

@@ -1,5 +1,7 @@
 """The Questions tab in a browser: one click measures, says, and leads there."""
 
+from typing import Any
+
 from playwright.sync_api import expect
 
 from tests.browser.visitor import PATIENCE, Visitor
@@ -36,6 +38,45 @@ def test_a_question_about_poolings_opens_the_evidence(visitor: Visitor) -> None:
     opened(visitor)
     visitor.page.locator("#question-position button").click()
     expect(visitor.page.locator("#findings li").first).to_be_visible(timeout=PATIENCE)
+
+
+def test_an_answer_comes_into_sight_wherever_its_question_stood(visitor: Visitor) -> None:
+    opened(visitor)
+    for key in ("fair", "write"):  # the last cards; above the second one stands an answer already
+        visitor.page.get_by_role("tab", name="Questions").click()
+        visitor.page.locator(f"#question-{key} button").click()
+        banner = visitor.page.locator(f'#asked [data-question="{key}"]')
+        expect(banner.locator(".said")).to_be_in_viewport(timeout=PATIENCE)
+
+
+def test_five_heads_stand_side_by_side_on_one_screen_and_on_a_phone_one_under_the_other(
+    visitor: Visitor,
+) -> None:
+    opened(visitor)
+    visitor.page.locator("#question-endings button").click()
+    heads = visitor.page.locator("#asked .flows > li")
+    expect(heads).to_have_count(5, timeout=PATIENCE)
+
+    def boxes() -> list[Any]:
+        return [box for head in heads.all() if (box := head.locator(".steps").bounding_box())]
+
+    for head in heads.all():
+        expect(head.locator(".steps")).to_be_in_viewport(ratio=1)
+    lefts = [box["x"] for box in boxes()]
+    assert lefts == sorted(set(lefts))
+    visitor.in_a_window("light", 390)
+    tops = [box["y"] for box in boxes()]
+    assert tops == sorted(set(tops))
+    assert len({box["x"] for box in boxes()}) == 1
+    visitor.can_read_it_anywhere()
+
+
+def test_the_code_of_a_head_opens_in_its_answer(visitor: Visitor) -> None:
+    opened(visitor)
+    visitor.page.locator("#question-write button").click()
+    code = visitor.page.locator("#asked .code[open] pre")
+    expect(code).to_contain_text("class Classifier(nn.Module)", timeout=PATIENCE)
+    expect(visitor.page.locator("#asked .source a")).to_have_attribute("href", "?lang=en&question=write")
 
 
 def test_an_answer_can_be_read_anywhere(visitor: Visitor) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from safetensors.torch import load_file
 from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from torch import Tensor
 from transformers import (
     AutoConfig,
     AutoModelForPreTraining,
@@ -22,8 +25,11 @@ from transformers import (
 from components.bundle.checkpoints import load, load_tokenizer
 from components.bundle.corpus import load_corpus, read, read_scored
 from components.bundle.recipes import PRETRAINED, load_recipes, split_key
+from components.bundle.steps import bundled
+from components.bundle.swaps import swap_answers
 from components.bundle.training import accuracy
 from components.engine.engine import Engine
+from components.engine.loading import load as load_backbone
 from components.results import read_results
 from components.settings import Settings
 from tests.plain import cosine
@@ -104,6 +110,7 @@ def test_every_backbone_of_the_recipe_is_in_the_catalogue_with_its_probes() -> N
 
 def test_the_results_are_complete() -> None:
     assert [row.backbone for row in RESULTS.checkpoints] == TUNED
+    assert {row.backbone: row.task for row in RESULTS.swaps} == {key: split_key(key)[1] for key in TUNED}
     for key in RECIPES.keys:
         found = {(row.task, row.pooling) for row in RESULTS.probes if row.backbone == key}
         poolings = {pooling for _, pooling in found}
@@ -190,6 +197,35 @@ def test_a_probe_does_what_the_results_say() -> None:
     )
     assert row.measured == len(examples)
     assert right.mean() == pytest.approx(row.accuracy, abs=1.5 / len(examples))  # padding moves a last digit
+
+
+HEADS: dict[
+    str, Callable[[Any, Tensor], Tensor]
+] = {  # each family's head, as its class in transformers runs it
+    "distilbert-sentiment": lambda model, vector: model.classifier(model.pre_classifier(vector).relu()),
+    "gpt2-sentiment": lambda model, vector: model.score(vector),
+    "xlnet-sentiment": lambda model, vector: model.logits_proj(model.sequence_summary.summary(vector).tanh()),
+}
+
+
+@with_data
+@pytest.mark.parametrize("key", HEADS)
+def test_a_swap_does_what_the_results_say(key: str) -> None:
+    """The average goes into the layers of the head, which are called by hand, text by text of one length."""
+    examples = read(RECIPES.evaluations["sentiment"], DATA)
+    labels = np.array([example.label for example in examples])
+    model = AutoModelForSequenceClassification.from_pretrained(MODELS / key, dtype=torch.float32).eval()
+    means = torch.from_numpy(plain_means(key, [example.texts[0] for example in examples]))
+    with torch.inference_mode():
+        found = HEADS[key](model, means).argmax(dim=1).numpy()
+    (row,) = (row for row in RESULTS.swaps if (row.backbone, row.pooling) == (key, "mean"))
+    (own,) = (row for row in RESULTS.checkpoints if row.backbone == key)
+    assert row.measured == own.measured == len(examples)
+    assert np.mean(found == labels) == pytest.approx(row.accuracy, abs=1.5 / len(examples))
+    gained = round((row.accuracy - own.accuracy) * len(examples))
+    assert row.better - row.worse == pytest.approx(gained, abs=1)  # padding moves a last digit
+    answers, _first = swap_answers(load_backbone(bundled(key, MODELS / key)), examples[:100])
+    assert answers["mean"].tolist() == found[:100].tolist()
 
 
 @with_data

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -11,9 +12,12 @@ import torch
 
 from components.analyst import Analyst
 from components.engine.compare import cells
+from components.engine.desk import Desk
 from components.engine.engine import Engine
+from components.engine.jobs import Job
 from components.engine.loading import load
 from components.engine.query import MOST, Asked
+from components.engine.repeatable import repeatable
 from components.errors import PoolscopeError
 from components.settings import Settings
 from components.types import Analysis, BackboneSpec, Cell, Query
@@ -59,7 +63,7 @@ def counting(engine: Engine, keys: Sequence[str]) -> Iterator[list[str]]:
         engine.analyze(Query(key, "warm"))
     ran: list[str] = []
     with ExitStack() as hooks:
-        for (key, _), backbone in engine._checkpoints._loaded.items():
+        for (key, *_), backbone in engine._here.measurer.checkpoints._loaded.items():
             if key in keys:
                 first = next(m for m in backbone.model.modules() if isinstance(m, torch.nn.ModuleList))[0]
                 hooks.callback(first.register_forward_hook(lambda *_, key=key: ran.append(key)).remove)
@@ -102,10 +106,12 @@ def test_no_cell_changes_what_the_next_one_says(
     backbone = load(tiny_family(family))
     text = "the film is not good at all, the man sleeps"
     poolings = [spec.key for spec in engine.poolings() if not spec.learned]
-    queries = [Query(family, text, pooling=pooling) for pooling in poolings]
-    together = cells(queries, lambda query: Asked(query, None), lambda: backbone)
-    for query, cell in zip(queries, together, strict=True):
-        (alone,) = cells([query], lambda query: Asked(query, None), lambda: backbone)
+    asked = [Asked(Query(family, text, pooling=pooling), None) for pooling in poolings]
+    with repeatable(backbone.model):
+        together = cells(backbone, asked)
+    for one, cell in zip(asked, together, strict=True):
+        with repeatable(backbone.model):
+            (alone,) = cells(backbone, [one])
         assert cell.refusal == alone.refusal
         if alone.analysis:
             assert cell.analysis
@@ -182,22 +188,25 @@ def test_a_backbone_that_cannot_be_loaded_refuses_all_its_cells_after_one_attemp
 def test_the_backbone_is_asked_for_once_and_only_if_there_is_anything_to_answer() -> None:
     attempts = []
 
-    def never() -> object:
-        attempts.append(1)
-        raise PoolscopeError("backbone", "x", "errors.forgotten")
+    class Never:
+        def run(self, job: Job[object]) -> NoReturn:
+            attempts.append(job)
+            raise PoolscopeError("backbone", "x", "errors.forgotten")
 
-    def ask(query: Query) -> Asked:
-        if query.pooling == "odd":
-            raise PoolscopeError("pooling", "odd", "errors.widths")
-        return Asked(query, None)
+        def classifies(self, kind: str) -> NoReturn:
+            raise NotImplementedError
 
-    queries = [Query("x", TEXT, pooling=one) for one in ("cls", "odd", "mean")]
-    refusals = [cell.refusal for cell in cells(queries, ask, never)]  # type: ignore[arg-type]  # it gives none
+    desk, own = Desk(Settings(), Never()), Query("bert-sentiment", TEXT)
+    odd = replace(own, head="probe", task="nothing")
+    (compared,) = desk.compare([own, odd, replace(own, pooling="mean")])
     unloaded = PoolscopeError("backbone", "x", "errors.forgotten").sentence
-    assert refusals == [unloaded, PoolscopeError("pooling", "odd", "errors.widths").sentence, unloaded]
-    assert attempts == [1]
-    cells([Query("x", TEXT, pooling="odd")] * 2, ask, never)  # type: ignore[arg-type]  # the same
-    assert attempts == [1]
+    refusals = [cell.refusal for cell in compared.cells]
+    assert refusals[::2] == [unloaded, unloaded]
+    assert "task: 'nothing' was given" in str(refusals[1])
+    assert len(attempts) == 1
+    (compared,) = desk.compare([odd, odd])
+    assert [cell.refusal for cell in compared.cells] == refusals[1:2] * 2
+    assert len(attempts) == 1
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from components.engine import checkpoints
-from components.engine.engine import Engine
-from components.settings import Settings
+from components.engine import machine
+from components.engine.measurer import Measurer
 from tests.benchmarks.memory import BUDGET, measured
 
 MB = 1_000_000
@@ -64,39 +63,70 @@ def system(root: Path, files: dict[str, str]) -> Path:
     ],
 )
 def test_limits_of_cgroups(tmp_path: Path, files: dict[str, str], limits: list[int]) -> None:
-    assert list(checkpoints.cgroup_limits(system(tmp_path, files))) == limits
+    assert list(machine.cgroup_limits(system(tmp_path, files))) == limits
+
+
+@pytest.mark.parametrize(
+    ("files", "limits"),
+    [
+        ({"proc/self/cgroup": "0::/\n"}, []),
+        ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, []),
+        ({"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "250000 100000\n"}, [2.5]),
+        (
+            {
+                "proc/self/cgroup": "12:cpuset:/a\n9:cpu,cpuacct:/docker/1\n",
+                "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us": "50000\n",
+                "sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us": "100000\n",
+                "sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us": "-1\n",
+                "sys/fs/cgroup/cpu/docker/cpu.cfs_period_us": "100000\n",
+            },
+            [0.5],
+        ),
+    ],
+)
+def test_cores_of_cgroups(tmp_path: Path, files: dict[str, str], limits: list[float]) -> None:
+    assert list(machine.cgroup_cores(system(tmp_path, files))) == limits
+
+
+@pytest.mark.parametrize(("shares", "expected"), [([], 4), ([2.5, 8], 3), ([0.5], 1)])
+def test_a_container_has_its_share_of_the_cores(
+    monkeypatch: pytest.MonkeyPatch, shares: list[float], expected: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2, 3}, raising=False)
+    monkeypatch.setattr(machine, "cgroup_cores", lambda _root: iter(shares))
+    assert machine.cores() == expected
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError, PermissionError])
 def test_a_limit_that_is_hidden_is_none(monkeypatch: pytest.MonkeyPatch, error: type[OSError]) -> None:
     monkeypatch.setattr(Path, "read_text", raising(error()))
-    assert list(checkpoints.cgroup_limits(Path("/"))) == []
+    assert list(machine.cgroup_limits(Path("/"))) == []
 
 
 def test_another_error_of_the_disk_comes_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "read_text", raising(OSError(errno.EIO, "the disk is broken")))
     with pytest.raises(OSError, match="the disk is broken"):
-        list(checkpoints.cgroup_limits(Path("/")))
+        list(machine.cgroup_limits(Path("/")))
 
 
 def test_the_least_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for limits, expected in (([], machine), ([5 * MB, 7 * MB], 5 * MB), ([2 * machine], machine)):
-        monkeypatch.setattr(checkpoints, "cgroup_limits", lambda _root, limits=limits: iter(limits))
-        assert checkpoints.total() == expected
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for limits, expected in (([], whole), ([5 * MB, 7 * MB], 5 * MB), ([2 * whole], whole)):
+        monkeypatch.setattr(machine, "cgroup_limits", lambda _root, limits=limits: iter(limits))
+        assert machine.total() == expected
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/meminfo is the other way of knowing")
 def test_the_machine_has_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoints, "cgroup_limits", lambda _root: iter(()))
+    monkeypatch.setattr(machine, "cgroup_limits", lambda _root: iter(()))
     stated = Path("/proc/meminfo").read_text().splitlines()[0].split()
-    assert checkpoints.total() == int(stated[1]) * 1024
+    assert machine.total() == int(stated[1]) * 1024
 
 
 def test_the_owner_sets_the_budget() -> None:
-    stated = Engine(Settings(memory="123 MB"))._checkpoints
-    assert stated._budget == 123 * MB
-    assert Engine(Settings())._checkpoints._budget == checkpoints.total() // 2
+    assert Measurer(123 * MB).checkpoints._budget == 123 * MB
+    assert Measurer(None).checkpoints._budget == machine.total() // 2
+    assert Measurer(120 * MB, sharers=3).checkpoints._budget == 40 * MB
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is resident")

@@ -41,7 +41,8 @@ def hostile_evidence() -> Evidence:
     probes = replace(first, pooling=XSS), replace(second, pooling="=1+1")
     cosines = (replace(RESULTS.cosines[0], backbone=XSS, pooling=XSS),)
     own = (replace(RESULTS.checkpoints[0], backbone=XSS, task=XSS),)
-    return select(Results(own, probes, cosines), XSS, (XSS,), {})
+    swaps = (replace(RESULTS.swaps[0], backbone=XSS, task=XSS, pooling=XSS),)
+    return select(Results(own, probes, cosines, swaps=swaps), XSS, (XSS,), {})
 
 
 def compared(

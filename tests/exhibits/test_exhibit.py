@@ -80,13 +80,16 @@ ROWS: dict[str, Callable[[Any], int]] = {
     "flow": lambda one: len(one.analysis.tokens.text) + len(one.steps) + len(one.analysis.labels),
     "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
     "weights": lambda one: len(one.weights),
-    "accuracy": lambda evidence: len(evidence.probes),
+    "accuracy": lambda evidence: (
+        len(evidence.probes) + sum(map(len, map(evidence.swapped, evidence.backbones)))
+    ),
     "rho": lambda evidence: len(evidence.probes),
     "moves": rows_of_moves,
     "words": rows_of_words,
     "curves": lambda one: sum(len(analysis.similarity) for analysis in with_curves(one)),
     "compare-numbers": lambda one: len(one.cells if one.after is None else come(one)),
     "evidence-numbers": lambda evidence: len(evidence.probes),
+    "swap-numbers": lambda evidence: len(evidence.swaps),
     "own-numbers": lambda evidence: (
         len(evidence.own)
         + sum(row.task in {head.task for head in evidence.own} for row in evidence.baselines)

@@ -30,5 +30,5 @@ class FaultyAnalyst(FakeAnalyst):
 
 if __name__ == "__main__":
     page = build(FaultyAnalyst(slow=Path(sys.argv[1])))
-    serve(page, Settings())
+    serve(page, Settings(), ready=lambda: True)
     page.block_thread()

@@ -36,4 +36,6 @@ bodies = st.one_of(
 posts = st.sampled_from(
     ("queue/join", "run/predict", "api/analyze", "call/analyze", "call/v2/analyze", "call/v2/anatomy",
      "call/ask", "call/backbones", "call/v2/poolings", "cancel", "reset", "call/v2/", "call/%00", "call/..")
+).map("/gradio_api/{}".format) | st.sampled_from(
+    ("/analyze", "/anatomy", "/compare", "/find", "/fetch")
 )  # fmt: skip

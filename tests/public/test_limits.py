@@ -7,7 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, client_of
+from components.ui.serving import AT_WORK
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, asked_plainly, client_of
 from tests.public.conftest import WAITING
 from tests.public.faulty_app import SECRET
 
@@ -28,6 +29,15 @@ def test_a_visitor_who_asks_too_often_is_told_when_again(faulty: httpx.Client) -
     assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
 
 
+def test_plain_http_has_the_same_rate(faulty: httpx.Client) -> None:
+    with client_of(str(faulty.base_url)) as client:
+        client.headers["X-Forwarded-For"] = "8.8.5.5"
+        answers = [asked_plainly(client, backbone="first") for _ in range(2)]
+        answers += [client.post(ANALYZE, json=QUESTION), asked_plainly(client, backbone="first")]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert int(answers[-1].headers["retry-after"]) > 0
+
+
 def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) -> None:
     with client_of(str(faulty.base_url)) as client:
         client.headers["X-Forwarded-For"] = "8.8.4.4"  # a visitor who has not asked yet
@@ -38,7 +48,7 @@ def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) 
 
 
 def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, gate: Gate) -> None:
-    """All at once, each from another visitor: one is answered, some wait, the others are told."""
+    """All at once, each from another visitor: some are at work, some wait, the others are told."""
     question = {"backbone": "first", "text": "slow"}
     visitors = [{"X-Forwarded-For": f"9.9.9.{last}"} for last in range(QUESTIONS)]
 
@@ -52,7 +62,8 @@ def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, g
     busy = [answer for answer in asked if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE]
     assert {answer.status_code for answer in pages} == {200}
     assert len(busy) + sum(answer.status_code == HTTPStatus.OK for answer in asked) == QUESTIONS
-    assert QUESTIONS - len(busy) in (WAITING, WAITING + 1)  # the one at work may have left room for another
+    accepted = QUESTIONS - len(busy)
+    assert WAITING <= accepted <= WAITING + AT_WORK  # those at work may have left room for others in time
     assert {answer.json()["detail"] for answer in busy} == {
         "Busy: as many questions are waiting as can. Try again in a moment."
     }
@@ -65,8 +76,7 @@ def test_an_answer_that_takes_too_long_is_given_up_with_a_message(
 ) -> None:
     late = "It took longer than 0.5 seconds"
     assert late in ask(hasty, backbone="first", text="slow")["error"]
-    assert late in ask(hasty, backbone="first", text="good")["error"]  # what was given up is still at work
+    assert (
+        ask(hasty, backbone="first", text="good")["backbone"] == "first"
+    )  # nobody waits for what is given up
     hasty_gate.open()
-    while "error" in (answer := ask(hasty, backbone="first", text="good")):
-        assert late in answer["error"]
-    assert answer["backbone"] == "first"

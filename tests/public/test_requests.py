@@ -13,7 +13,7 @@ from gradio_client.exceptions import AppError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, ask
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, ask, asked_plainly
 from tests.public.rubbish import bodies, posts
 from tests.serving import ROOT
 
@@ -25,7 +25,22 @@ def test_the_page_and_its_scripts_are_served_and_guarded(real: httpx.Client) -> 
     assert "connect-src 'self'" in page.headers["content-security-policy"]
     assert "x-frame-options" not in page.headers  # a Space is shown in a frame
     script = page.text.split('src="./assets/')[1].split('"')[0]
-    assert real.get(f"/assets/{script}").headers["content-type"].endswith("/javascript")
+    served = real.get(f"/assets/{script}")
+    assert served.headers["content-type"].endswith("/javascript")
+    assert "immutable" in served.headers["cache-control"]  # its name holds a hash
+    assert page.headers["cache-control"] == "no-cache"
+    again = real.get("/?page=x&deep_link=y", headers={"If-None-Match": page.headers["etag"]})
+    assert (again.status_code, again.text) == (HTTPStatus.NOT_MODIFIED, "")
+    assert "connect-src 'self'" in again.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_the_page_is_sent_compressed(real: httpx.Client, encoding: str) -> None:
+    with real.stream("GET", "/", headers={"Accept-Encoding": encoding}) as sent:
+        size = len(b"".join(sent.iter_raw()))
+    assert sent.headers["content-encoding"] == encoding
+    assert set(sent.headers["vary"].split(", ")) == {"Accept-Encoding", "Accept-Language"}
+    assert 6 * size < len(real.get("/").content)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +202,20 @@ def test_programs_may_ask(real: httpx.Client) -> None:
         client.predict("none", "not good", api_name="/analyze")
 
 
+def test_plain_http_says_what_gradio_says(real: httpx.Client) -> None:
+    for fields in ({}, {"text_pair": "good", "pooling": "mean", "layer": 1, "reference": "pooled"}):
+        assert asked_plainly(real, **fields).json() == ask(real, **fields)
+    refused = asked_plainly(real, backbone="none")
+    assert (refused.status_code, refused.json()["detail"]) == (400, ask(real, backbone="none")["error"])
+    for name in ("backbones", "poolings"):
+        assert real.post(f"/{name}", json={}).json() == Client(str(real.base_url), verbose=False).predict(
+            api_name=f"/{name}"
+        )
+    assert real.post("/fetch", json={"backbone": "bert-sentiment"}).status_code == HTTPStatus.NOT_FOUND
+    foreign = real.post("/analyze", json=QUESTION, headers={"Origin": "http://other.example"})
+    assert foreign.status_code == HTTPStatus.FORBIDDEN
+
+
 # How much
 
 
@@ -252,7 +281,7 @@ def test_rubbish_is_answered_and_nothing_of_the_inside_is_shown(
     real: httpx.Client, path: str, body: str | bytes, kind: str
 ) -> None:
     """The fixture sees that no fault is in the log."""
-    answer = real.post(f"/gradio_api/{path}", content=body, headers={"Content-Type": kind})
+    answer = real.post(path, content=body, headers={"Content-Type": kind})
     said = answer.text
     if answer.is_success and "event_id" in answer.json():
         said += real.get(f"/gradio_api/call/analyze/{answer.json()['event_id']}").text

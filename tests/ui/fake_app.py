@@ -18,5 +18,5 @@ if __name__ == "__main__":
             write_results(fake_results(), results)
         gate = next((Path(given) for given in sys.argv[1:] if given not in ("broken", "bare")), None)
         page = build(FakeAnalyst(broken="broken" in sys.argv, gate=gate), results)
-    serve(page, Settings())
+    serve(page, Settings(), ready=lambda: True)
     page.block_thread()

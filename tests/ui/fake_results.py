@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.results import BaselineResult, CheckpointResult, CosineResult, ProbeResult, Results
+from components.results import (
+    BaselineResult,
+    CheckpointResult,
+    CosineResult,
+    ProbeResult,
+    Results,
+    SwapResult,
+)
 
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TRAININGS = ("pretrained", "sentiment", "paraphrase")
@@ -56,6 +63,13 @@ def fake_results() -> Results:
                 ("majority", 0.51),
                 ("overlap" if task == "paraphrase" else "words", 0.74),
             )
+        ),
+        tuple(
+            SwapResult(
+                row.backbone, row.task, pooling, row.measured, *_around(value, 0.03), 20, 80, p, pooling
+            )
+            for row in checkpoints
+            for pooling, value, p in (("lasttoken", 0.7, 0.03), ("mean", 0.62, 0.02), ("max", 0.58, 0.001))
         ),
     )
 

@@ -10,8 +10,8 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from components.as_json import anatomy_json, to_json
 from components.types import Query
-from components.ui.api import anatomy_json, to_json
 from tests.ui.fake import FakeAnalyst
 
 KEYS = [

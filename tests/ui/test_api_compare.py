@@ -11,9 +11,10 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from components.as_json import cell_json
 from components.errors import PoolscopeError
 from components.types import Cell, Compared, Query
-from components.ui.api import add_api, cell_json
+from components.ui.api import add_api
 from components.ui.gradio_internals import block_functions
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst

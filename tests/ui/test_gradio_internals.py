@@ -11,7 +11,9 @@ import httpx
 import pytest
 from gradio.context import LocalContext
 from gradio.data_classes import CancelBody, PredictBody, ResetBody, SimplePredictBody
+from gradio.queueing import Event, Queue
 from gradio.routes import App
+from gradio.state_holder import SessionState
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Match
@@ -25,6 +27,8 @@ from components.ui.gradio_internals import (
     block_functions,
     current_headers,
     current_scope,
+    forget_statistics,
+    keep_order,
 )
 from components.ui.serving import launch_options
 from tests.serving import ROOT, built
@@ -118,6 +122,81 @@ def test_a_function_finds_the_request_that_it_answers() -> None:
     assert LocalContext.request.get(None) is None
     assert not current_scope()
     assert not current_headers()
+
+
+def test_no_copy_of_the_page_is_made_for_a_visitor() -> None:
+    async def called() -> tuple[SessionState, SessionState, list[object]]:
+        app = App.create_app(small_page(), app=GuardedApp(lambda inner: inner))
+        page, session = app.get_blocks(), app.state_holder["visitor"]
+        (function,) = block_functions(page).values()
+        function.fn = lambda text: gr.update(value=text.upper(), label="new")
+        for _ in range(2):  # the second time, the box is the visitor's own
+            given = (await page.process_api(function, ["a"], state=session))["data"]
+        assert app.state_holder["visitor"] is session
+        return session, SessionState(page), given
+
+    session, plain, given = asyncio.run(called())
+    assert len(plain.config_values) > 1, "gradio makes no copy any more: Session is no longer needed"
+    assert session.config_values == {}, "gradio copies what each component is for every visitor, in 60 ms"
+    assert given[0]["value"] == "A"
+    assert "new" in [getattr(block, "label", "") for block in session.blocks_config.blocks.values()]
+    assert "new" not in [getattr(block, "label", "") for block in plain.blocks_config.blocks.values()]
+
+
+def test_a_visitor_s_session_keeps_states() -> None:
+    async def kept() -> tuple[object, object]:
+        with gr.Blocks(analytics_enabled=False) as page:
+            state = gr.State([1])
+        sessions = App.create_app(page, app=GuardedApp(lambda inner: inner)).state_holder
+        sessions["one"][state._id] = [2]
+        return sessions["one"][state._id], sessions["other"][state._id]
+
+    assert asyncio.run(kept()) == ([2], [1])
+
+
+def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
+    async def begun() -> list[str]:
+        page = small_page().queue(default_concurrency_limit=3)
+        queue, (function,) = page._queue, block_functions(page).values()
+        keep_order(queue)
+        queue.create_event_queue_for_fn(function)
+        line = queue.event_queue_per_concurrency_id["model"]
+        named = {}
+        for name in ("a1", "a2", "b1", "a3", "c1", "d1"):
+            event = Event(name[0], function, Request({"type": "http"}), None)
+            named[event] = name
+            line.queue.append(event)
+        order: list[str] = []
+
+        def take() -> None:
+            while taken := queue.get_events():
+                line.current_concurrency += 1
+                queue.active_jobs.append(taken[0])
+                order.extend(named[event] for event in taken[0])
+
+        take()
+        assert order == ["a1", "b1", "c1"]  # three at a time
+        for name in ("b1", "a1", "c1", "a2"):
+            ended = next(job for job in queue.active_jobs if job and named[job[0]] == name)
+            queue.active_jobs.remove(ended)
+            line.current_concurrency -= 1
+            take()
+        return order
+
+    assert asyncio.run(begun()) == ["a1", "b1", "c1", "d1", "a2", "a3"], (
+        "gradio's queue no longer asks get_events what begins next: a visitor's answers overtake each other"
+    )
+    assert "get_events" in inspect.getsource(Queue.start_processing)
+
+
+def test_no_statistics_are_made_after_each_event() -> None:
+    queue = built(lambda: small_page().queue())._queue
+    known = vars(queue).copy()
+    forget_statistics(queue)
+    assert vars(queue).keys() == known.keys(), "gradio's queue no longer keeps its account in this way"
+    event = {"function": "upper", "status": "success", "process_time": 1.0}
+    queue.events_recorded = 10_000
+    assert queue.compute_analytics_summary([event]) == known["cached_event_analytics_summary"]
 
 
 @pytest.mark.parametrize(

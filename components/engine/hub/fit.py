@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
 from components.engine.checkpoint_files import CONFIG, VOCABULARIES
 from components.engine.safety.refusal import RefusalError
+from components.engine.safety.stated import check_plain, check_stated
 from components.errors import PoolscopeError
 
+Classifies = Callable[[str], bool]  # whether transformers classifies texts with a type of model
 
-def check_config(model: str, config: dict[str, Any]) -> None:
+
+def classifies(kind: str) -> bool:
+    """Ask transformers in this process, which loads it; none of its models is loaded."""
+    from components.engine.internals.transformers_internals import classifying_types
+
+    return kind in classifying_types()
+
+
+def check_config(model: str, config: dict[str, Any], known: Classifies) -> None:
     """Refuse what its config.json shows to be impossible, or what would be refused when it is loaded."""
-    from components.engine.safety.documents import check_stated
-
     with _said(model):
         check_stated(config)
     kind = config.get("model_type")
     if not isinstance(kind, str):
         raise PoolscopeError("backbone", model, "errors.no_type", file=CONFIG)
-    if not _classifies(kind):
+    if not known(kind):
         raise PoolscopeError("backbone", model, "errors.no_classes", type=repr(kind[:40]))
 
 
 def check_tokenizer_config(model: str, config: dict[str, Any]) -> None:
     """Refuse a tokenizer with code of its own."""
-    from components.engine.safety.documents import check_plain
-
     with _said(model):
         check_plain(config)
 
@@ -49,13 +55,6 @@ def _said(model: str) -> Iterator[None]:
         yield
     except RefusalError as refusal:
         raise PoolscopeError("backbone", model, "errors.refused", reason=refusal.sentence) from refusal
-
-
-def _classifies(kind: str) -> bool:
-    """Whether transformers knows how to classify texts with this type of model; loads none of them."""
-    from components.engine.internals.transformers_internals import classifying_types
-
-    return kind in classifying_types()
 
 
 def _protobuf() -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from components.engine.checkpoint_files import CONFIG, read_object
 from components.engine.hub.cache import newest_commit, snapshot, snapshot_folder
 from components.engine.hub.downloads import Downloads
-from components.engine.hub.fit import check_config
+from components.engine.hub.fit import Classifies, check_config, classifies
 from components.engine.hub.ids import checked_id
 from components.engine.hub.listing import Listing, listed
 from components.engine.hub.web import HubUnreachableError
@@ -21,11 +21,12 @@ class Hub:
     """Finds models by their ids and fetches them. Several threads may ask; none waits for another's network.
 
     ``largest``: bytes that one model may take. ``capacity``: how many ids are remembered; the least recently
-    used leaves first.
+    used leaves first. ``known``: whether transformers classifies texts with a type of model.
     """
 
-    def __init__(self, largest: int, capacity: int = 100) -> None:
+    def __init__(self, largest: int, capacity: int = 100, known: Classifies = classifies) -> None:
         self._largest = largest
+        self._classifies = known
         self._capacity = capacity
         self._downloads = Downloads()
         self._lock = threading.Lock()
@@ -47,12 +48,12 @@ class Hub:
         if known is not None and snapshot(model, known.revision or ""):
             return known
         try:
-            listing = listed(model, None, self._largest)
+            listing = listed(model, None, self._largest, self._classifies)
         except HubUnreachableError:
             kept = newest_commit(model)
             if kept is None:
                 raise
-            check_config(model, read_object(snapshot_folder(model, kept) / CONFIG))
+            check_config(model, read_object(snapshot_folder(model, kept) / CONFIG), self._classifies)
             return self._remember(_spec(model, kept), None)
         if listing.private:
             raise PoolscopeError("backbone", model, "errors.private")
@@ -64,7 +65,8 @@ class Hub:
             return
         found = self._recall(spec.key)
         known = found[1] if found and found[0].revision == spec.revision else None
-        yield from self._downloads.fetch(known or listed(spec.location, spec.revision, self._largest))
+        asked = (spec.location, spec.revision, self._largest, self._classifies)
+        yield from self._downloads.fetch(known or listed(*asked))
 
     def _recall(self, model: object) -> tuple[BackboneSpec, Listing | None] | None:
         if not isinstance(model, str):

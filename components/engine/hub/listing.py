@@ -21,7 +21,13 @@ from components.engine.checkpoint_files import (
     weight_files,
 )
 from components.engine.hub.cache import COMMIT
-from components.engine.hub.fit import check_config, check_tokenizer_config, check_vocabulary
+from components.engine.hub.fit import (
+    Classifies,
+    check_config,
+    check_tokenizer_config,
+    check_vocabulary,
+    classifies,
+)
 from components.engine.hub.web import UNREADABLE, small
 from components.engine.internals.hub_internals import endpoint
 from components.errors import PoolscopeError
@@ -83,10 +89,11 @@ class Listing:
         return sum(file.size for file in self.files)
 
 
-def listed(model: str, revision: str | None, largest: int) -> Listing:
+def listed(model: str, revision: str | None, largest: int, known: Classifies = classifies) -> Listing:
     """Ask the hub for a model at a commit, or where its branch stands now.
 
-    ``largest``: bytes that may be downloaded. PoolscopeError says why it cannot be had, and what could.
+    ``largest``: bytes that may be downloaded. ``known``: whether a type of model can classify texts.
+    PoolscopeError says why it cannot be had, and what could.
     """
     until = time.monotonic() + SECONDS
     answer = _ask(model, revision, until)
@@ -98,7 +105,7 @@ def listed(model: str, revision: str | None, largest: int) -> Listing:
     if TOKENIZER_CONFIG in there:
         tokenizer = _read(model, commit, TOKENIZER_CONFIG, SETTINGS, until)
     weights = _weights(model, commit, there, until)
-    check_config(model, config)  # may have to wait for transformers, which is no fault of the hub
+    check_config(model, config, known)  # may have to wait for transformers, which is no fault of the hub
     check_vocabulary(model, there)
     check_tokenizer_config(model, tokenizer)
     needed = (*weights, *(name for name in TOKENIZER_FILES if name in there), CONFIG)

@@ -8,8 +8,8 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from components.engine.internals.tokenizers_internals import normalizer_state
-from components.engine.safety.documents import walk
 from components.engine.safety.refusal import RefusalError
+from components.engine.safety.stated import walk
 
 LONGER = 1_000  # times as long as it was a text may become: a blank becomes "▁", a line break "<|newline|>"
 

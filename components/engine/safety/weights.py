@@ -20,8 +20,8 @@ from transformers import AutoModelForSequenceClassification, PreTrainedConfig, P
 from components.engine.checkpoint_files import INDEX, WEIGHTS, weight_files
 from components.engine.internals.torch_internals import on_registration
 from components.engine.internals.transformers_internals import without_weights
-from components.engine.safety.documents import checked_object
 from components.engine.safety.refusal import RefusalError, foreign
+from components.engine.safety.stated import checked_object
 
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
 

@@ -8,12 +8,19 @@ from typing import TypeVar
 
 from components.exhibits.draw.labels import one_vector
 from components.exhibits.view import number
-from components.results import BaselineResult, CheckpointResult, CosineResult, ProbeResult, Results
+from components.results import (
+    BaselineResult,
+    CheckpointResult,
+    CosineResult,
+    ProbeResult,
+    Results,
+    SwapResult,
+)
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
 
-Measured = TypeVar("Measured", ProbeResult, CosineResult)
+Measured = TypeVar("Measured", ProbeResult, CosineResult, SwapResult)
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,9 @@ Estimates = Mapping[str, Estimate]  # pooling -> number
 class Evidence:
     """The results of one ``task`` for some ``backbones``.
 
-    ``own``: those of all checkpoints' own heads, ``baselines``: of classifiers without a network, both of all
-    tasks. ``backbones`` are keys; ``titles`` names them and those of ``own``.
+    ``own``: those of all checkpoints' own heads, ``swaps``: the same heads, given vectors that they were not
+    trained on, ``baselines``: of classifiers without a network, all three of all tasks. ``backbones`` are
+    keys; ``titles`` names them and those of ``own``.
     """
 
     task: str
@@ -44,6 +52,7 @@ class Evidence:
     cosines: tuple[CosineResult, ...]
     own: tuple[CheckpointResult, ...]
     baselines: tuple[BaselineResult, ...]
+    swaps: tuple[SwapResult, ...]
 
     @property
     def beside(self) -> tuple[BaselineResult, ...]:
@@ -103,6 +112,28 @@ class Evidence:
         """Spearman's rho of the raw cosine, once for each vector, by the poolings that it is."""
         return _named((row for row in self.cosines if row.backbone == backbone), self.rhos(backbone))
 
+    def own_head(self, backbone: str) -> Estimate | None:
+        """Accuracy of the backbone's own head on its own vector; None where it has none for the task."""
+        found = (row for row in self.own if (row.backbone, row.task) == (backbone, self.task))
+        return next((Estimate(row.accuracy, row.low, row.high, row.measured) for row in found), None)
+
+    def swapped(self, backbone: str) -> dict[str, Estimate]:
+        """Accuracy of the backbone's own head for the task, by the pooling that it was not trained on."""
+        return {
+            row.pooling: Estimate(row.accuracy, row.low, row.high, row.measured)
+            for row in self.swaps
+            if (row.backbone, row.task) == (backbone, self.task)
+        }
+
+    def distinct_swapped(self, backbone: str) -> dict[str, Estimate]:
+        """The same, once for each vector, by the poolings that it is."""
+        return _named((row for row in self.swaps if row.backbone == backbone), self.swapped(backbone))
+
+    def swap_vectors(self, backbone: str) -> list[tuple[SwapResult, tuple[str, ...]]]:
+        """The swaps of a backbone's own head, one for each vector, with all poolings that give it."""
+        found = _by_vector(row for row in self.swaps if row.backbone == backbone)
+        return [(rows[0], tuple(row.pooling for row in rows)) for rows in found]
+
     def corrected(self, backbone: str) -> dict[str, float]:
         """The p against cls of each other vector, by its first pooling, by Holm's method over these."""
         vectors = self.vectors(backbone)
@@ -117,7 +148,7 @@ class Evidence:
 
 def select(results: Results, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
     """The results of ``task`` for ``backbones``; one without a title is called by its key."""
-    tuned = (row.backbone for row in results.checkpoints)
+    tuned = [*(row.backbone for row in results.checkpoints), *(row.backbone for row in results.swaps)]
     return Evidence(
         task,
         tuple(backbones),
@@ -126,6 +157,7 @@ def select(results: Results, task: str, backbones: Sequence[str], titles: Mappin
         tuple(row for row in results.cosines if row.backbone in backbones),
         results.checkpoints,
         results.baselines,
+        results.swaps,
     )
 
 

@@ -52,9 +52,17 @@ def _beside(evidence: Evidence, say: Texts) -> str:
     better, worse, total = evidence.against_baseline
     if not total:
         return sentence
+    name = say(f"evidence.baseline_{evidence.beside[-1].kind}")
+    if not better:
+        highest = max(row.accuracy for row in evidence.own if row.task == evidence.task)
+        best = strong_html(accuracy_text(highest))
+        unbeaten = say(
+            "evidence.finding_unbeaten", name=name, total=total, worse=worse, level=LEVEL, best=best
+        )
+        return say.together((sentence, unbeaten))
     against = say(
         "evidence.finding_own",
-        name=say(f"evidence.baseline_{evidence.beside[-1].kind}"),
+        name=name,
         better=strong_html(say("evidence.of", some=better, all=total)),
         worse=worse,
         level=LEVEL,
@@ -78,15 +86,31 @@ def _finding(evidence: Evidence, key: str, say: Texts) -> str:
         level=LEVEL,
         **_extremes(accuracies, accuracy_text),
     )
+    swapped = _swapped(evidence, key, say)
     if not rhos:
-        return sentence
+        return say.together([sentence, *swapped])
     rest = say(
         "evidence.finding_rho",
         spread=strong_html(spread(rhos, 1, 2)),
         count=len(rhos),
         **_extremes(rhos, number),
     )
-    return say.together((sentence, rest, say(_apart(rhos))))
+    return say.together((sentence, rest, say(_apart(rhos)), *swapped))
+
+
+def _swapped(evidence: Evidence, key: str, say: Texts) -> list[str]:
+    """What the own head reaches on its own vector, and on others: a sentence, or none without a swap."""
+    own, swapped = evidence.own_head(key), evidence.distinct_swapped(key)
+    if own is None or not swapped:
+        return []
+    return [
+        say(
+            "evidence.finding_swaps",
+            own=strong_html(accuracy_text(own.value)),
+            count=len(swapped),
+            **_extremes(swapped, accuracy_text),
+        )
+    ]
 
 
 def _apart(estimates: Estimates) -> str:

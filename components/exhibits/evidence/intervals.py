@@ -28,8 +28,9 @@ from components.exhibits.draw.style import (
     written,
 )
 from components.exhibits.evidence.evidence import BASE, Estimates, Evidence, accuracy_text, ends
+from components.exhibits.evidence.swaps import Lane, bars, drawn_data
 from components.exhibits.evidence.table import probe_data
-from components.exhibits.exhibit import Exhibit, Shown, legend_html
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
 from components.exhibits.view import number
 from components.results import Baseline, BaselineResult
 from components.texts import Texts
@@ -65,6 +66,8 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
         f'<li><span aria-hidden="true">{LINES[row.kind][1]}</span> {escape(_baseline(row, say))}</li>'
         for row in evidence.beside
     ]
+    if any(evidence.swapped(key) for key in evidence.backbones):
+        items += [key_html(f"{kind}-head", say(f"evidence.{kind}_head")) for kind in ("own", "swapped")]
     notes = [say("evidence.intervals")]
     if len(evidence.backbones) == 1:
         notes.append(say("evidence.guide", base=BASE))
@@ -82,9 +85,26 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     words = _words(evidence, distinct, accuracy_text, say)
     shown = _plot(evidence, measured, words, heading, title, accuracy_text, say)
     lines = [_guide(row.accuracy, LINES[row.kind][0]) for row in evidence.beside]
-    figure = go.Figure(shown.figure)
+    probes = go.Figure(shown.figure)
+    figure = go.Figure([*_own_heads(evidence, say), *probes.data], probes.layout)
     figure.update_layout(shapes=[*figure.layout.shapes, *lines])
-    return replace(shown, figure=figure)
+    return replace(shown, figure=figure, data=drawn_data(evidence, say))
+
+
+def _own_heads(evidence: Evidence, say: Texts) -> list[go.Bar]:
+    """The bars of own heads, a little below the dots of the probes."""
+    total, start = len(evidence.backbones), _bottom(evidence)
+    height = 0.75 / total
+    lanes = {
+        key: Lane(_shift(index, total) + 0.34 * height, 0.32 * height, MARKS[index][0], start)
+        for index, key in enumerate(evidence.backbones)
+    }
+    return [bar for key, lane in lanes.items() for bar in bars(evidence, key, lane, say)]
+
+
+def _shift(index: int, total: int) -> float:
+    """How far below the middle of a row one of several backbones is drawn."""
+    return (index - (total - 1) / 2) * 0.75 / total
 
 
 def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -152,6 +172,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
     labels = [_label_lines(row) for row in rows]
     left, room = tick_width(tuple(chain(*labels))), LINE * max(map(len, labels), default=1)
     start = _bottom(evidence)
+    title = title if start == 0 else say("evidence.axis_from", title=title, start=shown(start))
     lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
     frame = layout(
         height=len(rows) * max(22 + 6 * total, room) + 52,
@@ -185,7 +206,7 @@ def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say
     colour, symbol, _ = MARKS[index]
     estimates = measured[key]
     found = [(row, estimates[names[0]]) for row, names in enumerate(evidence.rows) if names[0] in estimates]
-    shift = (index - (total - 1) / 2) * 0.75 / total
+    shift = _shift(index, total)
     return go.Scatter(
         mode="markers",
         name=escape(visible(evidence.titles[key])),

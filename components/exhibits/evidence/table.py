@@ -32,7 +32,7 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each backbone and pooling, with a link that saves them as CSV."""
     data = probe_data(evidence, say)
     caption = say("evidence.table_caption", task=visible(say.name(evidence.task)))
-    table = _table(SHOWN, _probe_rows(evidence), caption, say)
+    table = table_of(SHOWN, probe_rows(evidence), caption, say)
     hint = hint_html(say("evidence.table_hint", base=BASE))
     link = csv_link(data, "poolscope-evidence.csv", say("table.download"))
     return Shown(data=data, html=link + table + hint)
@@ -41,8 +41,8 @@ def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each baseline and for each fine-tuned checkpoint with its own head, task by task."""
     rows = _own_rows(evidence, say)
-    table = _table(OWN_SHOWN, rows, say("evidence.own_caption"), say)
-    return Shown(data=_data(OWN_SAVED, rows, say), html=table + hint_html(say("evidence.own_hint")))
+    table = table_of(OWN_SHOWN, rows, say("evidence.own_caption"), say)
+    return Shown(data=data_of(OWN_SAVED, rows, say), html=table + hint_html(say("evidence.own_hint")))
 
 
 PROBES = Exhibit("evidence-numbers", probes, style="numbers", frame="folded", title="table.heading")
@@ -51,10 +51,10 @@ OWN = Exhibit("own-numbers", own, style="numbers", frame="folded", title="eviden
 
 def probe_data(evidence: Evidence, say: Texts) -> pd.DataFrame:
     """What was measured of every pooling of every backbone, with both ends of each interval."""
-    return _data(SAVED, _probe_rows(evidence), say)
+    return data_of(SAVED, probe_rows(evidence), say)
 
 
-def _probe_rows(evidence: Evidence) -> list[Row]:
+def probe_rows(evidence: Evidence) -> list[Row]:
     """A row for each vector with a probe, a backbone after the other."""
     vectors = [row for key in evidence.backbones for row in evidence.vectors(key)]
     corrected = {key: evidence.corrected(key) for key in evidence.backbones}
@@ -116,11 +116,12 @@ def _of_task(
             yield visible(evidence.titles[head.backbone]), head
 
 
-def _data(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
-    return data_frame((_title(column, say), [row[column] for row in rows]) for column in columns)
+def data_of(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
+    """The rows as they are saved, under the titles of their ``columns``; what a row lacks is empty."""
+    return data_frame((_title(column, say), [row.get(column) for row in rows]) for column in columns)
 
 
-def _table(columns: Sequence[str], rows: Sequence[Row], caption: str, say: Texts) -> str:
+def table_of(columns: Sequence[str], rows: Sequence[Row], caption: str, say: Texts) -> str:
     """The rows as they are read; what has an interval is followed by it."""
     cells = data_frame((_head(column, say), [_cell(column, row, say) for row in rows]) for column in columns)
     return table_html(cells, range(2, len(columns)), caption)

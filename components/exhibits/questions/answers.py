@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from urllib.parse import urlencode
 
 from components.analyst import Analyst
 from components.anatomy import Anatomy
@@ -13,6 +14,7 @@ from components.errors import PoolscopeError
 from components.exhibits.draw.labels import visible
 from components.exhibits.evidence.evidence import BASE, Evidence, select
 from components.exhibits.questions.head_facts import against_facts, head_facts, heads_facts
+from components.exhibits.questions.pictures import flow_html, module_html
 from components.exhibits.questions.question import ELSE, Line, Question
 from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
 from components.results import Results
@@ -78,7 +80,7 @@ class Answers:
         return [key for key in question.backbones if key in here]
 
     def _from_heads(self, question: Question) -> Answer:
-        heads, each = [], []
+        heads, each, pictures = [], [], []
         for key in self._backbones(question):
             head = self.analyst.anatomy(question.query(key, question.pooling))
             facts = head_facts(head, self.texts)
@@ -87,7 +89,11 @@ class Answers:
                 facts |= against_facts(head, other, self.texts)
             heads.append(head)
             each.append(facts)
-        return self._said(question, each[0] | heads_facts(heads), each, heads[0])
+            pictures.append(flow_html(head, self.texts) if question.shows == "flows" else "")
+        together = each[0] | heads_facts(heads, self.texts)
+        lines = self._lines(question, self._backbones(question), each, pictures)
+        code = module_html(heads[0], self.texts) if question.shows == "module" else ""
+        return self._said(question, together, lines, code, heads[0])
 
     def _from_results(self, question: Question) -> Answer:
         titles = {spec.key: spec.title for spec in self.analyst.backbones()}
@@ -96,26 +102,44 @@ class Answers:
         own = own_accuracies(self.results, question.task)
         each = [result_facts(evidence, key, question.poolings, own, self.texts) for key in evidence.backbones]
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
-        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], own)
-        return self._said(question, together | task, [one | task for one in each], evidence)
+        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], own, self.texts)
+        lines = self._lines(question, evidence.backbones, [one | task for one in each], [""] * len(each))
+        return self._said(question, together | task, lines, "", evidence)
+
+    def _lines(
+        self, question: Question, backbones: Sequence[str], each: Sequence[Facts], pictures: Sequence[str]
+    ) -> str:
+        """A line for each backbone: its picture, if it has one, what is measured, what papers say."""
+        say, items = self.texts, []
+        for key, facts, picture in zip(backbones, each, pictures, strict=True):
+            drawn = f'<p class="name">{_html(facts["backbone"])}</p>{picture}' if picture else ""
+            paper = question.papers.get(key)
+            cited = f'<p class="paper">{_html(paper[say.language.tag])}</p>' if paper else ""
+            items.append(f"<li>{drawn}{sentences(question.each, facts, say)}{cited}</li>")
+        style = "each flows" if question.shows == "flows" else "each"
+        return f'<ul class="{style}">{"".join(items)}</ul>' if question.each else ""
 
     def _said(
-        self, question: Question, together: Facts, each: Sequence[Facts], measured: Anatomy | Evidence
+        self, question: Question, together: Facts, lines: str, code: str, measured: Anatomy | Evidence
     ) -> Answer:
         say, tag = self.texts, self.texts.language.tag
         said = f'<p class="said">{sentences(question.answer, together, say)}</p>'
-        items = "".join(f"<li>{sentences(question.each, one, say)}</li>" for one in each)
-        lines = f'<ul class="each">{items}</ul>' if question.each else ""
-        folded = f"<details><summary>{escape(say('questions.one_by_one'))}</summary>{lines}</details>"
-        source = f'<p class="source">{escape(_source(question, say))}</p>'
+        seen = lines  # what is drawn is seen at once; sentences about one backbone after the other are folded
+        if lines and question.shows != "flows":
+            seen = f"<details><summary>{escape(say('questions.one_by_one'))}</summary>{lines}</details>"
+        source = f'<p class="source">{escape(_source(question, say))} · {self._link(question)}</p>'
         return Answer(
-            f'<div class="answer" role="status" lang="{tag}">{said}{lines}{source}</div>',
+            f'<div class="answer" role="status" lang="{tag}">{said}{lines}{code}{source}</div>',
             f'<details class="banner" lang="{tag}" data-question="{escape(question.key)}" open>'
-            f"<summary>{_html(question.question[tag])}</summary>"
-            f"{said}{folded if lines else ''}{source}</details>",
+            f"<summary>{_html(question.question[tag])}</summary>{said}{seen}{code}{source}</details>",
             question.view,
             measured,
         )
+
+    def _link(self, question: Question) -> str:
+        """A link to this answer, in the language of the page."""
+        address = urlencode({"lang": self.say.language.tag, "question": question.key})
+        return f'<a href="?{escape(address)}">{escape(self.texts("questions.link"))}</a>'
 
 
 def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> str:

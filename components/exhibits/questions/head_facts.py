@@ -34,6 +34,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "agree": ("yes", "no", "untrained"),  # whether both poolings give the same labels
     "alike": ("yes", "no", "alone", "short"),  # whether all read one and the same place; too short to tell
     "same": ("yes", "no", "alone"),  # whether all heads have the same core; only one was asked
+    "inherited": ("none", "some", "all", "alone"),  # how many heads have a tensor from the checkpoint
 }
 
 
@@ -68,18 +69,50 @@ def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str
     return {**against, "agree": "untrained" if one.random else _yes(agree)}
 
 
-def heads_facts(anatomies: Sequence[Anatomy]) -> dict[str, str]:
+def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
     """What can be said of several heads together."""
     asked, places = len(anatomies), [_only(anatomy) for anatomy in anatomies]
-    cores = {_core(anatomy) for anatomy in anatomies}
+    cores: dict[tuple[str, ...], list[str]] = {}
+    for anatomy in anatomies:
+        cores.setdefault(_core(anatomy), []).append(_title(anatomy))
+    inheriting = [_title(one) for one in anatomies if _from_checkpoint(one)]
+    several = "all" if len(inheriting) == asked else "some" if inheriting else "none"
     return {
         "asked": str(asked),  # how many heads
         "firsts": str(places.count("first")),  # how many of them read the first of several tokens alone
+        "first_names": _placed("first", anatomies, say),  # the titles of their backbones
         "lasts": str(places.count("last")),  # how many the last one alone
+        "last_names": _placed("last", anatomies, say),  # the titles of theirs
         "cores": str(len(cores)),  # how many different ones there are
+        "core_names": _by_core(cores, say),  # each of them, with the backbones whose heads have it
+        "inheriting": str(len(inheriting)),  # how many heads have a tensor that comes from the checkpoint
+        "inheriting_names": listed(inheriting, asked, say),  # the titles of their backbones
         "alike": "alone" if asked == 1 else _alike(places),
         "same": "alone" if asked == 1 else _yes(len(cores) == 1),
+        "inherited": "alone" if asked == 1 else several,
     }
+
+
+def _title(anatomy: Anatomy) -> str:
+    return visible(anatomy.analysis.backbone.title)
+
+
+def _from_checkpoint(anatomy: Anatomy) -> list[Weight]:
+    return [weight for weight in anatomy.weights if weight.origin == "checkpoint"]
+
+
+def _placed(place: str, anatomies: Sequence[Anatomy], say: Texts) -> str:
+    """The backbones whose heads read just the token in this ``place``."""
+    return listed([_title(one) for one in anatomies if _only(one) == place], len(anatomies), say)
+
+
+def _by_core(cores: Mapping[tuple[str, ...], Sequence[str]], say: Texts) -> str:
+    none = say("questions.none")
+    named = (
+        say("questions.of_heads", core=ARROW.join(core) or none, heads=say.listed(titles))
+        for core, titles in cores.items()
+    )
+    return say("list.semicolon").join(named)
 
 
 def _only(anatomy: Anatomy) -> str:

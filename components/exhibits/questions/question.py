@@ -48,11 +48,19 @@ class Question:
     against: str = ""
     task: str = ""
     poolings: tuple[str, ...] = ()
+    shows: Literal["", "flows", "module"] = ""
+    papers: Mapping[str, Text] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """ValueError says what does not fit together."""
         if not self.backbones or not (self.task if self.view == "evidence" else self.text):
             raise ValueError("backbones and a text are needed, or, for the evidence, backbones and a task")
+        if self.view == "evidence" and self.shows:
+            raise ValueError(f"shows: the evidence has no {self.shows}")
+        if strangers := self.papers.keys() - set(self.backbones):
+            raise ValueError(f"papers: {sorted(strangers)} are not among the backbones")
+        if any(text.keys() != self.question.keys() for text in self.papers.values()):
+            raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
         cases = (result_facts if self.view == "evidence" else head_facts).CASES
         for name, line in chain(self.answer.items(), self.each.items()):
             values = {*cases.get(name, ())}

@@ -58,7 +58,7 @@ def result_facts(
     }
 
 
-def results_facts(evidence: Evidence, pooling: str, own: Accuracies) -> dict[str, str]:
+def results_facts(evidence: Evidence, pooling: str, own: Accuracies, say: Texts) -> dict[str, str]:
     """What can be said of the backbones together; only those that were measured in both ways are compared."""
     probes = {key: evidence.accuracies(key) for key in evidence.backbones if key in own}
     tried = {key: accuracies[pooling] for key, accuracies in probes.items() if pooling in accuracies}
@@ -66,9 +66,11 @@ def results_facts(evidence: Evidence, pooling: str, own: Accuracies) -> dict[str
     own_differ, probe_differ = differing(heads), differing(tried)
     return {
         "pairs": str(comb(len(tried), 2)),  # how many differences there are between two backbones
+        "own_ends": _ends(heads, evidence, say),  # the lowest and the highest with own heads, whose these are
         "own_spread": _spread(heads),  # with own heads, the highest above the lowest, in percentage points
         "own_differ": str(own_differ),  # how many of these differences count
         "probe_pooling": visible(pooling),  # the first of the question's poolings
+        "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
         "probe_spread": _spread(tried),  # the same with one classifier on that pooling
         "probe_differ": str(probe_differ),  # how many of these
         "counts": "alone" if len(tried) < 2 else "some" if own_differ or probe_differ else "none",
@@ -78,6 +80,22 @@ def results_facts(evidence: Evidence, pooling: str, own: Accuracies) -> dict[str
 def _spread(accuracies: Accuracies) -> str:
     """How far the highest is above the lowest: the difference of the numbers shown."""
     return spread(accuracies, 100, 1) if accuracies else number(0, 1)
+
+
+def _ends(accuracies: Accuracies, evidence: Evidence, say: Texts) -> str:
+    """The lowest and the highest accuracy, each with its interval and its backbone."""
+    if not accuracies:
+        return say("questions.unmeasured")
+    (lowest, _), (highest, _) = ends(accuracies)
+    low, high = (
+        say(
+            "questions.accuracy_of",
+            value=_interval(accuracies[key], say),
+            backbone=visible(evidence.titles[key]),
+        )
+        for key in (lowest, highest)
+    )
+    return say("questions.from_to", low=low, high=high)
 
 
 def _interval(accuracy: Estimate, say: Texts) -> str:

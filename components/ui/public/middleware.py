@@ -7,6 +7,7 @@ is not this machine. Here only what the page and the API use is let through.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -32,7 +33,7 @@ from components.ui.public.locale import (
     request_texts,
     vary_by_language,
 )
-from components.ui.public.rate_limit import RateLimiter, client_address
+from components.ui.public.rate_limit import RateLimiter, Rates, client_address, is_local
 from components.ui.public.request_body import Endpoint, validated_body
 from components.ui.public.timeout import ARRIVED
 
@@ -69,13 +70,15 @@ class GuardMiddleware:
         self,
         app: ASGIApp,
         endpoints: Mapping[str | int, Endpoint],
-        questions_per_minute: int,
+        rates: Rates,
         max_body_bytes: int,
         body_timeout: float,
     ) -> None:
-        """``questions_per_minute``: of one client. ``body_timeout``: seconds in which a body must arrive."""
+        """``body_timeout``: seconds in which a body must arrive."""
         self._app, self._endpoints = app, endpoints
-        self._rate_limiter = RateLimiter(QUESTION_COST * questions_per_minute)
+        self._visitors = RateLimiter(QUESTION_COST * rates.visitor)
+        self._addresses = RateLimiter(QUESTION_COST * rates.address)
+        self._trusts_local = rates.trusts_local
         self._max_body_bytes, self._body_timeout = max_body_bytes, body_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,7 +115,8 @@ class GuardMiddleware:
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        if routes is None or not routes.fullmatch(path) or ".." in path.split("/"):
+        plain = method == "POST" and path.strip("/") in self._endpoints
+        if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not READS_QUERY.fullmatch(path):
             scope["query_string"] = b""
@@ -120,12 +124,10 @@ class GuardMiddleware:
             return
         if int(headers.get("content-length", "0")) > self._max_body_bytes:
             raise self._body_too_large(say)
-        now = scope[ARRIVED] = asyncio.get_running_loop().time()
-        cost = QUESTION_COST if RUNS_A_FUNCTION.match(path) else OTHER_COST
-        wait = self._rate_limiter.retry_after(client_address(scope), cost, now)
-        if wait:
-            message = say("refusal.too_many_requests", seconds=wait)
-            raise HTTPException(429, message, {"Retry-After": str(wait)})
+        scope[ARRIVED] = asyncio.get_running_loop().time()
+        address = client_address(scope)
+        if not (self._trusts_local and is_local(address)):
+            self._spend(self._addresses, address, scope, say, "refusal.address_rate")
 
     async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
         """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
@@ -143,12 +145,21 @@ class GuardMiddleware:
             valid = validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
-        headers = MutableHeaders(scope=scope)
-        headers["content-length"] = str(len(valid))
+        visitor = f"{client_address(scope)} {valid.get('session_hash', '')}"
+        self._spend(self._visitors, visitor, scope, say, "refusal.visitor_rate")
+        body, headers = json.dumps(valid).encode("ascii"), MutableHeaders(scope=scope)
+        headers["content-length"] = str(len(body))
         headers["content-type"] = "application/json"
         if "transfer-encoding" in headers:
             del headers["transfer-encoding"]
-        return _receive_first(valid, receive)
+        return _receive_first(body, receive)
+
+    def _spend(self, limiter: RateLimiter, client: str, scope: Scope, say: Texts, refusal: str) -> None:
+        """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
+        asks = scope["path"].strip("/") in self._endpoints or RUNS_A_FUNCTION.match(scope["path"])
+        wait = limiter.retry_after(client, QUESTION_COST if asks else OTHER_COST, scope[ARRIVED])
+        if wait:
+            raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
     def _body_too_large(self, say: Texts, headers: dict[str, str] | None = None) -> HTTPException:
         message = say("refusal.body_too_large", longest=f"{self._max_body_bytes:,}")

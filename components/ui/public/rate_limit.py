@@ -1,9 +1,10 @@
-"""Rate limit: how often one visitor may ask."""
+"""Rate limits: how often one visitor may ask, and everybody behind one address together."""
 
 from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from starlette.datastructures import Headers
@@ -11,6 +12,19 @@ from starlette.types import Scope
 
 MINUTE = 60.0  # seconds
 MAX_CLIENTS = 10_000  # who are remembered: a flood of addresses must not fill the memory
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Questions in a minute: of one visitor, and of all visitors with one address.
+
+    A page in a browser is a visitor; programs are one for each address. ``trusts_local``: addresses outside
+    of the internet have no rate of their own, since they are the room in which the app is shown.
+    """
+
+    visitor: int
+    address: int
+    trusts_local: bool = False
 
 
 class RateLimiter:
@@ -50,6 +64,14 @@ def client_address(scope: Scope) -> str:
         if network.is_global:
             return str(network)
     return str(_network(peer) or peer)
+
+
+def is_local(address: str) -> bool:
+    """Whether a `client_address` is none of the internet."""
+    try:
+        return not ip_network(address).is_global
+    except ValueError:  # a socket without an address
+        return True
 
 
 def _network(address: str) -> IPv4Network | IPv6Network | None:

@@ -46,8 +46,8 @@ def endpoints_of(page: gr.Blocks) -> dict[str | int, Endpoint]:
     return found
 
 
-def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoint]) -> bytes:
-    """The body of a POST to ``path`` as JSON, with nothing in it that was not understood.
+def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoint]) -> dict[str, Any]:
+    """The body of a POST to ``path``, with nothing in it that was not understood.
 
     PoolscopeError names the part that is wrong.
     """
@@ -58,9 +58,11 @@ def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoin
         given = _call_by_position(by_position[1], given, endpoints)
     elif QUEUE_EVENT.fullmatch(path):
         given = _queue_event(given, endpoints)
+    elif (name := path.strip("/")) in endpoints:
+        given = _call_by_name(name, given, endpoints)
     elif ending := CANCEL_OR_RESET.fullmatch(path):
         given = _cancel_or_reset(ending[1], given, endpoints)
-    return json.dumps(given).encode("ascii")  # what is left is for MCP, which validates it itself
+    return given  # what is left is for MCP, which validates it itself
 
 
 def _call_by_name(

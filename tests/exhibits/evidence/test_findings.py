@@ -6,7 +6,8 @@ import pytest
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.findings import FINDINGS, PUBLISHED
 from components.exhibits.view import number
-from components.texts import load_texts
+from components.results import read_results
+from components.texts import ASSETS, load_texts
 from tests.exhibits.showing import plain
 from tests.ui.fake_results import BACKBONES, TASKS, fake_results
 
@@ -61,9 +62,21 @@ def test_own_heads_are_held_against_what_needs_no_network(ps: tuple[float, ...],
     assert f"{better} are better than “logistic regression on which words occur” and 0 worse" in sentence
     worse = tuple(replace(row, better=row.worse, worse=row.better) for row in rows)
     sentence = said(select(replace(RESULTS, checkpoints=worse), "sentiment", BACKBONES[:1], {}))
-    assert (
-        f"0 of 5 are better than “logistic regression on which words occur” and {better[0]} worse" in sentence
-    )
+    best = max(row.accuracy for row in worse if row.task == "sentiment")
+    assert "“logistic regression on which words occur” is not beaten: of the 5 fine-tuned" in sentence
+    assert f"none is better at p below 0.05, {better[0]} are worse" in sentence
+    assert f"the highest reaches {100 * best:.1f} %." in sentence
+
+
+def test_what_is_shipped_does_not_beat_word_overlap_and_says_so() -> None:
+    shipped = read_results(ASSETS / "results.json")
+    heads = [row.accuracy for row in shipped.checkpoints if row.task == "paraphrase"]
+    (overlap,) = (row.accuracy for row in shipped.baselines if row.kind == "overlap")
+    assert max(heads) < overlap
+    sentence = said(select(shipped, "paraphrase", ("bert-paraphrase",), {}))
+    assert "“a threshold on the share of words that both texts have” is not beaten" in sentence
+    readme = " ".join((ASSETS.parent / "README.md").read_text("utf-8").split())
+    assert "On paraphrase (MRPC) [none of them beats]" in readme
 
 
 def test_a_task_without_own_heads_has_baselines_all_the_same() -> None:

@@ -44,7 +44,8 @@ def put_to(kind: Kind, question: Question, language: str = "en", results: Result
     probes = tuple(replace(row, backbone=key) for row in results.probes if row.backbone == BACKBONES[0])
     own = tuple(replace(row, backbone=key) for row in results.checkpoints[:1])
     results = replace(results, probes=probes, checkpoints=own)
-    asked = replace(question, backbones=(key,))
+    papers = dict(zip((key,), question.papers.values(), strict=False))
+    asked = replace(question, backbones=(key,), papers=papers)
     return Answers(analyst, results, (asked,), load_texts(language)).answer(asked.key)
 
 
@@ -74,10 +75,10 @@ def known(question: Question, part: str) -> set[str]:
         keys = [key for key in question.backbones if key in BACKBONES]
         evidence = select(RESULTS, question.task, keys, {})
         found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, {}, say)}
-        together = result_facts.results_facts(evidence, "cls", {})
+        together = result_facts.results_facts(evidence, "cls", {}, say)
     else:
         head = FakeAnalyst().anatomy(Query("first", "a text"))
         found = {*head_facts.head_facts(head, say)}
         found |= head_facts.against_facts(head, head, say).keys() if question.against else set()
-        together = head_facts.heads_facts([head])
+        together = head_facts.heads_facts([head], say)
     return found | together.keys() if part == "answer" else found

@@ -179,10 +179,34 @@ def test_the_pooling_compared_with_has_the_same_facts() -> None:
 
 def test_heads_are_counted_together() -> None:
     ends = [anatomy(), anatomy("last"), anatomy(read=[0, 1])]
-    found = heads_facts(ends)
+    found = heads_facts(ends, EN)
     assert (found["asked"], found["firsts"], found["lasts"], found["cores"]) == ("3", "1", "1", "1")
     one = replace(anatomy(), steps=anatomy().steps[-1:])
-    assert heads_facts([anatomy(), one])["cores"] == "2"
+    assert heads_facts([anatomy(), one], EN)["cores"] == "2"
+
+
+def test_heads_are_named_by_where_they_read_and_by_what_they_do() -> None:
+    first, last = anatomy(), anatomy("last")
+    one = replace(last, steps=last.steps[-1:])
+    titles = [given.analysis.backbone.title for given in (first, one)]
+    found = heads_facts([first, one], EN)
+    assert (found["first_names"], found["last_names"]) == tuple(titles)
+    assert found["core_names"] == f"linear → tanh → linear ({titles[0]}); linear ({titles[1]})"
+    assert heads_facts([anatomy(read=[0, 1]), last], EN)["first_names"] == "none"
+
+
+def test_heads_that_go_on_with_weights_of_the_checkpoint_are_named() -> None:
+    kept, new = with_weights("checkpoint", "new"), with_weights("new", "constant")
+    title = kept.analysis.backbone.title
+    for heads, several, names in (
+        ([kept, new], "some", title),
+        ([new, new], "none", "none"),
+        ([kept, kept], "all", f"{title}, {title}"),
+    ):
+        found = heads_facts(heads, EN)
+        assert (found["inherited"], found["inheriting_names"]) == (several, names)
+        assert found["inheriting"] == str(heads.count(kept))
+    assert heads_facts([kept], EN)["inherited"] == "alone"
 
 
 def test_steps_that_only_move_numbers_make_no_head_different() -> None:
@@ -191,9 +215,11 @@ def test_steps_that_only_move_numbers_make_no_head_different() -> None:
     again = Step("getitem", "", "", (), 0, None, False, False, first.given[None], first.given, moves=True)
     longer = replace(anatomy(), steps=(first, moved, again, *rest))
     assert facts(longer)["core"] == facts(anatomy())["core"] == "linear → tanh → linear"
-    assert heads_facts([anatomy(), longer])["same"] == "yes"
+    assert heads_facts([anatomy(), longer], EN)["same"] == "yes"
     assert (
-        heads_facts([anatomy(), replace(longer, steps=(first, replace(moved, moves=False), *rest))])["same"]
+        heads_facts([anatomy(), replace(longer, steps=(first, replace(moved, moves=False), *rest))], EN)[
+            "same"
+        ]
         == "no"
     )
 
@@ -210,8 +236,8 @@ def test_of_one_token_the_first_is_the_last_and_tells_nothing() -> None:
         ([alone, anatomy(read=[0, 1])], "no"),
         ([anatomy(), anatomy()], "yes"),
     ):
-        assert heads_facts(others)["alike"] == expected
-    found = heads_facts([alone, anatomy(), anatomy("last")])
+        assert heads_facts(others, EN)["alike"] == expected
+    found = heads_facts([alone, anatomy(), anatomy("last")], EN)
     assert (found["firsts"], found["lasts"]) == ("1", "1")
 
 
@@ -259,9 +285,10 @@ def reached() -> list[dict[str, str]]:
         (anatomy("untrained"),) * 2,
     ]
     several = [[anatomy()], [anatomy(), anatomy()], [anatomy(), anatomy("last")], [anatomy(), heads[6]]]
-    several += [[only_token(), only_token()]]
+    several += [[only_token(), only_token()], [with_weights("checkpoint"), with_weights("new")]]
+    several += [[with_weights("new"), with_weights("new")]]
     measured = [facts(one) for one in heads] + [against_facts(one, two, EN) for one, two in pairs]
-    return measured + [heads_facts(some) for some in several]
+    return measured + [heads_facts(some, EN) for some in several]
 
 
 def test_every_case_of_a_head_is_reached() -> None:

@@ -42,6 +42,10 @@ def test_the_file_asks_what_people_asked() -> None:
         assert all(tuple(text) == LANGUAGES and all(text.values()) for text in written)
         assert re.search(r"[\u4e00-\u9fff]", question.question["zh"])
         assert not any(re.search(r"[\u4e00-\u9fff]", text["en"]) for text in written)
+        for text in question.papers.values():  # authors and years are the same in every language
+            assert tuple(text) == LANGUAGES
+            cited = [re.findall(r"[A-Z][a-z]+(?= )|\b\d{4}", text[tag]) for tag in LANGUAGES]
+            assert {one for one in cited[1] if one.isdigit()} == {one for one in cited[0] if one.isdigit()}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -125,6 +129,13 @@ FAULTS = {
     "unknown case": (("reads.cls.", "raeds.cls."), r"raeds: there is no case with the values \['cls'\]"),
     "unknown value": (("reads.none.", "reads.nothing."), r"no case with the values \['nothing'\]"),
     "missing value": (("direct.no.", "# "), r"direct: the values \['no'\] have no text"),
+    "unknown picture": (('shows = "flows"', 'shows = "flaws"'), r"endings\.shows"),
+    "paper of a backbone that is not asked": (("gpt2-pretrained.en", "gpt3-pretrained.en"), r"papers: "),
+    "paper in one language": (("gpt2-pretrained.zh", "#"), r"papers: every text is needed in"),
+    "picture in the evidence": (
+        ('task = "', 'shows = "flows"\ntask = "'),
+        r"position\s.*the evidence has no",
+    ),
     "case of heads in the evidence": (("differing.", "reads."), r"position\s.*reads: there is no case"),
 }
 

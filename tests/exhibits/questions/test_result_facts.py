@@ -29,7 +29,7 @@ def facts(key: str, results: Results = RESULTS) -> dict[str, str]:
 def together(*backbones: str, results: Results = RESULTS) -> dict[str, str]:
     """Facts of several backbones, with the first token for the one classifier."""
     own = own_accuracies(results, "sentiment")
-    return results_facts(evidence(*backbones, results=results), "cls", own)
+    return results_facts(evidence(*backbones, results=results), "cls", own, EN)
 
 
 @pytest.mark.parametrize("key", ["bert-pretrained", "gpt2-sentiment"])
@@ -62,6 +62,9 @@ def test_own_heads_and_probes_are_compared() -> None:
     for name, accuracies in (("own", own), ("probe", probe)):
         shown = [round(100 * accuracy, 1) for accuracy in accuracies.values()]
         assert found[f"{name}_spread"] == f"{max(shown) - min(shown):.1f}"
+        low, high = min(accuracies, key=accuracies.__getitem__), max(accuracies, key=accuracies.__getitem__)
+        ends = rf"from {low} with {min(shown)} % \(.*\) to {high} with {max(shown)} % \(.*\)"
+        assert re.fullmatch(ends, found[f"{name}_ends"])
     assert (found["probe_pooling"], found["pairs"]) == ("cls", "3")
     (row,) = (row for row in RESULTS.checkpoints if row.backbone == keys[0])
     value, low, high = (f"{100 * one:.1f}" for one in (row.accuracy, row.low, row.high))
@@ -71,6 +74,7 @@ def test_own_heads_and_probes_are_compared() -> None:
 def test_a_backbone_without_an_own_result_is_not_compared() -> None:
     found = together("bert-pretrained")
     assert (found["counts"], found["pairs"], found["probe_spread"]) == ("alone", "0", "0.0")
+    assert found["own_ends"] == found["probe_ends"] == "not measured"
     assert facts("bert-pretrained")["own"] == "not measured"
 
 

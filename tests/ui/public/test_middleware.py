@@ -11,6 +11,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from components.ui.public.middleware import GuardMiddleware
+from components.ui.public.rate_limit import Rates
+from components.ui.public.request_body import Endpoint
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:
@@ -23,7 +25,7 @@ def ask(method: str, path: str, **request: Any) -> httpx.Response:
     """What the middleware answers to one request."""
 
     async def answer() -> httpx.Response:
-        guarded = GuardMiddleware(echo, {}, questions_per_minute=9, max_body_bytes=999, body_timeout=30)
+        guarded = GuardMiddleware(echo, {}, rates=Rates(9, 9), max_body_bytes=999, body_timeout=30)
         transport = httpx.ASGITransport(guarded)
         async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as client:
             return await client.request(method, path, **request)
@@ -52,7 +54,7 @@ def post(receive: Receive, seconds: float) -> list[Message]:
         "query_string": b"",
         "headers": [],
     }
-    guarded = GuardMiddleware(echo, {}, questions_per_minute=9, max_body_bytes=999, body_timeout=seconds)
+    guarded = GuardMiddleware(echo, {}, rates=Rates(9, 9), max_body_bytes=999, body_timeout=seconds)
     asyncio.run(guarded(scope, receive, send))
     return sent
 
@@ -72,3 +74,44 @@ def test_a_timeout_of_the_server_s_own_is_not_told_as_a_slow_body() -> None:
 
     with pytest.raises(TimeoutError, match="the server's own"):
         post(fail, seconds=30)
+
+
+def statuses(rates: Rates, asked: list[tuple[str, str | None]]) -> list[int]:
+    """What questions are answered with, each by its address and the session of its page."""
+
+    async def answers() -> list[int]:
+        guarded = GuardMiddleware(
+            echo, {"analyze": Endpoint(("text",), ("text",))}, rates, max_body_bytes=999, body_timeout=30
+        )
+        transport = httpx.ASGITransport(guarded, client=("10.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as client:
+            sent = []
+            for address, session in asked:
+                body = {"data": ["a"], **({"session_hash": session} if session else {})}
+                headers = {"X-Forwarded-For": address} if address else {}
+                sent.append(await client.post("/gradio_api/call/analyze", json=body, headers=headers))
+        return [answer.status_code for answer in sent]
+
+    return asyncio.run(answers())
+
+
+def test_visitors_behind_one_address_each_have_a_rate() -> None:
+    asked = [("8.8.8.8", page) for page in "abc" for _ in range(3)]
+    assert statuses(Rates(visitor=2, address=99), asked) == [200, 200, 429] * 3
+
+
+def test_programs_of_one_address_are_one_visitor() -> None:
+    asked = [("8.8.8.8", None)] * 3 + [("9.9.9.9", None), ("8.8.8.8", "a")]
+    assert statuses(Rates(visitor=2, address=99), asked) == [200, 200, 429, 200, 200]
+
+
+def test_made_up_pages_share_what_their_address_may_ask() -> None:
+    asked = [("8.8.8.8", f"page{number}") for number in range(9)] + [("9.9.9.9", "page0")]
+    assert statuses(Rates(visitor=2, address=5), asked) == [200] * 5 + [429] * 4 + [200]
+
+
+def test_a_speaker_s_laptop_trusts_the_room_and_nobody_else() -> None:
+    asked = [("", f"page{number}") for number in range(9)] + [("8.8.8.8", f"page{n}") for n in range(6)]
+    trusted = Rates(visitor=2, address=5, trusts_local=True)
+    assert statuses(trusted, asked) == [200] * 9 + [200] * 5 + [429]
+    assert statuses(trusted, [("", "a")] * 3) == [200, 200, 429]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ui.public.rate_limit import RateLimiter, client_address
+from components.ui.public.rate_limit import RateLimiter, client_address, is_local
 
 
 def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
@@ -60,3 +60,18 @@ def test_a_flood_of_new_visitors_is_forgotten_and_those_who_ask_on_are_not() -> 
 def test_who_asks(peer: str, forwarded: str, visitor: str) -> None:
     headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
     assert client_address({"client": (peer, 50_000), "headers": headers}) == visitor
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("10.0.3.7/32", True),
+        ("127.0.0.1/32", True),
+        ("fe80::/64", True),
+        ("", True),
+        ("8.8.8.8/32", False),
+        ("2001:4860:1:2::/64", False),
+    ],
+)
+def test_who_is_in_the_room(address: str, local: bool) -> None:
+    assert is_local(address) == local

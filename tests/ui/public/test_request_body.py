@@ -20,12 +20,13 @@ CALL, NAMED, JOIN = "/gradio_api/call/analyze", "/gradio_api/call/v2/analyze", "
 
 def read(path: str, body: object) -> object:
     whole = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return json.loads(validated_body(path, whole, ENDPOINTS))
+    return validated_body(path, whole, ENDPOINTS)
 
 
 def test_a_good_body_comes_through_and_nothing_else_with_it() -> None:
     assert read(CALL, {"data": ["a", "b", 1], "batched": True}) == {"data": ["a", "b", 1]}
     assert read(NAMED, {"backbone": "a", "text": "b"}) == {"backbone": "a", "text": "b"}
+    assert read("/analyze", {"backbone": "a", "text": "b"}) == {"backbone": "a", "text": "b"}
     sent = {
         "data": [None, ["a"]],
         "fn_index": 5,
@@ -57,6 +58,12 @@ def test_a_good_body_comes_through_and_nothing_else_with_it() -> None:
         (CALL, {"data": ["a", "b", 1], "session_hash": 7}, "session_hash: 7 was given"),
         ("/gradio_api/call/hidden", {"data": []}, "endpoint: 'hidden' was given; there are analyze."),
         ("/gradio_api/call/v2/hidden", {}, "endpoint: 'hidden' was given; there are analyze."),
+        (
+            "/analyze",
+            {"backbone": "a", "text": {"path": "x"}},
+            "text: {'path': 'x'} was given; a text, a number",
+        ),
+        ("/analyze", {"backbone": "a", "words": "b"}, "field: 'words' was given"),
         (NAMED, {"backbone": "a"}, "text: None was given; it is needed."),
         (
             NAMED,

@@ -1,19 +1,23 @@
 """How long a visitor waits for an answer, and what they are told instead of one."""
 
 import asyncio
+import inspect
+import queue
 import threading
+from collections.abc import Iterator
 
 import gradio as gr
 import pytest
 
+from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.texts import load_texts
-from components.ui.public.timeout import with_timeout
+from components.ui.public.timeout import with_patience, with_timeout
 
 SAY = load_texts()
 
 
-def test_an_answer_has_a_timeout_and_turns_are_kept() -> None:
+def test_an_answer_has_a_timeout_and_others_go_on() -> None:
     begun, go_on = [], threading.Event()
 
     def slow(name: str) -> str:
@@ -22,36 +26,86 @@ def test_an_answer_has_a_timeout_and_turns_are_kept() -> None:
         return name
 
     async def visits() -> str:
-        turn = asyncio.Lock()
-        ask = with_timeout(slow, 0.2, turn)
+        ask = with_timeout(slow, 0.2)
         for name in ("first", "second"):
             with pytest.raises(gr.Error, match=r"longer than 0\.2 seconds"):
                 await ask(name)
-        assert begun == ["first"]  # given up by its visitor, but not ended: the second may not begin
         go_on.set()
-        return await with_timeout(slow, 30, turn)("third")
+        return await with_timeout(slow, 30)("third")
 
     assert asyncio.run(visits()) == "third"
-    assert begun == ["first", "third"]
+    assert begun == ["first", "second", "third"]
 
 
-def test_the_next_turn_begins_when_the_last_one_ends() -> None:
-    inside, most = 0, 0
+def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
+    """After the timeout, and where gradio cancels what a visitor has stopped."""
+    begun, ended = {"late": threading.Event(), "stopped": threading.Event()}, queue.Queue[str]()
 
-    def count(name: int) -> int:
-        nonlocal inside, most
-        inside += 1
-        most = max(most, inside)
-        threading.Event().wait(0.01)
-        inside -= 1
-        return name
+    def slow(name: str) -> None:
+        begun[name].set()
+        left = threading.Event()
+        PATIENCE.get().add_done_callback(lambda _: left.set())
+        assert left.wait(30)
+        assert PATIENCE.get().cancelled()
+        ended.put(name)
 
-    async def visits() -> list[int]:
-        ask = with_timeout(count, 30, asyncio.Lock())
-        return await asyncio.gather(*(ask(name) for name in range(10)))
+    async def visits() -> None:
+        with pytest.raises(gr.Error, match="longer than"):
+            await with_timeout(slow, 1)("late")  # its thread has begun by then
+        stopped = asyncio.ensure_future(with_timeout(slow, 30)("stopped"))
+        assert await asyncio.to_thread(begun["stopped"].wait, 30)
+        stopped.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await stopped
 
-    assert asyncio.run(visits()) == list(range(10))
-    assert most == 1
+    asyncio.run(visits())
+    assert {ended.get(timeout=30) for _ in range(2)} == {"late", "stopped"}
+
+
+def test_steps_come_one_after_the_other_and_an_error_comes_through() -> None:
+    def count(last: int) -> Iterator[int]:
+        yield from range(last)
+        raise ZeroDivisionError
+
+    async def visit() -> list[int]:
+        stream = with_patience(count)(3)
+        seen = [await anext(stream) for _ in range(3)]
+        with pytest.raises(ZeroDivisionError):
+            await anext(stream)
+        return seen
+
+    assert asyncio.run(visit()) == [0, 1, 2]
+    assert inspect.isasyncgenfunction(with_patience(count))  # by which gradio knows a stream
+
+
+def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
+    begun, happened = threading.Event(), []
+
+    def steps() -> Iterator[str]:
+        try:
+            yield "first"
+            left = threading.Event()
+            PATIENCE.get().add_done_callback(lambda _: left.set())
+            begun.set()
+            assert left.wait(30)
+            happened.append("left")
+            yield "second"
+            happened.append("third")
+        finally:
+            happened.append("closed")
+
+    async def visit() -> None:
+        stream = with_patience(steps)()
+        assert await anext(stream) == "first"
+        step = asyncio.ensure_future(anext(stream))
+        assert await asyncio.to_thread(begun.wait, 30)
+        step.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await step
+        assert happened == ["left", "closed"]
+        await stream.aclose()
+
+    asyncio.run(visit())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,160 @@
+"""Answers in plain JSON types, as the public endpoints give them. Names and keys are a contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from components.anatomy import Anatomy
+from components.types import Analysis, BackboneSpec, Cell, Compared, Query
+
+DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
+
+
+def backbone_json(spec: BackboneSpec) -> dict[str, Any]:
+    """A backbone in plain JSON types; ``size`` is what a download takes, in bytes, or None if unknown."""
+    return {
+        "key": spec.key,
+        "title": spec.title,
+        "architecture": spec.architecture,
+        "task": spec.task,
+        "source": spec.source,
+        "labels": list(spec.labels),
+        "available": spec.available,
+        "probes": list(spec.probed),
+        "licence": spec.licence,
+        "size": spec.size,
+    }
+
+
+def to_json(analysis: Analysis) -> dict[str, Any]:
+    """An Analysis in plain JSON types. T tokens, L layers, K labels."""
+    tokens, reads = analysis.tokens, analysis.reads
+    return {
+        "backbone": analysis.backbone.key,
+        "architecture": analysis.backbone.architecture,
+        "pooling": analysis.query.pooling,
+        "head": analysis.query.head,
+        "task": analysis.query.task if analysis.query.head == "probe" else "",
+        "layer": analysis.layer,
+        "tokens": [
+            {
+                "text": text,
+                "start": int(start),
+                "end": int(end),
+                "segment": int(segment) if segment >= 0 else None,
+                "special": bool(special),
+            }
+            for text, (start, end), segment, special in zip(
+                tokens.text, tokens.span, tokens.segment, tokens.special, strict=True
+            )
+        ],
+        "cls_index": int(tokens.cls),
+        "similarity": _floats(analysis.similarity[analysis.layer]),
+        "similarity_by_layer": [_floats(row) for row in analysis.similarity],
+        "centred": _floats(analysis.centred[analysis.layer]),
+        "standardised": _floats(analysis.standardised[analysis.layer]),
+        "ordinary": [_floats(row) for row in analysis.ordinary.plain],
+        "ordinary_centred": [_floats(row) for row in analysis.ordinary.centred],
+        "ordinary_standardised": [_floats(row) for row in analysis.ordinary.standardised],
+        "labels": list(analysis.labels),
+        "logits": _floats(analysis.logits),
+        "probabilities": _floats(analysis.probabilities),
+        "predicted": _predicted(analysis),
+        "reads": {
+            "positions": _positions(analysis),
+            "share": _floats(reads.share),
+            "wins": None if reads.wins is None else [int(count) for count in reads.wins],
+        },
+        "head_trained": analysis.head_trained,
+        "body_trained": analysis.body_trained,
+        "warnings": list(map(str, analysis.warnings)),
+        "milliseconds": {stage: round(float(time), 3) for stage, time in analysis.milliseconds.items()},
+    }
+
+
+def anatomy_json(anatomy: Anatomy) -> dict[str, Any]:
+    """An Anatomy in plain JSON types, without the values of its steps and what ``/analyze`` says."""
+    return {
+        "steps": [
+            {
+                "name": step.name,
+                "kind": step.kind,
+                "in_shape": list(step.in_shape),
+                "out_shape": list(step.out_shape),
+                "parameters": step.parameters,
+                "origin": step.origin,
+            }
+            for step in anatomy.steps
+        ],
+        "weights": [{**asdict(weight), "shape": list(weight.shape)} for weight in anatomy.weights],
+        "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in anatomy.unused],
+        "source": [
+            {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(source).items()}
+            for source in anatomy.sources
+        ],
+        "code": anatomy.program,
+        "module": anatomy.module,
+    }
+
+
+def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
+    """A row for each query ``asked``, in their order, in plain JSON types.
+
+    With ``fitting``, a backbone that answers anything has no row for what it refuses.
+    """
+    coming = {one.backbone.key: iter(one.cells) for one in answers}
+    answering = {one.backbone.key for one in answers if any(cell.analysis for cell in one.cells)}
+    rows = []
+    for query in asked:
+        cell = next(coming[query.backbone])
+        if cell.analysis or not (fitting and query.backbone in answering):
+            rows.append(cell_json(cell))
+    return rows
+
+
+def cell_json(cell: Cell) -> dict[str, Any]:
+    """A combination in plain JSON types; nulls and empty lists where it is refused.
+
+    ``probability`` is that of the label predicted, the highest if there are several, None if there is none.
+    """
+    analysis = cell.analysis
+    query = analysis.query if analysis else cell.query  # an answer knows which probe it came from
+    return {
+        "backbone": query.backbone,
+        "pooling": query.pooling,
+        "head": query.head,
+        "task": query.task if query.head == "probe" else "",
+        "predicted": _predicted(analysis) if analysis else None,
+        "probability": _probability(analysis) if analysis else None,
+        "labels": list(analysis.labels) if analysis else [],
+        "logits": _floats(analysis.logits) if analysis else [],
+        "probabilities": _floats(analysis.probabilities) if analysis else [],
+        "reads": _positions(analysis) if analysis else [],
+        "head_trained": analysis.head_trained if analysis else None,
+        "body_trained": analysis.body_trained if analysis else None,
+        "warnings": list(map(str, analysis.warnings)) if analysis else [],
+        "refusal": None if cell.refusal is None else str(cell.refusal),
+    }
+
+
+def _predicted(analysis: Analysis) -> str | list[str] | None:
+    """One label, all labels above one half if several may hold, None where there are no classes."""
+    if analysis.problem_type == "multi_label":
+        return list(analysis.predicted)
+    return next(iter(analysis.predicted), None)
+
+
+def _probability(analysis: Analysis) -> float | None:
+    """The highest probability of a label that is predicted, or None where none is."""
+    return max(_floats(analysis.probabilities)) if analysis.predicted else None
+
+
+def _positions(analysis: Analysis) -> list[int]:
+    """Indices of the tokens that the head reads."""
+    return [int(index) for index in analysis.reads.positions.nonzero()[0]]
+
+
+def _floats(values: Iterable[Any]) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]

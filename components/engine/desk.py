@@ -1,0 +1,187 @@
+"""Desk: what a visitor asks is checked and made whole here, and its answer is left to whom it is handed.
+
+Importing this module is light, and so is all that it does: torch and transformers are the runner's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from types import MappingProxyType
+
+from huggingface_hub import is_offline_mode
+
+from components.anatomy import Anatomy
+from components.engine.catalogue import Configs, read_catalogue, read_tasks
+from components.engine.hub.hub import Hub
+from components.engine.jobs import Analyze, Compare, Dissect, Job, Runner
+from components.engine.pooling import POOLINGS
+from components.engine.query import Asked, by_backbone, checked, choice, counted, with_task
+from components.engine.version import version
+from components.errors import PoolscopeError
+from components.settings import ASSETS, Settings
+from components.texts import in_bytes
+from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
+
+HEADS = ("own", "probe")  # the checkpoint's own, or one linear classifier alike for all backbones
+
+
+class Desk:
+    """Takes queries about the backbones of one catalogue, and has ``runner`` answer them.
+
+    Several threads may ask.
+    """
+
+    def __init__(self, settings: Settings, runner: Runner) -> None:
+        self._settings = settings
+        self._runner = runner
+        self._configs = Configs()
+        folders_only = settings.sources == "bundled"
+        every = read_catalogue(settings.catalogue, self._configs)
+        listed = [spec for spec in every if spec.source != "hub" or not folders_only]
+        self._specs = MappingProxyType({spec.key: spec for spec in listed})
+        self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
+        self._hub = Hub(settings.download, known=runner.classifies)
+
+    def backbones(self) -> tuple[BackboneSpec, ...]:
+        """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
+        return tuple(map(self._configs.refreshed, self._specs.values()))
+
+    @property
+    def takes_ids(self) -> bool:
+        """Whether ``find`` also takes the id of a model on the hub: the owner decides."""
+        return self._settings.sources == "any"
+
+    @property
+    def online(self) -> bool:
+        """Whether the hub may be asked for anything; false where huggingface_hub is set offline."""
+        return not is_offline_mode()
+
+    def find(self, given: str) -> BackboneSpec:
+        """The backbone of a key, of a listed hub id or, where ids are taken, of any that a visitor typed.
+
+        Asks the hub only for ids that are not listed; see `Hub.find`.
+        """
+        listed = self._listed(given)
+        if listed is None and not self.takes_ids:
+            choice("backbone", given, tuple(self._specs))
+        return self._configs.refreshed(listed or self._hub.find(given))
+
+    def fetch(self, key: str) -> Generator[Progress]:
+        """Bring a backbone of the hub onto this machine; ends at once where it is there already.
+
+        Closing the iterator unsubscribes; the download is cancelled when the last subscriber closes, and a
+        later one resumes it. PoolscopeError says why it failed.
+        """
+        spec = self._listed(key) or self._hub.known(key) or self.find(key)
+        if spec.source == "hub":
+            yield from self._hub.fetch(spec)
+
+    def poolings(self) -> tuple[PoolingSpec, ...]:
+        """Every pooling method, the head's own ("native") first."""
+        return tuple(pooling.spec for pooling in POOLINGS.values())
+
+    def tasks(self) -> tuple[TaskSpec, ...]:
+        """Every task that probes are trained for, in the order of the menu."""
+        return tuple(self._tasks.values())
+
+    def analyze(self, query: Query) -> Analysis:
+        """Answer one query; raises PoolscopeError with a message for the visitor."""
+        spec, asked = self._whole(query)
+        return self._runner.run(Analyze(spec, version(spec), asked))
+
+    def anatomy(self, query: Query) -> Anatomy:
+        """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
+        spec, asked = self._whole(query)
+        return self._runner.run(Dissect(spec, version(spec), asked))
+
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        """Answer many queries of one text or pair: one forward pass for each backbone.
+
+        Backbones come in the order in which they are first named, the cells of each in the order asked. Each
+        has a turn of its own, so that others need not wait for all of them. Closing the iterator cancels the
+        rest. A query that cannot be answered has a cell that says why. PoolscopeError where nothing can be:
+        no query, too many, several texts, what no backbone or pooling is called.
+        """
+        for group in by_backbone([self._checked(query) for query in counted(queries)]):
+            spec = self._known(group[0].backbone)
+            yield Compared(spec, self._cells(spec, group))
+
+    def open(self) -> None:
+        """Have torch and the first backbone loaded before a visitor needs them; returns at once."""
+        self._runner.open(self.first())
+
+    def ready(self) -> bool:
+        """Whether a question can be answered by now."""
+        return self._runner.ready()
+
+    def close(self, seconds: float) -> None:
+        """Let answers under way end, for so many ``seconds`` at most; further questions are refused."""
+        self._runner.close(seconds)
+
+    def first(self) -> Job[Analysis] | None:
+        """What to run first."""
+        first = next((spec for spec in self.backbones() if spec.available), None)
+        if first is None:
+            return None
+        spec, asked = self._whole(Query(first.key, "warm"))
+        return Analyze(spec, version(spec), asked)
+
+    def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
+        """A cell for each query of one text on one backbone, in their order."""
+        plan = [self._planned(spec, query) for query in queries]
+        asked = tuple(each for each in plan if isinstance(each, Asked))
+        answers: tuple[Cell, ...] = ()
+        if asked:
+            try:
+                answers = self._runner.run(Compare(spec, version(spec), asked))
+            except PoolscopeError as error:  # of the backbone, or of this text on it
+                answers = tuple(Cell(each.query, None, error.sentence) for each in asked)
+        coming = iter(answers)
+        return tuple(each if isinstance(each, Cell) else next(coming) for each in plan)
+
+    def _planned(self, spec: BackboneSpec, query: Query) -> Asked | Cell:
+        try:
+            return self._asked(spec, query)
+        except PoolscopeError as error:
+            return Cell(query, None, error.sentence)
+
+    def _whole(self, query: Query) -> tuple[BackboneSpec, Asked]:
+        """The query with nothing left open, and its backbone as it is now."""
+        query = self._checked(query)
+        spec = self._known(query.backbone)
+        return spec, self._asked(spec, query)
+
+    def _checked(self, query: Query) -> Query:
+        """The query with each field of the right type and known."""
+        return checked(query, self._keys(query.backbone), tuple(POOLINGS), HEADS, self._settings.characters)
+
+    def _asked(self, spec: BackboneSpec, query: Query) -> Asked:
+        """A checked query as its backbone can be asked it, which has to be on this machine."""
+        query = with_task(query, present(spec), self.tasks())
+        return Asked(query, self._tasks[query.task] if query.head == "probe" else None)
+
+    def _listed(self, given: object) -> BackboneSpec | None:
+        """The backbone of the catalogue with this key or, as the hub calls it, this id."""
+        every = self._specs.values()
+        return next((s for s in every if given == s.key or (s.source, s.location) == ("hub", given)), None)
+
+    def _keys(self, asked: object) -> tuple[str, ...]:
+        """What may be asked for: the catalogue's keys, and ``asked`` itself if it is an id that was found."""
+        found = self._hub.known(asked)
+        return (*self._specs, found.key) if found else tuple(self._specs)
+
+    def _known(self, key: str) -> BackboneSpec:
+        """The backbone of a key, as it is now."""
+        known = self._specs.get(key) or self._hub.known(key)
+        if known is None:  # forgotten since it was found
+            raise PoolscopeError("backbone", key, "errors.forgotten")
+        return self._configs.refreshed(known)
+
+
+def present(spec: BackboneSpec) -> BackboneSpec:
+    """``spec``, if it is on this machine."""
+    if spec.source == "hub" and not spec.available:
+        if spec.size:
+            raise PoolscopeError("backbone", spec.key, "errors.absent_sized", size=in_bytes(spec.size))
+        raise PoolscopeError("backbone", spec.key, "errors.absent")
+    return spec

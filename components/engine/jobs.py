@@ -1,0 +1,67 @@
+"""Jobs: what has a checkpoint run, as plain data that can be sent to another process. Light to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from components.anatomy import Anatomy
+from components.engine.query import Asked
+from components.engine.version import Version
+from components.types import Analysis, BackboneSpec, Cell
+
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Job(Generic[Answer_co]):
+    """What is asked of one backbone, which is on this machine; its answer is an ``Answer_co``.
+
+    ``version`` tells its files from others that lie in their place before or after: see `version`.
+    """
+
+    spec: BackboneSpec
+    version: Version
+
+
+@dataclass(frozen=True)
+class Analyze(Job[Analysis]):
+    """One query."""
+
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class Dissect(Job[Anatomy]):
+    """One query, and the head taken apart."""
+
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class Compare(Job[tuple[Cell, ...]]):
+    """Queries of one text or pair, from one forward pass: a cell for each, in their order."""
+
+    asked: tuple[Asked, ...]
+
+
+class Runner(Protocol):
+    """Who has jobs run: this process, or others. Several threads may ask."""
+
+    def run(self, job: Job[Answer_co]) -> Answer_co:
+        """The answer; raises PoolscopeError with a message for the visitor."""
+
+    def open(self, first: Job[Any] | None) -> None:
+        """Make everything ready, and return at once; ``first`` is run before anything that is asked."""
+
+    def ready(self) -> bool:
+        """Whether a job can be run by now."""
+
+    def close(self, seconds: float) -> None:
+        """Let what is under way end, for so many ``seconds`` at most. Nothing more can be asked.
+
+        Who still waits for their turn gets a PoolscopeError that says so.
+        """
+
+    def classifies(self, kind: str) -> bool:
+        """Whether transformers classifies texts with this type of model; none of them is loaded."""

@@ -1,0 +1,59 @@
+"""Measurer: runs jobs on the checkpoints that it has loaded. Importing it loads torch and transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from components.anatomy import Anatomy
+from components.engine.analysis import analyse, pooled_features
+from components.engine.anatomy.dissect import dissect
+from components.engine.backbone import Backbone
+from components.engine.checkpoints import Checkpoints
+from components.engine.compare import cells
+from components.engine.examine import examine
+from components.engine.jobs import Analyze, Compare, Dissect, Job
+from components.engine.machine import total
+from components.engine.repeatable import repeatable
+from components.engine.version import version
+from components.types import Analysis, BackboneSpec, Cell, Floats
+
+
+class Measurer:
+    """Answers one job after the other: a head is run again by changing a shared model for a moment.
+
+    ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is.
+    """
+
+    def __init__(self, memory: int | None, sharers: int = 1) -> None:
+        self.checkpoints = Checkpoints((total() // 2 if memory is None else memory) // sharers)
+
+    def run(self, job: Job[Any]) -> Any:
+        """The answer to a job, of the type that it says; afterwards every model is as it was."""
+        backbone = self.checkpoints.get(job.spec, job.version)
+        with repeatable(backbone.model):
+            match job:
+                case Analyze():
+                    return self._analyze(backbone, job)
+                case Dissect():
+                    return self._dissect(backbone, job)
+                case Compare():
+                    return self._compare(backbone, job)
+        raise TypeError(f"{type(job).__name__} is no job that is known here")
+
+    def features(
+        self, spec: BackboneSpec, texts: Sequence[str], poolings: Sequence[str], layer: int
+    ) -> dict[str, Floats]:
+        """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
+        backbone = self.checkpoints.get(spec, version(spec))
+        with repeatable(backbone.model):
+            return pooled_features(backbone, texts, poolings, layer)
+
+    def _analyze(self, backbone: Backbone, job: Analyze) -> Analysis:
+        return analyse(examine(backbone, job.asked.query, job.asked.task))
+
+    def _dissect(self, backbone: Backbone, job: Dissect) -> Anatomy:
+        return dissect(examine(backbone, job.asked.query, job.asked.task))
+
+    def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
+        return cells(backbone, job.asked)

@@ -1,0 +1,145 @@
+"""A worker: one process with torch, and this process's end of the pipe to it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import traceback
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+from components.engine.jobs import Job
+from components.errors import PoolscopeError
+
+READY = b""  # what a worker sends first
+THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
+
+
+@dataclass(frozen=True)
+class Duties:
+    """What a worker is for: its part of ``memory``, as one of ``sharers``, and what it runs ``first``."""
+
+    memory: int | None
+    sharers: int
+    first: Job[Any] | None
+
+
+@dataclass(frozen=True)
+class Classifies:
+    """Asks whether transformers classifies texts with this type of model."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker sends back: an answer, a refusal for the visitor, or what went wrong."""
+
+    answer: Any = None
+    refusal: PoolscopeError | None = None
+    fault: str = ""
+
+
+class WorkerDiedError(Exception):
+    """The process ended before it had an answer."""
+
+
+class WorkerLateError(Exception):
+    """There was no answer in time; the process is still at work."""
+
+
+class WorkerFaultError(RuntimeError):
+    """A fault in the worker, which lives on; its text is the traceback there."""
+
+
+class Worker:
+    """A process that runs one job after the other. One thread at a time may ask it."""
+
+    def __init__(self, duties: Duties) -> None:
+        """Begin it; it needs seconds until `prepare` returns."""
+        context = get_context("spawn")  # alike on every system, and no copy of this process's threads
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, duties), name="worker", daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def prepare(self) -> None:
+        """Wait until it can be asked; WorkerDiedError if it never can."""
+        self._received()
+
+    def ask(self, question: Job[Any] | Classifies, seconds: float) -> tuple[Any, int]:
+        """The answer and its size in bytes as it came; waits so many ``seconds`` for it.
+
+        PoolscopeError is the worker's; WorkerDiedError and WorkerLateError leave nothing to be asked again.
+        """
+        try:
+            self._pipe.send(question)
+        except OSError as error:
+            raise WorkerDiedError from error
+        if not self._pipe.poll(seconds):
+            raise WorkerLateError
+        received = self._received()
+        reply: Reply = pickle.loads(received)
+        if reply.refusal is not None:
+            raise reply.refusal
+        if reply.fault:
+            raise WorkerFaultError(f"in a worker:\n{reply.fault}")
+        return reply.answer, len(received)
+
+    def dismiss(self) -> None:
+        """Let it end by itself, as soon as it has nothing to do."""
+        self._pipe.close()
+
+    def end(self, seconds: float) -> None:
+        """Wait so many ``seconds`` until it has ended, and kill it if it has not."""
+        self._process.join(seconds)
+        self._process.kill()
+
+    def kill(self) -> None:
+        """End it at once, whatever it does; who waits for its answer gets WorkerDiedError."""
+        self._process.kill()
+
+    def bury(self) -> None:
+        """Wait until it has ended, and let go of what it held."""
+        self._process.join()
+        self._pipe.close()
+
+    def _received(self) -> bytes:
+        try:
+            return self._pipe.recv_bytes()
+        except (EOFError, OSError) as error:
+            raise WorkerDiedError from error
+
+
+def serve(pipe: Connection, duties: Duties) -> None:
+    """Run what comes through ``pipe``, until it is closed: all that happens in the process of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
+    os.environ.setdefault(THREADS, "1")  # before torch is loaded
+    from components.engine.measurer import Measurer
+
+    measurer = Measurer(duties.memory, duties.sharers)
+    if duties.first is not None:
+        _reply(measurer, duties.first)
+    try:
+        pipe.send_bytes(READY)
+        while True:
+            pipe.send_bytes(pickle.dumps(_reply(measurer, pipe.recv()), pickle.HIGHEST_PROTOCOL))
+    except (EOFError, OSError):
+        return  # the page's process has ended
+
+
+def _reply(measurer: Any, question: Job[Any] | Classifies) -> Reply:
+    """What comes of a question; no fault of one job ends the process."""
+    from components.engine.hub.fit import classifies
+
+    try:
+        if isinstance(question, Classifies):
+            return Reply(classifies(question.kind))
+        return Reply(measurer.run(question))
+    except PoolscopeError as error:
+        return Reply(refusal=error)
+    except Exception:
+        return Reply(fault=traceback.format_exc())

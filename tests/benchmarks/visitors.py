@@ -1,0 +1,127 @@
+"""Visitors who ask /analyze over HTTP, each in a thread of its own: what they get, and how long they wait."""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.client import HTTPConnection
+from itertools import count
+from urllib.parse import urlsplit
+
+BACKBONES = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
+FAILS = 120  # seconds without an answer
+JSON = {"Content-Type": "application/json"}
+Ask = Callable[[HTTPConnection, dict[str, str]], int]  # a question -> the HTTP status of its answer
+
+
+def questions(said: str) -> Iterator[dict[str, str]]:
+    """Short texts for the five backbones in turn; no two are the same."""
+    for number in count():
+        yield {"backbone": BACKBONES[number % 5], "text": f"Film {number} {said}: the plot is not bad."}
+
+
+def by_queue(connection: HTTPConnection, question: dict[str, str]) -> int:
+    """Ask as gradio's clients do: an event, and a stream that ends with its answer."""
+    status, body = _sent(connection, "POST", "/gradio_api/call/v2/analyze", question)
+    if status != HTTPStatus.OK:
+        return status
+    event = json.loads(body)["event_id"]
+    status, body = _sent(connection, "GET", f"/gradio_api/call/analyze/{event}")
+    return status if b"event: complete" in body else HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def plainly(connection: HTTPConnection, question: dict[str, str]) -> int:
+    """Ask in one request."""
+    return _sent(connection, "POST", "/analyze", question)[0]
+
+
+@dataclass
+class Waits:
+    """Seconds of each answer, and how many questions were refused as too many, or failed in another way."""
+
+    seconds: list[float] = field(default_factory=list)
+    refused: int = 0
+    failed: int = 0
+
+    def add(self, status: int, seconds: float) -> None:
+        """Count one question."""
+        if status == HTTPStatus.OK:
+            self.seconds.append(seconds)
+        elif status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+            self.refused += 1
+        else:
+            self.failed += 1
+
+    def quantile(self, hundredth: int) -> float:
+        """Seconds that so many of a hundred answers took at most."""
+        return statistics.quantiles(self.seconds, n=100)[hundredth - 1]
+
+
+def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[float, Waits]:
+    """Answers in a second where each client asks anew as soon as it has its answer."""
+    waits, asking, lock = Waits(), questions(said), threading.Lock()
+    end = time.perf_counter() + seconds
+
+    def visit() -> None:
+        connection = HTTPConnection(urlsplit(url).netloc, timeout=FAILS)
+        while time.perf_counter() < end:
+            with lock:
+                question = next(asking)
+            status, waited = _asked(connection, ask, question)
+            if time.perf_counter() < end or status != HTTPStatus.OK:
+                with lock:
+                    waits.add(status, waited)
+
+    _together([threading.Thread(target=visit) for _ in range(clients)])
+    return len(waits.seconds) / seconds, waits
+
+
+def thoughtful(url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str) -> Waits:
+    """What visitors get who each ask ``every`` seconds on average, whether or not they have their answer.
+
+    When they ask is drawn at random, the same each time; each question has a connection of its own.
+    """
+    waits, asking, lock, chance = Waits(), questions(said), threading.Lock(), random.Random(0)
+    start = time.perf_counter()
+
+    def visit(at: float, question: dict[str, str]) -> None:
+        time.sleep(max(start + at - time.perf_counter(), 0))
+        status, waited = _asked(HTTPConnection(urlsplit(url).netloc, timeout=FAILS), ask, question)
+        with lock:
+            waits.add(status, waited)
+
+    times = sorted(chance.uniform(0, seconds) for _ in range(round(visitors * seconds / every)))
+    _together([threading.Thread(target=visit, args=(at, next(asking))) for at in times])
+    return waits
+
+
+def _together(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tuple[int, float]:
+    """The status of an answer and the seconds until it was there; 504 where none came."""
+    start = time.perf_counter()
+    try:
+        status = ask(connection, question)
+    except OSError:
+        connection.close()
+        status = HTTPStatus.GATEWAY_TIMEOUT
+    return status, time.perf_counter() - start
+
+
+def _sent(
+    connection: HTTPConnection, method: str, path: str, body: dict[str, str] | None = None
+) -> tuple[int, bytes]:
+    connection.request(method, path, None if body is None else json.dumps(body), JSON)
+    answer = connection.getresponse()
+    return answer.status, answer.read()

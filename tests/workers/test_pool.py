@@ -1,0 +1,160 @@
+"""Who is asked, in which order, and what becomes of a worker that died, was too slow or is not waited for."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+import pytest
+
+from components.workers.pool import Pool, Turn
+from components.workers.worker import WorkerDiedError, WorkerLateError
+
+PATIENCE = 30  # seconds
+
+
+class Clerk:
+    """A worker without a process: what it is asked is a function, which it is handed to."""
+
+    def __init__(self) -> None:
+        self.killed = threading.Event()
+
+    def prepare(self) -> None: ...
+
+    def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> tuple[Any, int]:
+        assert seconds == PATIENCE
+        return question(self), 1
+
+    def kill(self) -> None:
+        self.killed.set()
+
+    def bury(self) -> None:
+        assert self.killed.is_set()
+
+
+class Office:
+    """A pool of clerks, who are hired when there are any in ``waiting``."""
+
+    def __init__(self, size: int) -> None:
+        self.hired: list[Clerk] = []
+        self.come = threading.Semaphore(0)
+        self.pool = Pool(self._hire, size, PATIENCE)  # type: ignore[arg-type]  # a clerk is all that it needs
+        self.pool.open()
+
+    def _hire(self) -> Clerk:
+        self.come.acquire()
+        self.hired.append(Clerk())
+        return self.hired[-1]
+
+    def ask(self, question: Callable[[Clerk], Any], turn: Turn, about: str = "") -> "Future[Any]":
+        """Ask in a thread; returns when the question has a worker or a place in the line."""
+        answer: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                answer.set_result(self.pool.run(question, turn, about)[0])  # type: ignore[arg-type]  # for a clerk
+            except BaseException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=run).start()
+        while not (turn.granted.done() or any(turn is one for one, _ in self.pool._line)):
+            threading.Event().wait(0.001)
+        return answer
+
+
+def busy(until: threading.Event) -> Callable[[Clerk], Clerk]:
+    """A question that takes until something happens, or the clerk is killed."""
+
+    def answer(clerk: Clerk) -> Clerk:
+        while not until.wait(0.001):
+            if clerk.killed.is_set():
+                raise WorkerDiedError
+        return clerk
+
+    return answer
+
+
+def at_once(clerk: Clerk) -> Clerk:
+    return clerk
+
+
+def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
+    office, done, order = Office(1), threading.Event(), []
+    first = office.ask(busy(done), Turn())  # nobody is there yet
+    office.come.release()
+    turns = [Turn() for _ in range(4)]
+    others = [office.ask(lambda _, at=at: order.append(at), turns[at]) for at in range(4)]
+    office.pool.end(turns[1])
+    with pytest.raises(CancelledError):
+        others[1].result(PATIENCE)
+    done.set()
+    assert first.result(PATIENCE) is office.hired[0]
+    for other in (others[0], *others[2:]):
+        other.result(PATIENCE)
+    assert order == [0, 2, 3]
+    assert not office.hired[0].killed.is_set()
+    early = Turn()
+    office.pool.end(early)  # before it has asked
+    with pytest.raises(CancelledError):
+        office.ask(at_once, early).result(PATIENCE)
+    assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[0]
+
+
+def test_who_was_asked_about_the_same_is_asked_again() -> None:
+    office = Office(2)
+    office.come.release(2)
+    done = threading.Event()
+    both = [office.ask(busy(done), Turn(), about) for about in ("bert", "gpt2")]
+    done.set()
+    bert, gpt2 = (one.result(PATIENCE) for one in both)
+    assert bert is not gpt2
+    for about, clerk in (("gpt2", gpt2), ("bert", bert), ("gpt2", gpt2), ("gpt2", gpt2)):
+        while len(office.pool._idle) < 2:
+            threading.Event().wait(0.001)
+        assert office.ask(at_once, Turn(), about).result(PATIENCE) is clerk
+
+
+def test_a_turn_that_nobody_waits_for_ends_its_worker_and_no_other() -> None:
+    office, done = Office(2), threading.Event()
+    office.come.release(2)
+    left, stays = Turn(), Turn()
+    given_up, kept = office.ask(busy(done), left), office.ask(busy(done), stays)
+    killed = left.granted.result(PATIENCE)
+    office.pool.end(left)
+    with pytest.raises(WorkerDiedError):
+        given_up.result(PATIENCE)
+    waiting = office.ask(at_once, Turn())
+    office.come.release()  # the one who is hired instead
+    assert waiting.result(PATIENCE) is office.hired[2]
+    done.set()
+    assert kept.result(PATIENCE) is not killed
+    office.pool.end(stays)  # which has its answer
+    assert [clerk.killed.is_set() for clerk in office.hired].count(True) == 1
+    assert killed.killed.is_set()
+
+
+@pytest.mark.parametrize("error", [WorkerDiedError, WorkerLateError])
+def test_a_worker_that_gives_no_answer_is_ended_and_replaced(error: type[Exception]) -> None:
+    office = Office(1)
+    office.come.release()
+
+    def fail(_clerk: Clerk) -> None:
+        raise error
+
+    with pytest.raises(error):
+        office.ask(fail, Turn()).result(PATIENCE)
+    assert office.hired[0].killed.is_set()
+    office.come.release()
+    assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[1]
+
+
+def test_a_question_that_fails_costs_no_worker() -> None:
+    office = Office(1)
+    office.come.release()
+
+    def fail(_clerk: Clerk) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        office.ask(fail, Turn()).result(PATIENCE)
+    assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[0]
