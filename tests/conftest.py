@@ -44,6 +44,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out what has a mark, without reading it")
+    parser.addoption("--states", type=int, default=6, help="how many links of random states are followed")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -31,16 +31,17 @@ def build_evidence(around: Surroundings) -> EvidenceTab:
     if not results.probes:
         said = f'<p class="missing">{escape(say("evidence.missing"))}</p>'
         gr.HTML(said, elem_id="evidence-missing")
-        return EvidenceTab(results, names, say, None)
+        return EvidenceTab(results, names, say, around.banner, None)
     gr.HTML(f'<p class="lead">{escape(say("evidence.lead"))}</p>')
     first = _first(results, names)
     chosen = _build_selection(results, names, first, say)
-    tab = EvidenceTab(results, names, say, Parts(*chosen, build_places(PANEL, say, first=(first, {}))))
+    parts = Parts(*chosen, build_places(PANEL, say, first=(first, {})))
+    tab = EvidenceTab(results, names, say, around.banner, parts)
     gr.on(
         [part.input for part in chosen],
         tab.choose,
         inputs=set(chosen),
-        outputs=tab.outputs,
+        outputs=[around.banner, *tab.outputs],
         trigger_mode="always_last",
         **AT_ONCE,
     )
@@ -74,6 +75,7 @@ class EvidenceTab:
     results: Results
     names: Names
     say: Texts
+    banner: gr.HTML
     parts: Parts | None
 
     @cached_property
@@ -140,16 +142,21 @@ class EvidenceTab:
         return {**chosen, **self.parts.places.show(answer, state)}
 
     def choose(self, given: Given) -> Updates:
-        """Draw what was chosen; leaves everything as it is where that is nothing that was measured."""
+        """Draw what was chosen, in that order; without any backbone, those of the arrival.
+
+        Leaves everything as it is where that is nothing that was measured. A banner spoke of another choice.
+        """
         if self.parts is None:
             return NOTHING
         sent, task = given[self.parts.backbones], given[self.parts.task]
-        keys = sent if isinstance(sent, list) else []
-        backbones = tuple(key for key in _backbones(self.results) if key in keys)[: len(MARKS)]
-        if not backbones or task not in _tasks(self.results):
+        if task not in _tasks(self.results):
             return NOTHING
+        keys = sent if isinstance(sent, list) else []
+        known = sorted((key for key in _backbones(self.results) if key in keys), key=keys.index)
+        backbones = known[: len(MARKS)] or list(_first(self.results, self.names).backbones)
         evidence = select(self.results, str(task), backbones, self.names.backbones)
-        return self.parts.places.show(evidence, {})
+        again = {} if known else {self.parts.backbones: backbones}
+        return {self.banner: "", **again, **self.parts.places.show(evidence, {})}
 
     def _selection(self) -> list[Any]:
         return [] if self.parts is None else [self.parts.task, self.parts.backbones]

@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Control, OneOf, State
+from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers, breakable
 from components.exhibits.questions.question import read_questions
@@ -66,8 +66,12 @@ class QuestionsTab:
 
     @property
     def linked(self) -> Sequence[Linked]:
-        """The question whose answer stands above the tabs; only the browser knows whether it still does."""
-        return [Linked(Control("question", OneOf(lambda: self.cards), ""), None)]
+        """The question whose answer stands above the tabs, and the others whose answers stand in their cards.
+
+        Only the browser knows whether they still do, and whether the cards are in sight.
+        """
+        asked = Control("question", OneOf(lambda: self.cards), "")
+        return [Linked(asked, None), Linked(Control("answered", SomeOf(lambda: self.cards), ()), None)]
 
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:
@@ -107,17 +111,18 @@ class QuestionsTab:
     def open(
         self, state: State, chosen: Sequence[Linked], given: Given
     ) -> tuple[Updates, list[PoolscopeError]]:
-        """Answer the question of a link; where it sets anything else, that is shown beneath the answer."""
+        """Answer the questions of a link; where it sets anything else, that is shown beneath the answer."""
         del given
-        key = str(state["question"])
-        if not chosen or not key:
-            return {}, []
-        updates = self.show_answer(key)
+        asked, answered = (one.control.of(state) for one in self.linked)
+        cards = {self.cards[key].answer: self.answers.answer(key).card for key in answered if chosen}
+        if not chosen or not asked:
+            return cards, []
+        updates = self.show_answer(asked)
         others = [one for tab in self.around.tabs.values() for one in tab.linked]
         if all(state[one.control.key] == one.control.default for one in others):
-            return updates, []
-        kept = (self.cards[key].answer, self.around.banner)
-        return {part: update for part, update in updates.items() if part in kept}, []
+            return {**cards, **updates}, []
+        kept = (self.cards[asked].answer, self.around.banner)
+        return {**cards, **{part: update for part, update in updates.items() if part in kept}}, []
 
     def fill(self, answer: Any, state: State) -> Updates:
         """Nothing of its own."""

@@ -171,6 +171,13 @@ def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:
     assert page.set(text=text)[page.tab.answer.area]["visible"]
 
 
+def test_only_an_answer_takes_the_banner_away(page: Page) -> None:
+    """The menu of a link that is refused asks again, after the link has put its own banner there."""
+    text = page.values[page.tab.question.text]
+    assert page.tab.banner not in page.set(text="")
+    assert page.set(text=text)[page.tab.banner] == ""
+
+
 def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
     page = Page(Counting(broken=True))
     served = with_timeout(page.tab.ask, 30)

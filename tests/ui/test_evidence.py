@@ -69,11 +69,19 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
         assert tab.parts is not None
         return tab.choose({tab.parts.task: task, tab.parts.backbones: backbones})
 
+    def drawn(*backbones: str) -> Any:
+        assert tab.parts is not None
+        shown = tab.parts.places.show(select(RESULTS, "topic", backbones, {}), {})
+        return {tab.banner: "", **shown}  # it spoke of another choice
+
     assert tab.parts is not None
-    shown = select(RESULTS, "topic", BACKBONES[:5], {})
-    assert chosen("topic", list(BACKBONES)) == tab.parts.places.show(shown, {})
-    for task, backbones in [("x", ["bert-pretrained"]), ("topic", []), (None, None), ("topic", ["x", 3, []])]:
-        assert chosen(task, backbones) is NOTHING
+    assert chosen("topic", list(BACKBONES)) == drawn(*BACKBONES[:5])
+    assert chosen("topic", [*BACKBONES[1::-1], BACKBONES[1]]) == drawn(*BACKBONES[1::-1])  # as a link has it
+    for nothing in ([], ["x", 3, []], None):
+        arrival = [str(first_of(tab)[1])]
+        assert chosen("topic", nothing) == {**drawn(*arrival), tab.parts.backbones: arrival}
+    for task in ("x", None, []):
+        assert chosen(task, ["bert-pretrained"]) is NOTHING
 
 
 def test_without_results_the_tab_says_how_to_make_them(bare: gr.Blocks) -> None:

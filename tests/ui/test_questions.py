@@ -117,7 +117,7 @@ def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
 
 
 def test_a_link_asks_a_question_and_shows_what_was_measured(page: gr.Blocks, shown: QuestionsTab) -> None:
-    assert [one.control.key for one in shown.linked] == ["question"]
+    assert [one.control.key for one in shown.linked] == ["question", "answered"]
     updates, around = followed(page, "question=pooler"), shown.around
     card = shown.cards["pooler"].answer
     assert updates[card] == shown.show_answer("pooler")[card]
@@ -130,6 +130,17 @@ def test_beneath_an_answer_stands_what_the_link_sets_besides(page: gr.Blocks, sh
     assert 'data-question="pooler"' in updates[shown.around.banner]
     query = updates[classify_of(shown).answer.shown].analysis.query
     assert (query.text, query.backbone) == ("so good", "gpt2-sentiment")
+
+
+def test_a_link_answers_every_question_whose_card_was_in_sight(page: gr.Blocks, shown: QuestionsTab) -> None:
+    updates = followed(page, "tab=questions&question=average&answered=pooler&answered=fair")
+    filled = [key for key, card in shown.cards.items() if updates.get(card.answer)]
+    assert filled == ["pooler", "average", "fair"]
+    assert 'data-question="average"' in updates[shown.around.banner]
+    assert updates[shown.around.chosen]["selected"] == "questions"
+    alone = followed(page, "tab=questions&answered=pooler")
+    assert alone[shown.cards["pooler"].answer] == shown.show_answer("pooler")[shown.cards["pooler"].answer]
+    assert alone[shown.around.banner] == ""
 
 
 def test_a_link_with_an_unknown_question_says_so(page: gr.Blocks, shown: QuestionsTab) -> None:

@@ -68,7 +68,8 @@ class Answers:
         except PoolscopeError as error:
             heading = escape(self.texts("questions.mistake"))
             said = f'<p class="said">{heading}</p><p>{escape(visible(error.said(self.texts)))}</p>'
-            return Answer(f'<div class="answer" role="alert" lang="{self.texts.language.tag}">{said}</div>')
+            tag, key = self.texts.language.tag, escape(question.key)
+            return Answer(f'<div class="answer" role="alert" lang="{tag}" data-question="{key}">{said}</div>')
 
     def _backbones(self, question: Question) -> list[str]:
         """The question's backbones that can be asked, or that were measured, in its order."""
@@ -122,15 +123,16 @@ class Answers:
     def _said(
         self, question: Question, together: Facts, lines: str, code: str, measured: Anatomy | Evidence
     ) -> Answer:
-        say, tag = self.texts, self.texts.language.tag
+        say, tag, key = self.texts, self.texts.language.tag, escape(question.key)
         said = f'<p class="said">{sentences(question.answer, together, say)}</p>'
         seen = lines  # what is drawn is seen at once; sentences about one backbone after the other are folded
         if lines and question.shows != "flows":
             seen = f"<details><summary>{escape(say('questions.one_by_one'))}</summary>{lines}</details>"
         source = f'<p class="source">{escape(_source(question, say))} · {self._link(question)}</p>'
         return Answer(
-            f'<div class="answer" role="status" lang="{tag}">{said}{lines}{code}{source}</div>',
-            f'<details class="banner" lang="{tag}" data-question="{escape(question.key)}" open>'
+            f'<div class="answer" role="status" lang="{tag}" data-question="{key}">'
+            f"{said}{lines}{code}{source}</div>",
+            f'<details class="banner" lang="{tag}" data-question="{key}" open>'
             f"<summary>{_html(question.question[tag])}</summary>{said}{seen}{code}{source}</details>",
             question.view,
             measured,

@@ -241,7 +241,9 @@ class Classify:
         if chosen is not None and absent(chosen):
             return self._propose(chosen, given), query
         answer, answered = self._answer(query, given)
-        return {self.banner: "", **self.download.withdraw(), **answer}, answered
+        refused = answer[self.answer.shown] is None  # a link may come to one beneath a banner of its own
+        cleared = {} if refused else {self.banner: ""}
+        return {**cleared, **self.download.withdraw(), **answer}, answered
 
     def _look(self, given: Given, layer: object) -> Updates:
         shown: View | None = given[self.answer.shown]

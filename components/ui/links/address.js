@@ -16,6 +16,9 @@ const seen = { // what gradio hands to no event
   tab: () => tab("#tabs"),
   panel: () => tab("#views"),
   question: () => document.querySelector("#asked [data-question]")?.dataset.question,
+  answered: () => [...document.querySelectorAll("#question-cards [data-question]")]
+    .filter((card) => card.checkVisibility()).map((card) => card.dataset.question)
+    .filter((key) => key !== seen.question()),
 };
 const answered = () => document.querySelector("#answer") !== null; // after a refusal no layer is shown
 const last = () => document.querySelector("#layer input[type=range]")?.max;
