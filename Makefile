@@ -10,7 +10,7 @@ run: $(VENV)/run.stamp
 	$(BIN)/python app.py
 
 test: $(VENV)/test.stamp static
-	$(PYTEST) --numprocesses=4  # on two cores, too: the browser's tests wait for the page half of their time
+	$(PYTEST) --numprocesses=auto --maxprocesses=4
 
 check: $(VENV)/test.stamp static
 	$(PYTEST) --numprocesses=auto --quick -m "not families"

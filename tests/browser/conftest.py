@@ -13,6 +13,7 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import Gate, served
 
 Open = Callable[..., Visitor]
+AGAIN = 10_000  # milliseconds; a page that is not back by then is opened anew, which takes as long
 FAILED = pytest.StashKey[bool]()
 SWITCHES = [
     "--no-sandbox",
@@ -92,14 +93,14 @@ class Shared:
         if address in self.pages:
             visitor, home = self.pages[address]
             try:
-                home.bring(visitor)
+                home.bring(visitor, AGAIN)
                 return visitor
             except (AssertionError, Error) as error:
                 print(f"{address} is opened anew: {error}")
                 self._close(address)
         visitor = visit(self.browser, address, "light", 1366, 900)
         self.pages[address] = visitor, Home.of(visitor)
-        self.pages[address][1].bring(visitor)
+        self.pages[address][1].bring(visitor, PATIENCE)
         return visitor
 
     def _close(self, address: str) -> None:

@@ -66,8 +66,11 @@ class Home:
         visitor.waits_for_the_server()
         return cls(page.evaluate(CHOSEN), page.evaluate(SEEN, ANSWER), page.evaluate(SEEN, COMPARED))
 
-    def bring(self, visitor: Visitor) -> None:
-        """Bring the visitor back, to the tokens of the Classify tab in a light window of 1366 pixels."""
+    def bring(self, visitor: Visitor, patience: int) -> None:
+        """Bring the visitor back, to the tokens of the Classify tab in a light window of 1366 pixels.
+
+        ``patience``: how many milliseconds what is seen may take to be as on arrival.
+        """
         page = visitor.page
         page.mouse.move(0, 0)  # away from plots: Plotly stumbles where one is redrawn under the mouse
         page.keyboard.press("Escape")
@@ -82,8 +85,8 @@ class Home:
         visitor.looks_at("tokens")
         page.mouse.move(0, 0)
         page.evaluate(CLOSE)
-        _sees(page, ANSWER, self.answer)
-        _sees(page, COMPARED, self.compared)
+        _sees(page, ANSWER, self.answer, patience)
+        _sees(page, COMPARED, self.compared, patience)
         visitor.waits_for_the_server()
         assert not self._off(page), self._off(page)
 
@@ -134,11 +137,11 @@ class Home:
             page.locator("#compare-start").click()
 
 
-def _sees(page: Page, parts: list[str], wanted: str) -> None:
+def _sees(page: Page, parts: list[str], wanted: str, patience: int) -> None:
     """Wait until these parts of the page say what is ``wanted``."""
     same = f"([parts, wanted]) => ({SEEN})(parts) === wanted"
     try:
-        page.wait_for_function(same, arg=[parts, wanted], timeout=PATIENCE)
+        page.wait_for_function(same, arg=[parts, wanted], timeout=patience)
     except TimeoutError as error:
         raise AssertionError(f"{page.evaluate(SEEN, parts)}\nis seen in the place of\n{wanted}") from error
 
