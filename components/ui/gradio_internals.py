@@ -1,6 +1,6 @@
 """Gradio's private ground: what this app needs of gradio beyond what its documentation promises, and why.
 
-Any release of gradio may change it. tests/ui/test_gradio_internals.py checks every part of this file;
+Any release of gradio may change it. In tests/ui, test_gradio_internals.py and test_gradio_queue.py check it;
 tests/browser/test_internals.py checks what gradio_selectors.toml lists, which scripts and styles look for.
 """
 

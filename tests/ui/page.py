@@ -22,6 +22,14 @@ from tests.ui.fake_hub import FakeHub
 SAY = load_texts()
 
 
+def small_page() -> gr.Blocks:
+    """A page with one button and one public endpoint."""
+    with gr.Blocks(analytics_enabled=False) as page:
+        name = gr.Textbox()
+        gr.Button().click(str.upper, name, name, concurrency_id="model", api_name="upper")
+    return page
+
+
 def functions_of(page: gr.Blocks, language: str = "") -> list[Any]:
     """The functions of the app's page in one language, by its path; the English one has none."""
     return [function for function in block_functions(page).values() if function.page == language]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
@@ -64,16 +64,8 @@ def monitored(
 
     @wraps(function)
     async def watched(*args: Any, **named: Any) -> Any:
-        began, outcome = time.monotonic(), "gone"  # whoever asked, if the work is cancelled
-        try:
-            answer = await function(*args, **named)
-            outcome = "answered"
-            return answer
-        except Exception as error:
-            outcome = outcome_of(error)
-            raise
-        finally:
-            monitor.question(endpoint, outcome, time.monotonic() - began)
+        with _noted(endpoint, monitor):
+            return await function(*args, **named)
 
     return watched
 
@@ -85,19 +77,26 @@ def monitored_stream(
 
     @wraps(function)
     async def watched(*args: Any, **named: Any) -> AsyncGenerator[Any]:
-        began, outcome = time.monotonic(), "gone"
-        try:
+        with _noted(endpoint, monitor):
             async with aclosing(function(*args, **named)) as parts:
                 async for part in parts:
                     yield part
-            outcome = "answered"
-        except Exception as error:
-            outcome = outcome_of(error)
-            raise
-        finally:
-            monitor.question(endpoint, outcome, time.monotonic() - began)
 
     return watched
+
+
+@contextmanager
+def _noted(endpoint: str, monitor: Monitor) -> Iterator[None]:
+    """Tells ``monitor`` how the question within has ended: "gone" where its work is cancelled or closed."""
+    began, outcome = time.monotonic(), "gone"
+    try:
+        yield
+        outcome = "answered"
+    except Exception as error:
+        outcome = outcome_of(error)
+        raise
+    finally:
+        monitor.question(endpoint, outcome, time.monotonic() - began)
 
 
 def outcome_of(error: Exception) -> str:
