@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from hypothesis import settings
+
 from components.engine.engine import Engine
 from components.settings import Settings
 from tests.serving import served
@@ -41,6 +43,9 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     ),
 }
 
+settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
+settings.load_profile("unhurried")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out what has a mark, without reading it")
@@ -63,6 +68,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = (item.path, *item.path.parents)
         for mark in {marked[place] for place in places if place in marked}:
             item.add_marker(mark)
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again
     order = list(MARKS)
     items.sort(
         key=lambda item: min(
