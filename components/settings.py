@@ -1,12 +1,28 @@
 """What an owner may set, from environment variables that start with POOLSCOPE_."""
 
+import os
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ByteSize, Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, ByteSize, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
+# Nobody but this machine has its addresses; on a Space, only its proxies reach the app at a private one.
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+
+
+def _default_proxies() -> str:
+    return ",".join(LOOPBACK + PRIVATE if "SPACE_ID" in os.environ else LOOPBACK)
+
+
+def _listed(given: object) -> object:
+    """What commas part."""
+    if not isinstance(given, str):
+        return given
+    return [part.strip() for part in given.split(",") if part.strip()]
 
 
 class Settings(BaseSettings):
@@ -31,6 +47,11 @@ class Settings(BaseSettings):
         1800,
         gt=0,
         description="questions in a minute of all visitors with one address, such as a lecture hall's",
+    )
+    proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default_factory=_default_proxies,
+        validate_default=True,
+        description="networks of the proxies that may name a visitor's address, with commas",
     )
     room: bool = Field(
         False, description="whether local addresses have no rate of their own: on a speaker's laptop"

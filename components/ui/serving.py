@@ -56,7 +56,7 @@ def serve(page: gr.Blocks, settings: Settings, ready: Callable[[], bool]) -> Non
         api_open=False,
     )
     endpoints, functions = endpoints_of(page), plain_functions(page)
-    rates = Rates(settings.rate, settings.address_rate, settings.room)
+    rates = Rates(settings.rate, settings.address_rate, settings.room, settings.proxies)
 
     def guard(app: ASGIApp) -> ASGIApp:
         app = PlainMiddleware(app, functions, AT_WORK, settings.waiting)

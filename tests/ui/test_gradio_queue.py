@@ -8,6 +8,7 @@ from gradio.queueing import Event, Queue
 from starlette.requests import Request
 
 from components.ui.gradio_internals import EACH, block_functions, forget_statistics, keep_order
+from components.ui.public.rate_limit import ADDRESS
 from tests.serving import built
 from tests.ui.page import small_page
 
@@ -54,7 +55,7 @@ def test_one_visitor_and_one_address_cannot_fill_the_queue() -> None:
         keep_order(queue)
 
         async def push(address: str, visitor: str) -> bool:
-            scope = {"type": "http", "headers": [], "client": (address, 1)}
+            scope = {"type": "http", "headers": [], ADDRESS: address}
             body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
             success, *_ = await queue.push(body, Request(scope), None)
             return bool(success)

@@ -33,12 +33,20 @@ from components.ui.public.locale import (
     request_texts,
     vary_by_language,
 )
-from components.ui.public.rate_limit import RateLimiter, Rates, client_address, is_local
+from components.ui.public.rate_limit import (
+    ADDRESS,
+    OTHER,
+    QUESTION,
+    RateLimiter,
+    Rates,
+    client_address,
+    is_local,
+    price,
+)
 from components.ui.public.request_body import Endpoint, validated_body
 from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
-QUESTION_COST, OTHER_COST = 10, 1  # of one POST in a client's rate; other ones redraw or cancel
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -76,9 +84,9 @@ class GuardMiddleware:
     ) -> None:
         """``body_timeout``: seconds in which a body must arrive."""
         self._app, self._endpoints = app, endpoints
-        self._visitors = RateLimiter(QUESTION_COST * rates.visitor)
-        self._addresses = RateLimiter(QUESTION_COST * rates.address)
-        self._trusts_local = rates.trusts_local
+        self._visitors = RateLimiter(QUESTION * rates.visitor)
+        self._addresses = RateLimiter(QUESTION * rates.address)
+        self._rates = rates
         self._max_body_bytes, self._body_timeout = max_body_bytes, body_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,6 +95,7 @@ class GuardMiddleware:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":  # gradio has no websockets
             return None
+        scope[ADDRESS] = client_address(scope, self._rates.proxies)
         send, is_page = _with_security_headers(send), scope["path"] in PAGES
         say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
         if is_page:
@@ -125,9 +134,7 @@ class GuardMiddleware:
         if int(headers.get("content-length", "0")) > self._max_body_bytes:
             raise self._body_too_large(say)
         scope[ARRIVED] = asyncio.get_running_loop().time()
-        address = client_address(scope)
-        if not (self._trusts_local and is_local(address)):
-            self._spend(self._addresses, address, scope, say, "refusal.address_rate")
+        self._spend_address(OTHER, scope, say)
 
     async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
         """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
@@ -145,8 +152,13 @@ class GuardMiddleware:
             valid = validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
-        visitor = f"{client_address(scope)} {valid.get('session_hash', '')}"
-        self._spend(self._visitors, visitor, scope, say, "refusal.visitor_rate")
+        asks = scope["path"].strip("/") in self._endpoints or RUNS_A_FUNCTION.match(scope["path"])
+        cost = price(valid.get("data", list(valid.values()))) if asks else OTHER
+        # The dearest question may still be asked twice in a minute.
+        most = QUESTION * min(self._rates.visitor / 2, self._rates.address)
+        visitor = f"{scope[ADDRESS]} {valid.get('session_hash', '')}"
+        self._spend(self._visitors, visitor, min(cost, most), scope, say, "refusal.visitor_rate")
+        self._spend_address(min(cost, most) - OTHER, scope, say)
         body, headers = json.dumps(valid).encode("ascii"), MutableHeaders(scope=scope)
         headers["content-length"] = str(len(body))
         headers["content-type"] = "application/json"
@@ -154,10 +166,16 @@ class GuardMiddleware:
             del headers["transfer-encoding"]
         return _receive_first(body, receive)
 
-    def _spend(self, limiter: RateLimiter, client: str, scope: Scope, say: Texts, refusal: str) -> None:
+    def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
+        """Count what a POST costs for the address that it comes from, unless that is trusted."""
+        if not (self._rates.trusts_local and is_local(scope[ADDRESS])):
+            self._spend(self._addresses, scope[ADDRESS], cost, scope, say, "refusal.address_rate")
+
+    def _spend(
+        self, limiter: RateLimiter, client: str, cost: float, scope: Scope, say: Texts, refusal: str
+    ) -> None:
         """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
-        asks = scope["path"].strip("/") in self._endpoints or RUNS_A_FUNCTION.match(scope["path"])
-        wait = limiter.retry_after(client, QUESTION_COST if asks else OTHER_COST, scope[ARRIVED])
+        wait = limiter.retry_after(client, cost, scope[ARRIVED])
         if wait:
             raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Generic, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
 MINUTE = 60.0  # seconds
+ADDRESS = "poolscope.address"  # in the ASGI scope of a request: who sent it, as `client_address` says
+QUESTION = 10  # what a question costs, in a client's rate
+OTHER = 2  # what any other POST costs: those redraw or cancel
+CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
+EVERY = 15  # what an empty list in a question stands for, about: everything that there is
+CHARACTERS = 5_000  # so many more take as long again, about
 MAX_CLIENTS = 10_000  # who are remembered: a flood of addresses must not fill the memory
 Waiting_co = TypeVar("Waiting_co", covariant=True)
 Noted = TypeVar("Noted")
@@ -24,11 +30,13 @@ class Rates:
 
     A page in a browser is a visitor; programs are one for each address. ``trusts_local``: addresses outside
     of the internet have no rate of their own, since they are the room in which the app is shown.
+    ``proxies``: who is believed when they name the one that they were called from.
     """
 
     visitor: int
     address: int
     trusts_local: bool = False
+    proxies: Sequence[IPv4Network | IPv6Network] = ()
 
 
 class RateLimiter:
@@ -53,21 +61,37 @@ class RateLimiter:
         return max(missing, 0)
 
 
-def client_address(scope: Scope) -> str:
-    """Who sent a request: its peer or, where that is in a private network, the one whom its proxies name.
+def price(values: Iterable[object]) -> float:
+    """What a question with these ``values`` costs: more for long texts, and for combinations of its lists."""
+    texts, cells, unseen = 0, 1, list(values)
+    while unseen:
+        value = unseen.pop()
+        if isinstance(value, list):
+            cells *= len(value) or EVERY
+        elif isinstance(value, str):
+            texts += len(value)
+        elif isinstance(value, dict):  # of MCP
+            unseen.extend(value.values())
+    return QUESTION * max(1.0, cells / CELLS) * (1 + texts // CHARACTERS)
 
-    Every proxy appends the address that it was called from to X-Forwarded-For, so the last public address in
-    it is the one that nobody can make up. IPv6 addresses count by their network: one visitor has a whole one.
+
+def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
+    """Who sent a request, as a network: its peer or, if that is one of ``proxies``, the one whom they name.
+
+    Every proxy appends the address that it was called from to X-Forwarded-For, so the last one in it that is
+    no proxy is one that nobody can make up. Addresses of IPv6 count by their /48: one visitor may have all.
     """
     peer: str = (scope.get("client") or ("",))[0]
-    forwarded = Headers(scope=scope).get("x-forwarded-for", "")
-    for address in (peer, *reversed(forwarded.split(","))):
-        network = _network(address.strip())
-        if network is None:
+    forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+    last = _address(peer)
+    if last is None:
+        return peer
+    for given in reversed(forwarded.split(",")):
+        before = _address(given.strip())
+        if before is None or not any(last in network for network in proxies):
             break
-        if network.is_global:
-            return str(network)
-    return str(_network(peer) or peer)
+        last = before
+    return str(ip_network((last, 48 if last.version == 6 else 32), strict=False))
 
 
 def is_local(address: str) -> bool:
@@ -78,13 +102,13 @@ def is_local(address: str) -> bool:
         return True
 
 
-def _network(address: str) -> IPv4Network | IPv6Network | None:
-    """The network that stands for an address: /32 or /64; None if it is no address."""
+def _address(given: str) -> IPv4Address | IPv6Address | None:
+    """An address, of version 4 also where it is written as one of version 6; None if it is none."""
     try:
-        known = ip_address(address.partition("%")[0])
+        known = ip_address(given.partition("%")[0])
     except ValueError:
         return None
-    return ip_network((known, 64 if known.version == 6 else 32), strict=False)
+    return getattr(known, "ipv4_mapped", None) or known
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 """How often one visitor may ask, and who is one visitor."""
 
+from ipaddress import ip_network
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ui.public.rate_limit import RateLimiter, client_address, is_local
+from components.ui.public.rate_limit import QUESTION, RateLimiter, client_address, is_local, price
 
 
 def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
@@ -45,21 +47,43 @@ def test_a_flood_of_new_visitors_is_forgotten_and_those_who_ask_on_are_not() -> 
 @pytest.mark.parametrize(
     ("peer", "forwarded", "visitor"),
     [
-        ("8.8.8.8", "", "8.8.8.8/32"),
-        ("8.8.8.8", "1.1.1.1", "8.8.8.8/32"),  # no proxy stands there: what it says is its own
-        ("10.0.3.7", "1.1.1.1", "1.1.1.1/32"),
-        ("10.0.3.7", "9.9.9.9, 1.1.1.1", "1.1.1.1/32"),  # the first was made up by the visitor
-        ("10.0.3.7", "9.9.9.9, 1.1.1.1, 10.0.9.9", "1.1.1.1/32"),
-        ("10.0.3.7", "9.9.9.9, rubbish", "10.0.3.7/32"),
-        ("10.0.3.7", "", "10.0.3.7/32"),
-        ("2001:4860:1:2:3:4:5:6", "", "2001:4860:1:2::/64"),
-        ("fe80::1%eth0", "", "fe80::/64"),
-        ("", "", ""),
+        ("8.8.8.8", [], "8.8.8.8/32"),
+        ("8.8.8.8", ["1.1.1.1"], "8.8.8.8/32"),  # no proxy stands there: what it says is its own
+        ("10.0.3.7", ["1.1.1.1"], "1.1.1.1/32"),
+        ("10.0.3.7", ["9.9.9.9, 1.1.1.1"], "1.1.1.1/32"),  # the first was made up by the visitor
+        ("10.0.3.7", ["9.9.9.9, 1.1.1.1, 10.0.9.9"], "1.1.1.1/32"),
+        ("10.0.3.7", ["9.9.9.9", "1.1.1.1"], "1.1.1.1/32"),  # two lines are one list
+        ("10.0.3.7", ["192.168.0.9"], "192.168.0.9/32"),  # who calls a proxy may be near it
+        ("10.0.3.7", ["9.9.9.9, rubbish"], "10.0.3.7/32"),
+        ("10.0.3.7", [], "10.0.3.7/32"),
+        ("192.168.0.9", ["9.9.9.9"], "192.168.0.9/32"),  # private, and no proxy
+        ("::ffff:10.0.3.7", ["1.1.1.1"], "1.1.1.1/32"),
+        ("2001:4860:1:2:3:4:5:6", [], "2001:4860:1::/48"),
+        ("2001:4860:1:9:3:4:5:6", [], "2001:4860:1::/48"),
+        ("fe80::1%eth0", [], "fe80::/48"),
+        ("", ["1.1.1.1"], ""),
     ],
 )
-def test_who_asks(peer: str, forwarded: str, visitor: str) -> None:
-    headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
-    assert client_address({"client": (peer, 50_000), "headers": headers}) == visitor
+def test_who_asks(peer: str, forwarded: list[str], visitor: str) -> None:
+    headers = [(b"x-forwarded-for", line.encode()) for line in forwarded]
+    scope = {"client": (peer, 50_000), "headers": headers}
+    assert client_address(scope, [ip_network("10.0.0.0/8")]) == visitor
+
+
+@pytest.mark.parametrize(
+    ("values", "questions"),
+    [
+        ([], 1),
+        (["bert-sentiment", "a text"], 1),
+        ([["a", "b"], ["mean"], "a text"], 1),
+        ([["a"] * 5, ["mean"] * 6, "a text"], 7.5),
+        ([[], ["mean"] * 4, "a text"], 15),  # all that there are
+        (["a", "x" * 10_000], 3),
+        ([{"arguments": {"backbones": ["a"] * 8}}], 2),  # MCP
+    ],
+)
+def test_what_takes_longer_costs_more(values: list[object], questions: float) -> None:
+    assert price(values) == pytest.approx(questions * QUESTION, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -67,10 +91,10 @@ def test_who_asks(peer: str, forwarded: str, visitor: str) -> None:
     [
         ("10.0.3.7/32", True),
         ("127.0.0.1/32", True),
-        ("fe80::/64", True),
+        ("fe80::/48", True),
         ("", True),
         ("8.8.8.8/32", False),
-        ("2001:4860:1:2::/64", False),
+        ("2001:4860:1::/48", False),
     ],
 )
 def test_who_is_in_the_room(address: str, local: bool) -> None:
