@@ -30,6 +30,8 @@ SEEN = """() => {
         question: seen("#asked").map((one) => one.innerText),
         text: seen("#tabs").map((one) => one.innerText).join(),
         values: seen("#tabs :is(input, textarea)").map((one) => `${name(one)}: ${value(one)}`),
+        asked: seen(":is(#compare-texts, #compare-choice, #compare-versions) :is(input, textarea)")
+            .map((one) => `${name(one)}: ${value(one)}`),
         chosen: seen("#tabs .block[id]:has(input) .token").map((one) => `${name(one)}: ${one.innerText}`),
         plots: seen(".js-plotly-plot").map((one) => [name(one), one.data, layout(one.layout)]),
     };

@@ -26,7 +26,7 @@ TEXTS = (
 )
 PAIRS = ("", "", "Two plants are to be shut down.", "I do not know.")
 TABS = ("classify", "compare", "evidence", "questions")
-ASKING = ("tabs", "values", "chosen")  # what is set, not what is shown
+ASKING = ("tabs", "asked", "chosen")  # what is set, not what is shown
 Move = Callable[[], None]
 
 

@@ -181,6 +181,7 @@ def test_too_many_combinations_are_refused_before_anything_runs() -> None:
     assert "combinations: 45 was given; at most 40 are compared at once" in words(page.ask()[page.tab.status])
     assert analyst.log == ["asked"]
     assert page.values[page.tab.shown] is None
+    assert "not there yet" not in str(page.tab.settle(page.values))  # nobody waits for what is refused
 
 
 def test_a_bug_is_no_answer_and_no_traceback() -> None:

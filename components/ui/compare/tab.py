@@ -25,7 +25,6 @@ from components.ui.compare.stale import asked_html, build_stale
 from components.ui.compare.version import Version, build_version
 from components.ui.places import (
     AT_ONCE,
-    NOTHING,
     PRIVATE,
     Given,
     Place,
@@ -235,9 +234,12 @@ class Compare:
             raise gr.Error(self.say("verdict.bug")) from error
 
     def settle(self, given: Given) -> Updates:
-        """Draw all of the last comparison. The page may draw two updates that come close in any order."""
-        shown: Comparison | None = given[self.shown]
-        return NOTHING if shown is None else self.places.show(shown, self._looks(given))
+        """Draw all of the last comparison. The page may draw two updates that come close in any order.
+
+        Where the first one was refused there is none: no row waits for an answer.
+        """
+        shown: Comparison = given[self.shown] or Comparison((), ())
+        return self.places.show(shown, self._looks(given))
 
     def stop(self, given: Given) -> Updates:
         """Say that the comparison was stopped, and keep what has come; gradio ends ``stream``."""
