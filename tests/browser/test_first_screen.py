@@ -35,6 +35,7 @@ ASKED = (  # what a link asks
     {"text": LONG, "pooling": "max"},
     {"text": LONG, "text_pair": "Profits went up.", "pooling": "max", "backbone": "xlnet-sentiment"},
     {"text": LONG, "pooling": "max", "lang": "zh"},
+    {"text": LONG, "head": "probe"},
 )
 
 
