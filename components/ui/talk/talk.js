@@ -7,7 +7,8 @@ const status = element.querySelector("[role=status]");
 const links = [...element.querySelectorAll("a")];
 const own = () => { // the sentence that the visitor asked about, or two; "" where it is the page's first one
   const here = new URLSearchParams(location.search);
-  return here.get("text") ? [here.get("text"), here.get("pair") ?? ""] : ["", ""];
+  const pair = here.get("pair") ?? here.get("text_pair"); // as the API calls it, until the address is put right
+  return here.get("text") ? [here.get("text"), pair ?? ""] : ["", ""];
 };
 const kept = (to) => { // in the language and the theme of the talk
   for (const [key, value] of new URLSearchParams(location.search)) {
