@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 from components.errors import PoolscopeError
+from components.exhibits.foreign import foreign
 
 Value = str | bool | int | tuple[str, ...]
 State = Mapping[str, Value]  # key of a control -> what it is set to
 V = TypeVar("V", str, bool, int, tuple[str, ...])
 KEYS = 1000  # of a link at most
-NAMED = 6  # of what is allowed
+NAMED = 6  # of what is allowed, and of what is not
+LONGEST_KEY = 60  # characters that are held against the keys there are
 
 
 class Kind(Protocol[V]):
@@ -196,8 +200,8 @@ def to_link(state: State, controls: Iterable[Control[Any]]) -> str:
 def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, Value], list[PoolscopeError]]:
     """What a link sets, whatever a browser sends as one, and what is wrong with it.
 
-    Every control has a value: what a link does not set, or not rightly, is as on arrival. Keys of no control
-    are nobody's mistake: others put theirs into an address, too.
+    Every control has a value: what a link does not set, or not rightly, is as on arrival. A key of no control
+    is a mistake, unless it is one that others put into addresses.
     """
     state: dict[str, Value] = {}
     faults: list[PoolscopeError] = []
@@ -206,7 +210,10 @@ def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, V
     except ValueError:
         given = {}
         faults.append(PoolscopeError("link", query, "link.keys", most=KEYS))
-    for control in controls:
+    known = {control.key: control for control in controls}
+    unknown = (key for key in given if key not in known and not foreign(key))
+    faults += (_misnamed(key, known) for key in islice(unknown, NAMED))
+    for control in known.values():
         state[control.key] = control.default
         if control.key in given:
             try:
@@ -216,11 +223,22 @@ def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, V
     return state, faults
 
 
+def _misnamed(key: str, known: Iterable[str]) -> PoolscopeError:
+    """That no control has this ``key``; of those ``known`` the ones that look most like it come first."""
+    near = sorted(known, key=lambda one: -SequenceMatcher(None, key[:LONGEST_KEY], one).ratio())
+    return _refused("name", key, tuple(near))
+
+
 def _known(key: str, text: str, allowed: Iterable[str]) -> str:
     known = tuple(allowed)
     if text not in known:
-        rest = len(known) - NAMED
-        if rest > 0:
-            raise PoolscopeError(key, text, "link.allowed", allowed=known[:NAMED], count=rest)
-        raise PoolscopeError(key, text, "errors.allowed", allowed=known)
+        raise _refused(key, text, known)
     return text
+
+
+def _refused(field: str, given: str, allowed: tuple[str, ...]) -> PoolscopeError:
+    """That none but these are ``allowed``, the first of which are named."""
+    rest = len(allowed) - NAMED
+    if rest > 0:
+        return PoolscopeError(field, given, "link.allowed", allowed=allowed[:NAMED], count=rest)
+    return PoolscopeError(field, given, "errors.allowed", allowed=allowed)

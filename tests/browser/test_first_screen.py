@@ -35,6 +35,7 @@ ASKED = (  # what a link asks
     {"text": LONG, "pooling": "max"},
     {"text": LONG, "text_pair": "Profits went up.", "pooling": "max", "backbone": "xlnet-sentiment"},
     {"text": LONG, "pooling": "max", "lang": "zh"},
+    {"text": LONG, "head": "probe"},
 )
 
 
@@ -42,6 +43,8 @@ ASKED = (  # what a link asks
 def test_the_first_bars_are_above_the_fold(real: Open, asked: dict[str, str]) -> None:
     visitor = real("dark" if "lang" in asked else "light", 1366, 768, "&" + urlencode(asked))
     expect(bars(visitor).first).to_be_visible()
+    expect(visitor.page.locator("#pair textarea")).to_have_value(asked.get("text_pair", ""))
+    assert "text_pair" not in visitor.page.url  # the API's name is taken, and the page's put in its place
     if asked.get("text") == LONG:
         assert bars(visitor).count() > 100
     visitor.page.evaluate("document.fonts.ready")

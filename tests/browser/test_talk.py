@@ -16,6 +16,19 @@ from tests.serving import ROOT
 IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
 SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
 SHOWN = "#talk .slide.current"
+LONG = (
+    "I went to see this film with my whole family, and although the plot is not bad at all, "
+    "the acting is not good, nor is the music that goes on for much too long."
+)
+WORDS_ARE = """() => {
+  const words = document.querySelector('#talk .slide.current .words');
+  const cell = words.querySelector('.cell');
+  return {
+    size: parseFloat(getComputedStyle(cell).fontSize) * words.closest('.shown').style.zoom / innerHeight,
+    lines: new Set([...words.querySelectorAll('.head')].map((head) => head.getBoundingClientRect().y)).size,
+    named: words.querySelectorAll('.names').length,
+  };
+}"""  # how large a letter is, in heights of the window; the lines of words, and how many have the names
 FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => {
   const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
   const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
@@ -119,19 +132,30 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     assert "talk=" not in page.url
     visitor.type("t")  # a letter in a text is a letter
     expect(page.locator("#talk")).to_be_hidden()
+    visitor.type(LONG)
     page.get_by_role("button", name="Talk").click()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
-    expect(page.locator(f"{SHOWN} .asked")).to_have_text("“t”")  # the visitor's own sentence
-    expect(page.locator("#slide-end .invitation")).to_contain_text("text=t", timeout=PATIENCE)  # all are made
+    expect(page.locator(f"{SHOWN} .asked")).to_have_text(f"“{LONG}”")  # the visitor's own sentence
+    expect(page.locator("#slide-end .invitation")).to_contain_text(
+        "text=I+went", timeout=PATIENCE
+    )  # all are made
     visitor.waits_for_the_server()
+    page.keyboard.press("ArrowRight")
+    for width, height in ((1920, 1080), (844, 390)):  # a hall, and a phone held sideways
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(FITS, timeout=PATIENCE)
+        words = page.evaluate(WORDS_ARE)
+        assert words["size"] >= 1 / 50
+        assert words["lines"] == words["named"] > 1
+    page.keyboard.press("ArrowLeft")
     page.get_by_role("link", name="Open on the page").click()
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(page.locator("#talk")).to_be_hidden()
     asked = parse_qs(urlsplit(page.url).query)
-    assert asked == {"backbone": ["gpt2-sentiment"], "text": ["t"], "lang": ["en"], "__theme": ["light"]}
+    assert asked == {"backbone": ["gpt2-sentiment"], "text": [LONG], "lang": ["en"], "__theme": ["light"]}
 
 
 def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:

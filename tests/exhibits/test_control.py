@@ -1,6 +1,7 @@
 """What can be set, what a link says of it, and what is made of that."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given, settings
@@ -72,9 +73,22 @@ def test_older_links_had_a_switch_for_what_is_a_choice_now() -> None:
 
 
 def test_foreign_keys_are_nobodys_mistake() -> None:
-    state, faults = from_link("?__theme=dark&utm_source=mail&gpt2", CONTROLS)
+    state, faults = from_link(
+        "?__theme=dark&__sign=x&view=api&logs=container&utm_source=mail&fbclid=1&lang=zh&talk", CONTROLS
+    )
     assert faults == []
     assert state == {control.key: control.default for control in CONTROLS}
+
+
+@pytest.mark.parametrize("key", ["poling", "text_pairs", "gpt2", "", "<b>", "x" * 5000, "Layer"])
+def test_a_name_of_nothing_is_said_with_those_that_look_most_like_it(key: str) -> None:
+    state, faults = from_link(urlencode([(key, "mean"), ("layer", "2")]), CONTROLS)
+    assert [fault.field for fault in faults] == ["name"]
+    assert str(faults[0]).startswith("name in the link: '" + key[:20])
+    assert state == {control.key: control.default for control in CONTROLS} | {"layer": 2}
+    (misspelt,) = from_link("layr=2", CONTROLS)[1]
+    assert "allowed are layer, " in str(misspelt)
+    assert len(from_link("&".join(f"x{number}=1" for number in range(900)), CONTROLS)[1]) == 6
 
 
 @given(st.text(max_size=400))

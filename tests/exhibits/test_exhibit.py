@@ -226,4 +226,4 @@ def test_an_exhibit_that_does_not_apply_shows_nothing() -> None:
 def test_a_scale_has_the_colours_of_the_plots_and_its_name() -> None:
     html = scale_html("<b>")
     assert "&lt;b&gt;" in html
-    assert html.index("#7f4a0c") < html.index("#eceef0") < html.index("#04594f")
+    assert html.index("#622386") < html.index("#eceef0") < html.index("#00572e")

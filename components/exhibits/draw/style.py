@@ -20,22 +20,23 @@ from components.texts import Texts
 READ, FIRST, SECOND, SPECIAL = "#d97706", "#2a7fa5", "#b5508f", "#85898f"
 OTHER = "#85898f"  # what is not chosen, not read or untrained
 
-# A colour means one thing on every tab: orange is read, blue and pink are the two texts, and no label or
-# backbone has one of these. All stand out from both themes; the colour-blind tell the first two labels apart.
-LABELS = ("#9b6bc4", "#4d8a3a", "#5b6fc4", "#c0605a", "#7d7a1c", "#14877a", "#9a7858", "#6f8296")
-BACKBONES = ("#4f76c7", "#c0504d", "#14877a", "#a67c52", "#85898f")
+# A colour means one thing on every tab: orange is read, blue and pink are the two texts, grey is neither of
+# these, and no label, no backbone and no shade of the two-way scale comes near to them or to each other. All
+# stand out from both themes; the colour-blind tell the first three labels apart, and each from "read".
+LABELS = ("#cc4854", "#5a6cd2", "#00a2b4", "#70a005", "#966672", "#847812", "#de66ae", "#ae7854")
+BACKBONES = ("#0090e4", "#ea6c6c", "#ae9000", "#ba7e96", "#788afc")
 BLACK, WHITE = "#000000", "#ffffff"
 GRID = "rgba(128, 128, 128, 0.25)"
 ZERO_LINE = {"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.8)"}  # of an axis
 CLEAR = "rgba(0, 0, 0, 0)"
 
-# Brown to teal through a neutral grey, after ColorBrewer's BrBG: safe for every common colour blindness.
+# Purple to green through a neutral grey, after ColorBrewer's PRGn: safe for every common colour blindness.
 DIVERGING = [
-    [0.0, "#7f4a0c"],
-    [0.25, "#cfa25c"],
+    [0.0, "#622386"],
+    [0.25, "#be8ce1"],
     [0.5, "#eceef0"],
-    [0.75, "#5fb0a5"],
-    [1.0, "#04594f"],
+    [0.75, "#68b986"],
+    [1.0, "#00572e"],
 ]
 CHARACTER = 7.4  # pixels per character at the size of a tick label
 

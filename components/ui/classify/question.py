@@ -134,14 +134,16 @@ def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) ->
                 where = say("models.place" if models.online else "models.place_offline")
                 place = gr.Radio(**_places(models, models.place(key)), label=where, elem_id="place")
                 offered = models.within(models.place(key))
-                backbone = menu("backbone", say("question.backbone"), offered, key, info=models.note(key))
+                with gr.Row(elem_id="model"):  # beside each other: an answer of a probe begins as high up
+                    note = models.note(key)
+                    backbone = menu("backbone", say("question.backbone"), offered, key, info=note)
+                    task = menu("task", say("question.task"), **_task(query, choices))
                 lookup = build_lookup(say) if analyst.takes_ids else None
             download = build_download(analyst, say)  # on a phone here, else below all columns
             with gr.Column(scale=3, min_width=300):
                 pooled, summary = choices.poolings(query), summaries[first.pooling]
                 pooling = menu("pooling", say("question.pooling"), pooled, first.pooling, info=summary)
                 head = menu("head", say("question.head"), **_head(query, choices, say))
-                task = menu("task", say("question.task"), **_task(query, choices))
         chips = _chips(examples, say)
     found = gr.State(())
     asking = (text, pair, backbone, pooling, head, task)

@@ -3,6 +3,15 @@
 
 const controls = JSON.parse(element.querySelector("[data-controls]").dataset.controls); // [[key, [text]]]
 const ours = new Set(controls.map(([key]) => key));
+const arrived = new URLSearchParams(location.search); // what the API calls otherwise gets the page's name
+const aliases = Object.entries(JSON.parse(element.querySelector("[data-aliases]").dataset.aliases));
+if (aliases.some(([alias]) => arrived.has(alias))) {
+  for (const [alias, key] of aliases) {
+    if (arrived.has(alias) && !arrived.has(key)) arrived.set(key, arrived.get(alias));
+    arrived.delete(alias);
+  }
+  history.replaceState(history.state, "", `?${arrived}`);
+}
 const SAID = 4000; // milliseconds that "copied" is said
 let followed = false; // whether the link that led here has been followed
 let arriving = true; // what changes is no step of the visitor, but the link that is followed

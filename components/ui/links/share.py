@@ -20,6 +20,7 @@ from components.ui.gradio_internals import scripted_html
 
 SCRIPT = Path(__file__).with_name("address.js")
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
+ALIASES = {"text_pair": "pair"}  # names of the API -> what the page calls the same
 NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # this machine, to itself
 
 
@@ -29,10 +30,10 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
     Its ``expand`` asks for the QR code of a ``link``, its ``download`` for the report of a ``query``.
     """
     arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
-    known = escape(json.dumps(arrivals))
+    known, aliases = escape(json.dumps(arrivals)), escape(json.dumps(ALIASES))
     copied, select = escape(say("link.copied")), escape(say("link.select"))
     return scripted_html(
-        f'<div class="share" data-controls="{known}">'
+        f'<div class="share" data-controls="{known}" data-aliases="{aliases}">'
         f'<button type="button" data-share="talk">{escape(say("talk.button"))}</button>'
         f'<button type="button" data-share="copy">{escape(say("link.copy"))}</button>'
         f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'

@@ -7,7 +7,8 @@ const status = element.querySelector("[role=status]");
 const links = [...element.querySelectorAll("a")];
 const own = () => { // the sentence that the visitor asked about, or two; "" where it is the page's first one
   const here = new URLSearchParams(location.search);
-  return here.get("text") ? [here.get("text"), here.get("pair") ?? ""] : ["", ""];
+  const pair = here.get("pair") ?? here.get("text_pair"); // as the API calls it, until the address is put right
+  return here.get("text") ? [here.get("text"), pair ?? ""] : ["", ""];
 };
 const kept = (to) => { // in the language and the theme of the talk
   for (const [key, value] of new URLSearchParams(location.search)) {
@@ -45,7 +46,7 @@ const fits = (shown, width, height, zoom) => { // measured without zoom: what is
   shown.style.width = `${width / zoom}px`;
   return shown.scrollHeight * zoom <= height && shown.scrollWidth * zoom <= width + 1;
 };
-const fit = (slide) => {
+const grow = (slide) => { // gives how much larger
   const shown = slide.querySelector(".shown");
   const width = slide.clientWidth - 2 * MARGIN * window.innerWidth;
   const height = slide.clientHeight - slide.firstElementChild.offsetHeight - SPARE;
@@ -57,6 +58,32 @@ const fit = (slide) => {
   }
   shown.style.width = `${width / zoom}px`;
   shown.style.zoom = zoom;
+  return zoom;
+};
+
+// Words stand side by side, in as many lines as make them largest; the rows have their names on every line.
+const MOST_LINES = 6;
+const breakLines = (words, lines) => {
+  words.querySelectorAll(".again").forEach((part) => part.remove());
+  const columns = [...words.querySelectorAll(".scroll > .apart, .text > ol > li")];
+  const each = Math.ceil(columns.length / lines);
+  for (let place = each; place < columns.length; place += each) {
+    const line = document.createElement("li");
+    line.className = "again";
+    line.setAttribute("aria-hidden", "true");
+    line.append(document.createElement("br"), words.querySelector(".names").cloneNode(true));
+    columns[place].before(line);
+  }
+};
+const fit = (slide) => {
+  const words = slide.querySelector(".words");
+  if (!words) return grow(slide);
+  const sizes = Array.from({ length: MOST_LINES }, (_, more) => {
+    breakLines(words, more + 1);
+    return grow(slide);
+  });
+  breakLines(words, 1 + sizes.indexOf(Math.max(...sizes)));
+  return grow(slide);
 };
 const waiting = new Set(); // slides that have changed since they were fitted
 const refit = (changed) => {
@@ -65,13 +92,15 @@ const refit = (changed) => {
     requestAnimationFrame(() => {
       waiting.forEach(fit);
       waiting.clear();
+      filled.takeRecords(); // what fitting itself has changed
     });
   }
   for (const slide of changed) waiting.add(slide);
 };
-new MutationObserver((records) => refit(new Set(
+const filled = new MutationObserver((records) => refit(new Set(
   records.map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
-))).observe(talk, { childList: true, subtree: true });
+)));
+filled.observe(talk, { childList: true, subtree: true });
 window.addEventListener("resize", () => refit(slides));
 
 const keep = () => { // the address says where the talk is

@@ -2,25 +2,18 @@
 
 import random
 from collections import Counter
-from itertools import combinations
 
 import pytest
 
 from components.exhibits.answer.outputs import chosen_labels, outputs_figure
 from components.exhibits.comparison.comparison import FAINT, STRONG, refusals, strength
-from components.exhibits.draw.style import BACKBONES, FIRST, LABELS, READ, SECOND, label_colour
-from components.exhibits.evidence.intervals import MARKS
+from components.exhibits.draw.style import LABELS, label_colour
 from components.texts import load_texts
 from components.types import Analysis
 from tests.exhibits.compared import answer, comparison
 
 NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
 PAGES = {"light": ("#ffffff", "#1e293b"), "dark": ("#1e293b", "#f1f5f9")}  # behind and of the page's text
-# What is left of linear red, green and blue to who lacks a kind of cone (Machado 2009, severity 1).
-BLIND = {
-    "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
-    "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
-}
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -85,10 +78,6 @@ def test_a_label_has_the_colour_that_it_has_alone() -> None:
     assert len(set(many.values())) == 5  # joy and trust had the colours of others
 
 
-def test_orange_is_what_is_read_and_nothing_else() -> None:
-    assert not {READ, FIRST, SECOND} & {*LABELS, *BACKBONES, *(colour for colour, _, _ in MARKS)}
-
-
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
@@ -124,21 +113,6 @@ def test_text_can_be_read_on_every_colour(colour: str, theme: str) -> None:
         mixed = [share * a + (1 - share) * b for a, b in zip(_rgb(colour), _rgb(behind), strict=True)]
         bright, dark = sorted((_luminance(mixed), _luminance(_rgb(text))), reverse=True)
         assert (bright + 0.05) / (dark + 0.05) >= 4.5
-
-
-@pytest.mark.parametrize("kind", BLIND)
-def test_two_labels_differ_for_the_colour_blind(kind: str) -> None:
-    def seen(colour: str) -> list[float]:
-        linear = [_linear(value) for value in _rgb(colour)]
-        return [sum(a * b for a, b in zip(row, linear, strict=True)) for row in BLIND[kind]]
-
-    first, second = (seen(colour) for colour in LABELS[:2])
-    assert max(abs(a - b) for a, b in zip(first, second, strict=True)) > 0.1
-
-
-def test_no_two_colours_are_the_same() -> None:
-    for one, other in combinations((*LABELS, READ, FIRST, SECOND), 2):
-        assert sum(abs(a - b) for a, b in zip(_rgb(one), _rgb(other), strict=True)) > 0.2
 
 
 def _rgb(colour: str) -> list[float]:
