@@ -1,15 +1,13 @@
 """Gradio's private ground: what this app needs of gradio beyond what its documentation promises, and why.
 
-Any release of gradio may change it. In tests/ui, test_gradio_internals.py and test_gradio_queue.py check it;
-tests/browser/test_internals.py checks what gradio_selectors.toml lists, which scripts and styles look for.
+Its queue is in gradio_queue.py. Any release of gradio may change it. tests/ui/test_gradio_internals.py checks
+it; tests/browser/test_internals.py checks what gradio_selectors.toml lists, what scripts and styles look for.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import re
-import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +19,6 @@ from typing import Any, cast
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.context import LocalContext
-from gradio.queueing import Event, Queue
 from gradio.routes import App, ORJSONResponse
 from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import Headers
@@ -29,9 +26,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
-from components.ui.public.rate_limit import ADDRESS, FairTurns, Waiting
-
-EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
+from components.ui.gradio_queue import Listeners, keep_fair
 
 # Serving
 
@@ -93,68 +88,10 @@ class Sessions(StateHolder):
 def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
     """``page.launch(**options)`` with ``guard`` around the whole server; returns as soon as it is served."""
     os.environ["FORWARDED_ALLOW_IPS"] = ""  # or uvicorn takes a header's address for the peer's
-    forget_statistics(page._queue)
-    keep_order(page._queue)
-    page.launch(prevent_thread_lock=True, _app=GuardedApp(guard), **options)
-
-
-class VisitorsQueue(Queue):
-    """Gradio's queue, in which events of one visitor never overtake each other, and visitors take turns.
-
-    What a visitor asks depends on what is shown to them: the next event of a line (a concurrency id) begins
-    when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events
-    may wait, and of one address half of what the queue holds.
-    """
-
-    turns: FairTurns
-
-    def get_events(self) -> tuple[list[Event], bool, str] | None:
-        """The next event that may begin, if there is any; it leaves its line."""
-        at_work = [event for job in self.active_jobs for event in job or ()]
-        busy = {(event.session_hash, event.concurrency_id) for event in at_work}
-        lines = list(self.event_queue_per_concurrency_id.values())
-        for line in random.sample(lines, len(lines)):
-            if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
-                free = [
-                    Waiting(event, _address(event.request), event.session_hash)
-                    for event in line.queue
-                    if (event.session_hash, line.concurrency_id) not in busy
-                ]
-                event = self.turns.take(free)
-                if event is not None:
-                    line.queue.remove(event)
-                    return [event], False, line.concurrency_id
-        return None
-
-    async def push(self, body: Any, request: Request, username: str | None) -> Any:
-        """Let an event wait, or say that the queue is full for the one who asks."""
-        waiting = [event for line in self.event_queue_per_concurrency_id.values() for event in line.queue]
-        own = sum(event.session_hash == body.session_hash for event in waiting)
-        address = _address(request)
-        near = sum(_address(event.request) == address for event in waiting)
-        if own >= EACH or near >= max((self.max_size or 0) // 2, 1):
-            return False, "this visitor or this address has enough events waiting", "queue_full"
-        return await super().push(body, request, username)
-
-
-def keep_order(queue: Queue) -> None:
-    """Make ``queue``, which gradio has made, a `VisitorsQueue`."""
-    queue.__class__ = VisitorsQueue
-    queue.turns = FairTurns()  # type: ignore[attr-defined]  # of the class that it has now
-
-
-def _address(request: Request) -> str:
-    """Who sent it, as the guard has noted; one name for all where there is no guard."""
-    return str(request.scope.get(ADDRESS, ""))
-
-
-def forget_statistics(queue: Queue) -> None:
-    """Let ``queue`` keep no account of the last 10,000 events: it makes a DataFrame of them after each one.
-
-    They are for a monitoring page, which is closed here.
-    """
-    queue.ANALYTICS_MAX_EVENTS = 1
-    queue.ANAYLTICS_CACHE_FREQUENCY = sys.maxsize
+    keep_fair(page._queue)
+    page.launch(
+        prevent_thread_lock=True, _app=GuardedApp(lambda app: guard(Listeners(app, page._queue))), **options
+    )
 
 
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:

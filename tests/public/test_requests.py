@@ -298,3 +298,11 @@ def test_an_answer_that_nobody_asked_for_is_none(real: httpx.Client, path: str) 
     answer = real.get(f"/gradio_api/{path}")
     assert "Traceback" not in answer.text
     assert "complete" not in answer.text
+
+
+@pytest.mark.parametrize("header", ["Host", "X-Forwarded-Host"])
+def test_nobody_decides_which_address_others_read(real: httpx.Client, header: str) -> None:
+    real.get("/gradio_api/info", headers={header: "evil.example"})
+    told = real.get("/gradio_api/info")
+    assert told.status_code == HTTPStatus.OK
+    assert "evil.example" not in told.text

@@ -7,7 +7,16 @@ from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, Queue
 from starlette.requests import Request
 
-from components.ui.gradio_internals import EACH, block_functions, forget_statistics, keep_order
+from components.ui.gradio_internals import block_functions
+from components.ui.gradio_queue import (
+    EACH,
+    UNHEARD,
+    UNREAD,
+    Listeners,
+    forget_statistics,
+    keep_fair,
+    listener,
+)
 from components.ui.public.rate_limit import ADDRESS
 from tests.serving import built
 from tests.ui.page import small_page
@@ -17,11 +26,12 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
     async def begun() -> list[str]:
         page = small_page().queue(default_concurrency_limit=3)
         queue, (function,) = page._queue, block_functions(page).values()
-        keep_order(queue)
+        keep_fair(queue)
         queue.create_event_queue_for_fn(function)
         line = queue.event_queue_per_concurrency_id["model"]
         named = {}
         for name in ("a1", "a2", "b1", "a3", "c1", "d1"):
+            queue.heard[name[0]] = 1
             event = Event(name[0], function, Request({"type": "http", "headers": []}), None)
             named[event] = name
             line.queue.append(event)
@@ -52,7 +62,7 @@ def test_one_visitor_and_one_address_cannot_fill_the_queue() -> None:
     async def pushed() -> list[bool]:
         page = small_page().queue(max_size=100)
         queue = page._queue
-        keep_order(queue)
+        keep_fair(queue)
 
         async def push(address: str, visitor: str) -> bool:
             scope = {"type": "http", "headers": [], ADDRESS: address}
@@ -65,6 +75,56 @@ def test_one_visitor_and_one_address_cannot_fill_the_queue() -> None:
         return [all(own[:EACH]), own[EACH], sum(near) == 50 - EACH, near[-1], await push("9.9.9.9", "c")]
 
     assert asyncio.run(pushed()) == [True, False, True, False, True]
+
+
+def test_nothing_begins_for_who_does_not_listen_or_read() -> None:
+    async def begun() -> tuple[list[str], list[str]]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+
+        async def push(visitor: str) -> None:
+            scope = {"type": "http", "headers": [], ADDRESS: visitor}
+            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
+            await queue.push(body, Request(scope), None)
+
+        for visitor in ("deaf", "slow", "heard"):
+            await push(visitor)
+        queue.heard["slow"] = queue.heard["heard"] = 1
+        for _ in range(UNREAD + 1):
+            queue.pending_messages_per_session["slow"].put_nowait("unread")
+        found = []
+        while taken := queue.get_events():
+            found.append(str(taken[0][0].session_hash))
+        queue.joined = {event: since - UNHEARD - 1 for event, since in queue.joined.items()}
+        await push("later")
+        del queue.heard["slow"]
+        left = sorted(queue.pending_messages_per_session)
+        return found, left
+
+    found, left = asyncio.run(begun())
+    assert found == ["heard"]
+    assert left == ["heard", "later", "slow"]  # what a deaf one asked is forgotten
+
+
+def test_who_listens_is_known() -> None:
+    stream = {"type": "http", "method": "GET", "query_string": b"session_hash=abc"}
+    assert listener({**stream, "path": "/gradio_api/queue/data"}) == "abc"
+    assert listener({**stream, "path": "/gradio_api/call/analyze/0f3"}) == "0f3"
+    assert listener({**stream, "path": "/gradio_api/call/v2/analyze/0f3"}) == "0f3"
+    assert listener({**stream, "path": "/gradio_api/info"}) is None
+    assert listener({**stream, "path": "/gradio_api/queue/data", "method": "POST"}) is None
+
+    queue = built(lambda: small_page().queue())._queue
+    keep_fair(queue)
+    seen = []
+
+    async def app(*_: object) -> None:
+        seen.append(dict(queue.heard))
+
+    scope = {**stream, "path": "/gradio_api/queue/data"}
+    asyncio.run(Listeners(app, queue)(scope, None, None))  # type: ignore[arg-type]  # neither is used
+    assert (seen, dict(queue.heard)) == ([{"abc": 1}], {})
 
 
 def test_no_statistics_are_made_after_each_event() -> None:

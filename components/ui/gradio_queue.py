@@ -1,0 +1,146 @@
+"""What gradio does not promise of its queue: whose event begins next, how many may wait, who listens.
+
+Any release of gradio may change it; tests/ui/test_gradio_queue.py checks it.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import time
+from collections import Counter
+from typing import Any
+from urllib.parse import parse_qs
+
+from gradio.queueing import Event, Queue
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from components.ui.public.rate_limit import ADDRESS, FairTurns, Waiting
+
+EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
+UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
+UNHEARD = 30.0  # seconds that an event waits for somebody to listen
+STREAM = re.compile(
+    r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(\w+))/?"
+)  # of answers: a page's, a program's
+
+
+class VisitorsQueue(Queue):
+    """Gradio's queue, in which events of one visitor never overtake each other, and visitors take turns.
+
+    What a visitor asks depends on what is shown to them: the next event of a line (a concurrency id) begins
+    when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events
+    may wait, and of one address half of what the queue holds. An event begins when somebody listens to what
+    comes of it; answers that nobody hears would stay in memory. ``heard``: how many listen, by the visitor or
+    by the event.
+    """
+
+    turns: FairTurns
+    heard: Counter[str]
+    joined: dict[str, float]  # event -> when it came
+
+    def get_events(self) -> tuple[list[Event], bool, str] | None:
+        """The next event that may begin, if there is any; it leaves its line."""
+        at_work = [event for job in self.active_jobs for event in job or ()]
+        busy = {(event.session_hash, event.concurrency_id) for event in at_work}
+        lines = list(self.event_queue_per_concurrency_id.values())
+        for line in random.sample(lines, len(lines)):
+            if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
+                free = [
+                    Waiting(event, _address(event.request), event.session_hash)
+                    for event in line.queue
+                    if (event.session_hash, line.concurrency_id) not in busy and self._is_heard(event)
+                ]
+                event = self.turns.take(free)
+                if event is not None:
+                    line.queue.remove(event)
+                    return [event], False, line.concurrency_id
+        return None
+
+    async def push(self, body: Any, request: Request, username: str | None) -> Any:
+        """Let an event wait, or say that the queue is full for the one who asks."""
+        await self._forget_unheard()
+        waiting = [event for line in self.event_queue_per_concurrency_id.values() for event in line.queue]
+        own = sum(event.session_hash == body.session_hash for event in waiting)
+        address = _address(request)
+        near = sum(_address(event.request) == address for event in waiting)
+        if own >= EACH or near >= max((self.max_size or 0) // 2, 1):
+            return False, "this visitor or this address has enough events waiting", "queue_full"
+        success, event, state = await super().push(body, request, username)
+        if success:
+            self.joined[str(event)] = time.monotonic()
+        return success, event, state
+
+    def _is_heard(self, event: Event) -> bool:
+        """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
+        unread = self.pending_messages_per_session.get(event.session_hash)
+        behind = unread is not None and unread.qsize() > UNREAD
+        return (self.heard[event.session_hash] > 0 or self.heard[event._id] > 0) and not behind
+
+    async def _forget_unheard(self) -> None:
+        """Drop what was asked a while ago by somebody who does not listen."""
+        waiting = {e._id: e for line in self.event_queue_per_concurrency_id.values() for e in line.queue}
+        self.joined = {key: since for key, since in self.joined.items() if key in waiting}
+        ago = time.monotonic() - UNHEARD
+        for key, event in waiting.items():
+            if self.joined.get(key, ago) < ago and not self._is_heard(event):
+                await self.clean_events(event_id=key)
+                ids = self.pending_event_ids_session.get(event.session_hash, set())
+                ids.discard(key)
+                if not ids and not self.heard[event.session_hash]:
+                    self.pending_event_ids_session.pop(event.session_hash, None)
+                    self.pending_messages_per_session.pop(event.session_hash, None)
+
+
+class Listeners:
+    """ASGI middleware that tells ``queue`` who listens to answers by now."""
+
+    def __init__(self, app: ASGIApp, queue: Queue) -> None:
+        self._app, self._queue = app, queue
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; while it is a stream of answers, its visitor or its event is heard."""
+        listens = listener(scope)
+        if listens is None:
+            return await self._app(scope, receive, send)
+        heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
+        heard[listens] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            heard[listens] -= 1
+            if not heard[listens]:
+                del heard[listens]
+
+
+def listener(scope: Scope) -> str | None:
+    """Whose answers a request streams: a visitor's, or those to one event; None if it streams none."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return None
+    stream = STREAM.fullmatch(scope["path"])
+    if stream is None:
+        return None
+    return stream[1] or parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0]
+
+
+def keep_fair(queue: Queue) -> None:
+    """Make ``queue``, which gradio has made, a `VisitorsQueue` that keeps no statistics."""
+    forget_statistics(queue)
+    queue.__class__ = VisitorsQueue
+    queue.turns, queue.heard, queue.joined = FairTurns(), Counter(), {}  # type: ignore[attr-defined]  # its class
+
+
+def _address(request: Request) -> str:
+    """Who sent it, as the guard has noted; one name for all where there is no guard."""
+    return str(request.scope.get(ADDRESS, ""))
+
+
+def forget_statistics(queue: Queue) -> None:
+    """Let ``queue`` keep no account of the last 10,000 events: it makes a DataFrame of them after each one.
+
+    They are for a monitoring page, which is closed here.
+    """
+    queue.ANALYTICS_MAX_EVENTS = 1
+    queue.ANAYLTICS_CACHE_FREQUENCY = sys.maxsize
