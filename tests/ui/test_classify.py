@@ -9,7 +9,7 @@ import pytest
 from components.menus import load_examples
 from components.ui.places import NOTHING
 from components.ui.public.timeout import with_timeout
-from tests.ui.page import Counting, Page, place_of
+from tests.ui.page import Counting, Page, drawn, place_of
 
 
 def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) -> None:
@@ -42,8 +42,8 @@ def test_layer_and_centring_redraw_without_the_engine(page: Page, analyst: Count
     page.values[page.tab.answer.centred] = "centred"
     second = page.take(page.tab.look(page.values))
     plot = place_of(page.tab.answer.panels, "similarity").plot
-    assert first[plot].layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")
-    assert second[plot].layout.xaxis.title.text.startswith("centred")
+    assert drawn(first[plot]).layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")
+    assert drawn(second[plot]).layout.xaxis.title.text.startswith("centred")
     assert len(analyst.asked) == 1
 
 
@@ -52,7 +52,7 @@ def test_a_click_on_the_heat_map_moves_the_slider(page: Page) -> None:
     updates = page.tab.pick_layer(page.values, gr.EventData(None, {"layer": 1}))
     assert updates[page.tab.answer.layer] == 1
     plot = place_of(page.tab.answer.panels, "similarity").plot
-    assert "layer 1 of 2" in updates[plot].layout.xaxis.title.text
+    assert "layer 1 of 2" in drawn(updates[plot]).layout.xaxis.title.text
 
 
 @pytest.mark.parametrize(("given", "layer"), [(99, 2), (-5, 0), ("x", 2), (None, 2), (1.0, 1)])
