@@ -24,7 +24,7 @@ window.drawPlot = (element, props, watch) => {
   const plot = element.firstElementChild;
   let drawn = null; // the figure as it stands there
   let value; // its JSON
-  let width = 0; // of the box, when it was drawn
+  let width = 0, wide = 0; // of the box: now, and when it was drawn
 
   plot.setAttribute("role", "img");
   plot.setAttribute("aria-labelledby", `${name}-heading`);
@@ -37,13 +37,13 @@ window.drawPlot = (element, props, watch) => {
   };
   const draw = () => {
     due = 0;
-    if (!box.offsetWidth) return; // hidden: drawn when it is shown
+    if (!width) return; // hidden: drawn when it is shown
     if (!window.Plotly) {
       soon();
       return;
     }
     if (value === props.value) {
-      if (drawn && width !== box.offsetWidth) window.Plotly.Plots.resize(plot);
+      if (drawn && wide !== width) window.Plotly.Plots.resize(plot);
     } else if (props.value) {
       const first = !drawn;
       drawn = kept(drawn, JSON.parse(props.value));
@@ -56,8 +56,11 @@ window.drawPlot = (element, props, watch) => {
       drawn = null;
     }
     value = props.value;
-    width = box.offsetWidth;
+    wide = width;
   };
   watch("value", soon);
-  new ResizeObserver(soon).observe(box);
+  new ResizeObserver(([{ contentRect }]) => {
+    width = contentRect.width;
+    soon();
+  }).observe(box);
 };

@@ -74,7 +74,7 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
         *(
             part
             for part in blocks.blocks.values()
-            if str(part.elem_id).startswith(("lookup", "questions", "parcel"))
+            if str(part.elem_id).startswith(("lookup", "questions", "parcel", "answered", "looks"))
         ),
     }
     controls = {

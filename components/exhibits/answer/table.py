@@ -12,7 +12,6 @@ from components.exhibits.draw.style import segment_key
 from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.tables import Column, csv_link, data_frame, table_html
 from components.exhibits.view import (
-    CENTRED,
     LAYER,
     View,
     layer_name,
@@ -43,7 +42,7 @@ TABLE = Exhibit(
     style="numbers",
     frame="folded",
     title="table.heading",
-    controls=(LAYER, CENTRED),
+    controls=(LAYER,),
 )
 
 
