@@ -37,6 +37,7 @@ from components.ui.places import build_places
 from components.ui.shell import build
 from components.ui.tab import Surroundings
 from tests.exhibits.questions.asking import RESULTS, shipped
+from tests.exhibits.showing import checked
 from tests.serving import ROOT, built
 from tests.ui.fake import FakeAnalyst
 
@@ -254,7 +255,7 @@ def test_the_exhibit_example_is_shown_with_its_control() -> None:
     shown = home.LENGTHS.shown(analysis, {}, say)
     assert shown.data["characters"].tolist() == [len(text) for text in ("", "not", "good", "")]
     assert shown.words == "good is longest."
-    assert list(shown.figure.data[0].y) == shown.data["characters"].tolist()
+    assert list(checked(shown.figure).data[0].y) == shown.data["characters"].tolist()
     shares = home.LENGTHS.shown(analysis, {"length_shares": True}, say).data["characters"]
     assert shares.sum() == pytest.approx(1)
     assert to_link({"length_shares": True}, home.LENGTHS.controls) == "length_shares=1"

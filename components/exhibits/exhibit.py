@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.exhibits.control import Control, State
+from components.exhibits.draw.figure import Figure
 from components.exhibits.draw.labels import shorten, word
 from components.exhibits.draw.style import DIVERGING
 from components.exhibits.tables import csv_link
@@ -46,7 +46,7 @@ class Shown:
     heading: str = ""
     words: str = ""
     data: pd.DataFrame | None = None
-    figure: go.Figure | None = None
+    figure: Figure | None = None
     html: str = ""
     legend: str = ""
     above: str = ""

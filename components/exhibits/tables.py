@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -30,9 +33,12 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
 
 def to_csv(data: pd.DataFrame) -> str:
     """Columns and rows as CSV: numbers with seven digits, texts such that none is a formula."""
-    safe = data.map(lambda cell: _inert(cell) if isinstance(cell, str) else cell)
-    header = [_inert(str(column)) for column in data.columns]
-    return str(safe.to_csv(index=False, header=header, float_format="%.7g", lineterminator="\r\n"))
+    file = io.StringIO(newline="")
+    lines = csv.writer(file, lineterminator="\r\n")  # pandas' own takes ten times as long for a few rows
+    lines.writerow(_inert(str(title)) for title in data.columns)
+    columns = (map(_csv_cell, data.iloc[:, place].tolist()) for place in range(data.shape[1]))
+    lines.writerows(zip(*columns, strict=True))
+    return file.getvalue()
 
 
 def table_html(data: pd.DataFrame, numeric: Collection[int], caption: str) -> str:
@@ -63,6 +69,14 @@ def csv_link(data: pd.DataFrame, file: str, label: str) -> str:
 
 def _is_text(values: Column) -> bool:
     return any(isinstance(value, str) for value in values)
+
+
+def _csv_cell(cell: object) -> str:
+    if isinstance(cell, float):
+        return "" if isnan(cell) else f"{cell:.7g}"
+    if isinstance(cell, str):
+        return _inert(cell)
+    return "" if cell is None else str(cell)
 
 
 def _inert(text: str) -> str:

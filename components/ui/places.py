@@ -15,6 +15,7 @@ from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_h
 from components.menus import Menu
 from components.texts import Texts
 from components.ui.gradio_internals import CandidDropdown, scripted_html
+from components.ui.plots import plot_box, plot_value
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
@@ -32,7 +33,7 @@ class Place:
     exhibit: Exhibit[Any]
     name: str  # which its heading and its plot have
     above: gr.HTML
-    plot: gr.Plot | None
+    plot: gr.HTML | None
     below: gr.HTML | None
     codes: tuple[gr.Code, ...]
 
@@ -48,7 +49,7 @@ class Place:
             above += below
         codes = shown.codes or ("",) * len(self.codes)
         updates: Updates = {self.above: above, **dict(zip(self.codes, codes, strict=True))}
-        updates |= {} if self.plot is None else {self.plot: shown.figure}
+        updates |= {} if self.plot is None else {self.plot: plot_value(shown.figure)}
         return updates if self.below is None else {**updates, self.below: below}
 
 
@@ -153,12 +154,6 @@ def build_place(
     rest = gr.HTML(below, elem_classes="part") if apart else None
     codes = tuple(_code(key, name, say) for key in exhibit.codes)
     return Place(exhibit, name, ends, plot, rest, codes)
-
-
-def plot_box(name: str, figure: Any = None) -> gr.Plot:
-    """A plot in a box of its own, which scrolls where the plot is larger."""
-    with gr.Column(elem_id=name, elem_classes="plot"):
-        return gr.Plot(figure, show_label=False, container=False)
 
 
 def build_exporter() -> gr.HTML:

@@ -18,6 +18,7 @@ from components.ui.evidence import EVIDENCE
 from components.ui.gradio_internals import scripted_html
 from components.ui.links.links import Links
 from components.ui.places import build_exporter
+from components.ui.plots import load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
@@ -63,6 +64,7 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> None:
     places = {name: show.place for name, show in shows.items()}
     build_talk(read_talk(talk, links.controls, places), shows, say)
     build_exporter()
+    load_plotly()
 
 
 def _title(say: Texts) -> gr.HTML:

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import plotly.io
-
 from components.as_json import to_json
 from components.engine.engine import Engine
 from components.exhibits.answer.heatmap import HEATMAP
@@ -33,6 +31,7 @@ def report() -> None:
     }
     sizes = {"the API's JSON (bar 60 kB)": json.dumps(to_json(analysis))}
     for name, exhibit in plots.items():
-        sizes[name] = plotly.io.to_json(exhibit.show(analysis, {}, load_texts()).figure)
+        figure = exhibit.show(analysis, {}, load_texts()).figure
+        sizes[name] = "" if figure is None else figure.to_json()
     for name, text in sizes.items():
-        print(f"{name:<44}{len(text or '') / 1000:9.1f} kB", flush=True)
+        print(f"{name:<44}{len(text) / 1000:9.1f} kB", flush=True)

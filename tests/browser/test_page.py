@@ -72,6 +72,19 @@ def test_another_look_changes_the_plots(visitor: Visitor) -> None:
     )
 
 
+def test_a_plot_is_redrawn_in_place_and_a_hidden_one_once_it_is_shown(visitor: Visitor) -> None:
+    drawn = [visitor.plot(name).element_handle() for name in ("similarity", "heatmap", "flow")]
+    texts = "plot => plot.data.map((trace) => trace.text).join()"
+    before = [plot.evaluate(texts) for plot in drawn]
+    visitor.example("Same word three times")
+    expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)
+    assert [plot.evaluate("plot => plot.isConnected") for plot in drawn] == [True] * 3
+    assert drawn[2].evaluate(texts) == before[2]
+    visitor.looks_at("head")
+    expect(visitor.ticks("flow", "x").filter(has_text=re.compile("^very$"))).not_to_have_count(0)
+    assert drawn[2].evaluate(texts) != before[2]
+
+
 def test_examples_keep_repeated_tokens_and_the_texts_of_a_pair_apart(visitor: Visitor) -> None:
     visitor.example("Same word three times")
     expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)

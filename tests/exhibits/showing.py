@@ -2,11 +2,15 @@
 
 import csv
 import io
+import json
 import re
 from base64 import b64decode
 from html import unescape
 from html.parser import HTMLParser
 
+import plotly.graph_objects as go
+
+from components.exhibits.draw.figure import Figure
 from components.exhibits.exhibit import Shown
 from components.exhibits.tables import to_csv
 
@@ -27,6 +31,12 @@ def saved(html: str) -> str:
     """The file behind the only link of ``html`` that saves one."""
     (data,) = re.findall(r'href="data:text/csv;base64,([^"]+)"', html)
     return b64decode(data).decode("utf-8-sig")
+
+
+def checked(figure: Figure | None) -> go.Figure:
+    """What plotly.js draws, each value checked by plotly's own classes; ValueError where one is wrong."""
+    assert figure is not None
+    return go.Figure(json.loads(figure.to_json()))
 
 
 def numbers(cells: list[str]) -> list[float]:

@@ -134,3 +134,20 @@ def test_a_table_shows_what_is_in_the_frame_and_escapes_it() -> None:
     cells = Cells(html)
     assert cells.rows == [[XSS, "number"], [XSS, "1"], ["b", "2"]]
     assert cells.classes == [None, "number"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("abc\",' \n", max_size=4),  # no formula: pandas would let it be one
+            st.floats(width=32),
+            st.one_of(st.none(), st.integers(-(10**9), 10**9), st.booleans()),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_csv_is_as_pandas_writes_it(cells: list[tuple[object, ...]]) -> None:
+    words, values, others = zip(*cells, strict=True)
+    data = data_frame((("w", words), ("v", np.array(values, dtype=np.float32)), ("o", others)))
+    assert to_csv(data) == data.to_csv(index=False, float_format="%.7g", lineterminator="\r\n")

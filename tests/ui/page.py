@@ -1,10 +1,12 @@
 """A visitor's page without a browser: the values of its components, as handlers change them."""
 
+import json
 from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import Any
 
 import gradio as gr
+import plotly.graph_objects as go
 
 from components.menus import load_examples
 from components.texts import load_texts
@@ -45,6 +47,11 @@ def links_of(page: gr.Blocks) -> Links:
     """What follows the links of the English page."""
     links: Links = function_of(page, "follow").fn.__self__
     return links
+
+
+def drawn(value: str) -> go.Figure:
+    """What a plot of the page is given to draw, each value checked by plotly's own classes."""
+    return go.Figure(json.loads(value))
 
 
 def place_of(panels: Iterable[Places], name: str) -> Place:

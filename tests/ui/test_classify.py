@@ -9,7 +9,7 @@ import pytest
 from components.menus import load_examples
 from components.ui.places import NOTHING
 from components.ui.public.timeout import with_timeout
-from tests.ui.page import Counting, Page, place_of
+from tests.ui.page import Counting, Page, drawn, place_of
 
 
 def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) -> None:
@@ -35,46 +35,31 @@ def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> 
     assert len(analyst.asked) == 1
 
 
-def test_layer_and_centring_redraw_without_the_engine(page: Page, analyst: Counting) -> None:
+def test_an_answer_is_looked_at_as_the_one_before(page: Page) -> None:
     page.set()
-    page.values[page.tab.answer.layer] = 0
-    first = page.take(page.tab.look(page.values))
-    page.values[page.tab.answer.centred] = "centred"
-    second = page.take(page.tab.look(page.values))
-    plot = place_of(page.tab.answer.panels, "similarity").plot
-    assert first[plot].layout.xaxis.title.text.endswith("embeddings, layer 0 of 2")
-    assert second[plot].layout.xaxis.title.text.startswith("centred")
-    assert len(analyst.asked) == 1
-
-
-def test_a_click_on_the_heat_map_moves_the_slider(page: Page) -> None:
-    page.set()
-    updates = page.tab.pick_layer(page.values, gr.EventData(None, {"layer": 1}))
-    assert updates[page.tab.answer.layer] == 1
-    plot = place_of(page.tab.answer.panels, "similarity").plot
-    assert "layer 1 of 2" in updates[plot].layout.xaxis.title.text
+    updates = page.set(layer=1, centred="centred", pooling="mean")
+    axis = drawn(updates[place_of(page.tab.answer.panels, "similarity").plot]).layout.xaxis.title.text
+    assert axis.startswith("centred")
+    assert "layer 1 of 2" in axis
 
 
 @pytest.mark.parametrize(("given", "layer"), [(99, 2), (-5, 0), ("x", 2), (None, 2), (1.0, 1)])
 def test_any_layer_from_a_browser_becomes_one_that_exists(page: Page, given: object, layer: int) -> None:
     page.set()
-    updates = page.tab.pick_layer(page.values, gr.EventData(None, {"layer": given}))
-    assert updates[page.tab.answer.layer] == layer
+    assert page.set(layer=given, pooling="mean")[page.tab.answer.layer]["value"] == layer
 
 
 def test_who_looks_at_the_last_layer_goes_on_doing_so(page: Page) -> None:
     page.set()
     assert page.set(backbone="pair")[page.tab.answer.layer]["value"] == 6
-    page.values[page.tab.answer.layer] = 1
-    page.take(page.tab.look(page.values))
-    assert page.set(backbone="first")[page.tab.answer.layer]["value"] == 1
+    assert page.set(layer=1, backbone="first")[page.tab.answer.layer]["value"] == 1
 
 
 def test_a_slider_that_the_browser_has_not_moved_yet_changes_no_layer(page: Page) -> None:
     page.set()
+    before = page.values[page.tab.answer.answered]
     page.set(backbone="pair")
-    page.values[page.tab.answer.layer] = 2  # of the answer before
-    assert page.set(pooling="mean")[page.tab.answer.layer]["value"] == 6
+    assert page.set(layer=2, answered=before, pooling="mean")[page.tab.answer.layer]["value"] == 6
 
 
 def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: Counting) -> None:

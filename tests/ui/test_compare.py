@@ -19,7 +19,7 @@ from components.ui.places import NOTHING
 from tests.exhibits.compared_html import Table, words
 from tests.ui.compare_page import Page, Watched
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
-from tests.ui.page import functions_of
+from tests.ui.page import drawn, functions_of
 
 SAY = load_texts()
 
@@ -102,7 +102,7 @@ def test_backbones_come_one_by_one_and_the_rest_waits() -> None:
         assert not set(page.place("curves").parts) & set(step)  # drawn once, at the end
     for done, step in enumerate(steps[1:], start=1):
         assert step[page.place("grid").above].count('class="pending"') == 2 * (3 - done)
-    assert len(page.tab.settle(page.values)[page.place("curves").plot].data) == 3
+    assert len(drawn(page.tab.settle(page.values)[page.place("curves").plot]).data) == 3
 
 
 def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
@@ -137,7 +137,7 @@ def test_another_view_asks_nothing() -> None:
     page.set(centred="centred")
     centred, place = page.look("curves"), page.place("curves")
     assert set(centred) == set(place.parts)
-    assert centred[place.plot].data[0].y != left[place.plot].data[0].y
+    assert drawn(centred[place.plot]).data[0].y != drawn(left[place.plot]).data[0].y
     assert page.ask()[place.plot] == centred[place.plot]
     assert analyst.log[: len(log)] == log
     assert analyst.log.count("asked") == 2

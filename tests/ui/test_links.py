@@ -33,7 +33,7 @@ from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import fake_results
-from tests.ui.page import function_of, links_of, place_of
+from tests.ui.page import drawn, function_of, links_of, place_of
 
 SAY = load_texts()
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
@@ -74,7 +74,7 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
         *(
             part
             for part in blocks.blocks.values()
-            if str(part.elem_id).startswith(("lookup", "questions", "parcel"))
+            if str(part.elem_id).startswith(("lookup", "questions", "parcel", "answered", "looks"))
         ),
     }
     controls = {
@@ -159,9 +159,9 @@ def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> No
     assert updates[answer.shown].analysis.query == asked
     assert updates[answer.layer]["value"] == 1
     assert updates[answer.centred] == "centred"
-    drawn = updates[place_of(answer.panels, "similarity").plot].layout.xaxis.title.text
-    assert "layer 1 of 6" in drawn
-    assert drawn.startswith("centred")
+    axis = drawn(updates[place_of(answer.panels, "similarity").plot]).layout.xaxis.title.text
+    assert "layer 1 of 6" in axis
+    assert axis.startswith("centred")
     assert updates[answer.views]["selected"] == "head"
     assert updates[compare.asking.text] == "other"
     assert updates[compare.asking.poolings] == ["mean", "cls"]

@@ -20,6 +20,7 @@ from components.texts import load_texts
 from components.types import Query
 from components.ui.classify.tab import Classify
 from tests.exhibits.compared import answer, comparison
+from tests.exhibits.showing import checked
 from tests.ui.compare_page import Page as ComparePage
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import Page
@@ -200,7 +201,7 @@ def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_lo
     drawn = found.figures["curves"]["data"]
     assert isinstance(drawn, list)
     plain, centred = (
-        CURVES.show(given, {"compare_centred": one}, SAY).figure for one in ("plain", "centred")
+        checked(CURVES.show(given, {"compare_centred": one}, SAY).figure) for one in ("plain", "centred")
     )
     assert drawn[0]["y"] == list(centred.data[0].y) != list(plain.data[0].y)
 

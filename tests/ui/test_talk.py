@@ -20,6 +20,7 @@ from components.exhibits.script import read_talk
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.places import Updates
+from components.ui.plots import plot_value
 from components.ui.shell import build
 from components.ui.talk.talk import Show, Talk, build_talk, shows_of
 from tests.exhibits.showing import plain
@@ -101,7 +102,7 @@ def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
     slides = tell(*((show, version) for show in shows))
     for number, (show, slide) in enumerate(zip(shows.values(), slides, strict=True), 1):
         assert slide.above or show.exhibit.codes
-        assert (slide.figure is not None) == show.exhibit.plotted
+        assert bool(slide.figure) == show.exhibit.plotted
         assert len(slide.codes) == len(show.exhibit.codes)
         assert all(slide.codes)
         if show.exhibit.plotted:  # the browser finds a plot's heading by its name
@@ -121,7 +122,7 @@ def test_a_slide_says_what_the_page_says(tell: Tell) -> None:
     look = {"layer": 1, "centred": "centred"}
     reads, similarity = tell(("reads", state), ("similarity", state))
     assert reads.above == VERDICT.show(analysis, look, SAY).html
-    assert similarity.figure == SIMILARITY.show(analysis, look, SAY).figure
+    assert similarity.figure == plot_value(SIMILARITY.show(analysis, look, SAY).figure)
 
 
 @pytest.mark.parametrize("version", ["good", " \n"])

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.exhibits.answer.ordinary import ENDS, SCALE, departures
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, width
 from components.exhibits.draw.style import (
     CHARACTER,
@@ -26,7 +26,7 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import CENTRED, LAYER, View, asked_line, number, reference_name
 from components.texts import Texts
-from components.types import Analysis
+from components.types import Analysis, Floats
 
 ROW = 34  # pixels
 TOP, LEFT = 10, 142
@@ -57,10 +57,11 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
 HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
 
 
-def heatmap_figure(view: View, say: Texts) -> go.Figure:
+def heatmap_figure(view: View, say: Texts) -> Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
     layers, total = view.by_layer.shape
-    cells = go.Heatmap(
+    cells = Trace(
+        type="heatmap",
         **_colours(view, say),
         zmin=-1,
         zmax=1,
@@ -97,23 +98,29 @@ def heatmap_figure(view: View, say: Texts) -> go.Figure:
         shapes=[_frame(view, total), *texts["shapes"]],
         annotations=texts["annotations"],
     )
-    return go.Figure(data=[cells], layout=frame)
+    return Figure(data=[cells], layout=frame)
 
 
 def _colours(view: View, say: Texts) -> dict[str, Any]:
     """The cells: coloured by how far from ordinary they are or, where that is not known, by the cosine."""
     hover = partial(say, "heatmap.hover", token="%{x}", layer="%{y}")
-    values = np.round(view.by_layer, 4).astype(np.float32)
+    values = _rounded(view.by_layer)
     if view.bands is None:
         cosine = hover(value="%{z:.3f}") + "<extra></extra>"
         return {"z": values, "colorscale": DIVERGING, "hovertemplate": cosine}
     return {
-        "z": np.round(departures(view.by_layer, view.bands), 4),
+        "z": _rounded(departures(view.by_layer, view.bands)),
         "customdata": values,
         "colorscale": SCALE,
         "colorbar": {"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},  # of an image
         "hovertemplate": hover(value="%{customdata:.3f}") + "<extra></extra>",
     }
+
+
+def _rounded(by_layer: Floats) -> list[list[float]]:
+    """Values (L + 1, T) with as many digits as anybody sees of them."""
+    rows: list[list[float]] = np.round(by_layer.astype(np.float64), 4).tolist()
+    return rows
 
 
 def _words(view: View, say: Texts) -> str:

@@ -82,7 +82,7 @@ def band_columns(view: View, say: Texts) -> Iterator[tuple[str, Column]]:
     """The ends and the median of the band that is shown, alike in all T rows; none where it is not known."""
     if view.band is not None:
         for end, value in zip(ENDS, view.band, strict=True):
-            yield say(f"table.ordinary_{end}"), [value] * len(view.labels)
+            yield say(f"table.ordinary_{end}"), [value] * len(view.analysis.tokens.text)
 
 
 def all_columns(view: View, say: Texts) -> Iterator[tuple[str, Column]]:

@@ -6,9 +6,9 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import (
     OTHER,
@@ -45,7 +45,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
 OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
 
 
-def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
+def outputs_figure(analysis: Analysis, say: Texts) -> Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
     order = ranked(analysis)[:SHOWN]
     values = [float(analysis.probabilities[index]) for index in order]
@@ -53,7 +53,8 @@ def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
     raw = analysis.problem_type == "regression"
     chosen = [] if analysis.random else chosen_labels(analysis)
     name = say("outputs.raw" if raw else "outputs.probability")
-    bars = go.Bar(
+    bars = Trace(
+        type="bar",
         orientation="h",
         x=[round(value, 6) for value in values],
         y=list(range(len(order))),
@@ -85,7 +86,7 @@ def outputs_figure(analysis: Analysis, say: Texts) -> go.Figure:
         ),
         yaxis=row_axis([escape(shorten(label)) for label in labels]),
     )
-    return go.Figure(data=[bars], layout=frame)
+    return Figure(data=[bars], layout=frame)
 
 
 def ranked(analysis: Analysis) -> list[int]:

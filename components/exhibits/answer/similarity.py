@@ -7,11 +7,11 @@ from math import ceil, floor
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.exhibits.answer.ordinary import band_columns, band_shapes, band_words, beyond
 from components.exhibits.answer.shares import beside_bars, largest_share, share_text
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
 from components.exhibits.draw.style import (
     READ,
@@ -66,10 +66,11 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
 SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CENTRED), width=3)
 
 
-def similarity_figure(view: View, say: Texts) -> go.Figure:
+def similarity_figure(view: View, say: Texts) -> Figure:
     """Horizontal bars for T tokens, the first on top; every row has the same height."""
     total = len(view.labels)
-    bars = go.Bar(
+    bars = Trace(
+        type="bar",
         orientation="h",
         x=[round(float(value), 4) for value in view.similarity],
         y=list(range(total)),
@@ -113,7 +114,7 @@ def similarity_figure(view: View, say: Texts) -> go.Figure:
         **brackets,
     )
     frame["shapes"] += band_shapes(view)
-    return go.Figure(data=[bars], layout=frame)
+    return Figure(data=[bars], layout=frame)
 
 
 def _heading(view: View, say: Texts) -> str:

@@ -12,7 +12,6 @@ from components.exhibits.draw.style import segment_key
 from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.tables import Column, csv_link, data_frame, table_html
 from components.exhibits.view import (
-    CENTRED,
     LAYER,
     View,
     layer_name,
@@ -43,7 +42,7 @@ TABLE = Exhibit(
     style="numbers",
     frame="folded",
     title="table.heading",
-    controls=(LAYER, CENTRED),
+    controls=(LAYER,),
 )
 
 
@@ -83,7 +82,7 @@ def _caption(view: View, say: Texts) -> str:
 def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
     """The same rows as they are read: every cell a text."""
     analysis = view.analysis
-    shown = {
+    shown: dict[str, Column] = {
         "raw": [visible(text) for text in analysis.tokens.text],
         "share": [_share(view, index, say) for index in range(len(view.labels))],
         **{
@@ -91,9 +90,10 @@ def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
             for name, centring in SIMILARITIES
         },
     }
-    rounded = data.assign(**{say(f"table.{name}"): cells for name, cells in shown.items()})
-    wins = analysis.reads.wins is not None
-    return rounded.iloc[:, : ALWAYS + wins].astype(str)
+    texts = {say(f"table.{name}"): cells for name, cells in shown.items()}
+    titles = data.columns[: ALWAYS + (analysis.reads.wins is not None)]
+    columns = (texts.get(title, data.iloc[:, place].map(str)) for place, title in enumerate(titles))
+    return data_frame(zip(titles, columns, strict=True))
 
 
 def _share(view: View, index: int, say: Texts) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.style import CHARACTER, GRID, axis, layout
 from components.exhibits.evidence.intervals import MARKS
@@ -81,7 +81,7 @@ def curves_of(comparison: Comparison, centring: Centring) -> tuple[Curve, ...]:
     return tuple(found)
 
 
-def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> go.Figure:
+def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> Figure:
     """Lines over the relative depth, each with its name at its end."""
     low, high = _range(lines)
     names = tuple(shorten(line.name, NAME) for line in lines)
@@ -115,7 +115,7 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> go.
         ],
         annotations=[_name(name, end) for name, end in zip(names, ends, strict=True)],
     )
-    return go.Figure(data=[_trace(line, index, say) for index, line in enumerate(lines)], layout=frame)
+    return Figure(data=[_trace(line, index, say) for index, line in enumerate(lines)], layout=frame)
 
 
 def _words(lines: Sequence[Curve], say: Texts) -> str:
@@ -183,10 +183,11 @@ def _spread(ends: Sequence[float], low: float, high: float) -> list[float]:
     return [placed[index] for index in range(len(ends))]
 
 
-def _trace(line: Curve, index: int, say: Texts) -> go.Scatter:
+def _trace(line: Curve, index: int, say: Texts) -> Trace:
     colour, symbol, _ = MARKS[index % len(MARKS)]
     last = len(line.values) - 1
-    return go.Scatter(
+    return Trace(
+        type="scatter",
         mode="lines+markers",
         name=escape(line.name),
         x=[round(float(depth), 2) for depth in line.depth],

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import plotly.graph_objects as go
-
+from components.exhibits.draw.figure import Trace
 from components.exhibits.draw.labels import shorten
 from components.exhibits.draw.style import rgb
 
@@ -17,9 +16,7 @@ ALONE = 4  # columns that a single one is placed as if there were, so that it st
 THIN = 0.006  # of the width: what carries nothing can still be seen
 
 
-def ribbon(
-    start: Span, end: Span, top: float, bottom: float, colour: str, lines: Sequence[str]
-) -> go.Scatter:
+def ribbon(start: Span, end: Span, top: float, bottom: float, colour: str, lines: Sequence[str]) -> Trace:
     """A stream from ``start`` at ``top`` to ``end`` at ``bottom``, bent like an S where it moves sideways."""
     samples = 1 if start == end else SAMPLES
     times = [step / samples for step in range(samples + 1)]
@@ -37,21 +34,22 @@ def bar(
     lines: Sequence[str],
     opacity: float = 1.0,
     dashed: bool = False,
-) -> go.Scatter:
+) -> Trace:
     """A rectangle with a frame, which may be ``dashed``; ``opacity`` is that of what it is filled with."""
     left, right = span
     xs, ys = [left, right, right, left, left], [top, top, bottom, bottom, top]
     shape = outline(xs, ys, colour, lines, opacity)
-    shape.line = {"color": colour, "width": 2.5, "dash": "5px,3px" if dashed else "solid"}
-    return shape
+    line = {"color": colour, "width": 2.5, "dash": "5px,3px" if dashed else "solid"}
+    return {**shape, "line": line}
 
 
 def outline(
     xs: Sequence[float], ys: Sequence[float], colour: str, lines: Sequence[str], opacity: float
-) -> go.Scatter:
+) -> Trace:
     """A filled polygon; ``lines`` are shown on pointing at it, and are escaped here."""
     red, green, blue = rgb(colour)
-    return go.Scatter(
+    return Trace(
+        type="scatter",
         mode="lines",
         x=[round(x, 4) for x in xs],
         y=[round(y, 1) for y in ys],

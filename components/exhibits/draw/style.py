@@ -11,8 +11,8 @@ from html import escape
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
+from components.exhibits.draw.figure import Trace
 from components.exhibits.draw.labels import shorten, width
 from components.exhibits.view import View
 from components.texts import Texts
@@ -44,7 +44,6 @@ CHARACTER = 7.4  # pixels per character at the size of a tick label
 def layout(height: int, margin: dict[str, int], **more: Any) -> dict[str, Any]:
     """The layout that all figures start from; ``height`` and ``margin`` in pixels."""
     return {
-        "template": "none",
         "height": height,
         "margin": {"pad": 4, **margin},
         "paper_bgcolor": CLEAR,
@@ -80,9 +79,10 @@ def row_axis(texts: Sequence[str], **more: Any) -> dict[str, Any]:
 
 def written(
     xs: Sequence[float], ys: Sequence[float], texts: Sequence[str], side: str | Sequence[str], **more: Any
-) -> go.Scatter:
+) -> Trace:
     """Escaped texts, each on one ``side`` of its point, in plotly's words; pointing at them does nothing."""
-    return go.Scatter(
+    return Trace(
+        type="scatter",
         mode="text",
         x=xs,
         y=ys,

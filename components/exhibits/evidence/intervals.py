@@ -15,9 +15,8 @@ from math import floor
 from types import MappingProxyType
 from typing import Any
 
-import plotly.graph_objects as go
-
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.draw.style import (
     BACKBONES,
@@ -83,15 +82,14 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
     distinct = {key: evidence.distinct_accuracies(key) for key in evidence.backbones}
     words = _words(evidence, distinct, accuracy_text, say)
-    shown = _plot(evidence, measured, words, heading, title, accuracy_text, say)
+    probes = _figure(evidence, measured, title, accuracy_text, say)
     lines = [_guide(row.accuracy, LINES[row.kind][0]) for row in evidence.beside]
-    probes = go.Figure(shown.figure)
-    figure = go.Figure([*_own_heads(evidence, say), *probes.data], probes.layout)
-    figure.update_layout(shapes=[*figure.layout.shapes, *lines])
-    return replace(shown, figure=figure, data=drawn_data(evidence, say))
+    traces = [*_own_heads(evidence, say), *probes.data]
+    figure = Figure(traces, {**probes.layout, "shapes": [*probes.layout["shapes"], *lines]})
+    return replace(_shown(evidence, figure, words, heading, say), data=drawn_data(evidence, say))
 
 
-def _own_heads(evidence: Evidence, say: Texts) -> list[go.Bar]:
+def _own_heads(evidence: Evidence, say: Texts) -> list[Trace]:
     """The bars of own heads, a little below the dots of the probes."""
     total, start = len(evidence.backbones), _bottom(evidence)
     height = 0.75 / total
@@ -113,7 +111,7 @@ def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
     heading, title = say("evidence.rho_heading"), say("evidence.rho_axis")
     distinct = {key: evidence.distinct_rhos(key) for key in evidence.backbones}
     words = _words(evidence, distinct, number, say)
-    return _plot(evidence, measured, words, heading, title, number, say)
+    return _shown(evidence, _figure(evidence, measured, title, number, say), words, heading, say)
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")
@@ -121,15 +119,7 @@ ACCURACY = Exhibit("accuracy", accuracy, plotted=True, with_summary=True)
 RHO = Exhibit("rho", rho, plotted=True, with_summary=True)
 
 
-def _plot(
-    evidence: Evidence,
-    measured: Measured,
-    words: str,
-    heading: str,
-    title: str,
-    shown: Format,
-    say: Texts,
-) -> Shown:
+def _shown(evidence: Evidence, figure: Figure, words: str, heading: str, say: Texts) -> Shown:
     """Both plots have the numbers of one table; an image names the backbones with their shapes."""
     signs = zip(evidence.backbones, MARKS, strict=False)
     names = "  ".join(f"{sign} {visible(evidence.titles[key])}" for key, (_, _, sign) in signs)
@@ -137,7 +127,7 @@ def _plot(
         heading=heading,
         words=words,
         data=probe_data(evidence, say),
-        figure=_figure(evidence, measured, title, shown, say),
+        figure=figure,
         about=say("away.about_evidence", task=visible(say.name(evidence.task)), backbones=names),
     )
 
@@ -160,7 +150,7 @@ def _words(evidence: Evidence, distinct: Measured, shown: Format, say: Texts) ->
     return say("evidence.description", count=len(evidence.rows), spans=say("list.semicolon").join(spans))
 
 
-def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, say: Texts) -> go.Figure:
+def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, say: Texts) -> Figure:
     """What was ``measured`` of each backbone, under the axis ``title``; ``shown`` writes a value."""
     rows, total = evidence.rows, len(evidence.backbones)
     traces = [_dots(evidence, measured, index, shown, say) for index in range(total)]
@@ -191,7 +181,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         ),
         shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value, "dot")],
     )
-    return go.Figure(data=traces, layout=frame)
+    return Figure(data=traces, layout=frame)
 
 
 def _bottom(evidence: Evidence) -> float:
@@ -200,14 +190,15 @@ def _bottom(evidence: Evidence) -> float:
     return min(0.0, floor(min(lows, default=0.0) / STEP) * STEP)
 
 
-def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say: Texts) -> go.Scatter:
+def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say: Texts) -> Trace:
     """One backbone's estimates; several backbones share a row, one below the other."""
     key, total = evidence.backbones[index], len(evidence.backbones)
     colour, symbol, _ = MARKS[index]
     estimates = measured[key]
     found = [(row, estimates[names[0]]) for row, names in enumerate(evidence.rows) if names[0] in estimates]
     shift = _shift(index, total)
-    return go.Scatter(
+    return Trace(
+        type="scatter",
         mode="markers",
         name=escape(visible(evidence.titles[key])),
         x=[round(estimate.value, 4) for _, estimate in found],

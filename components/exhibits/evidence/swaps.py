@@ -11,9 +11,9 @@ from html import escape
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Trace
 from components.exhibits.draw.labels import one_vector, visible
 from components.exhibits.evidence.evidence import Estimate, Evidence, accuracy_text, holm
 from components.exhibits.evidence.table import (
@@ -49,7 +49,7 @@ class Lane:
     start: float
 
 
-def bars(evidence: Evidence, key: str, lane: Lane, say: Texts) -> list[go.Bar]:
+def bars(evidence: Evidence, key: str, lane: Lane, say: Texts) -> list[Trace]:
     """The own head of a backbone: a frame on its own vector, hatched on those that it was not trained on."""
     own, swapped = evidence.own_head(key), evidence.swapped(key)
     frame = {} if own is None else {NATIVE: own}
@@ -95,7 +95,7 @@ def _bars(
     kind: str,
     marker: Mapping[str, Any],
     say: Texts,
-) -> go.Bar:
+) -> Trace:
     """A bar in every row that has one of the poolings of ``found``, from where the axis starts."""
     placed = [
         (row, names, found[name])
@@ -103,7 +103,8 @@ def _bars(
         if (name := next((one for one in names if one in found), None))
     ]
     estimates = [estimate for *_, estimate in placed]
-    return go.Bar(
+    return Trace(
+        type="bar",
         orientation="h",
         name=f"{escape(visible(evidence.titles[key]))} · {escape(kind)}",
         base=lane.start,

@@ -13,11 +13,11 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.anatomy import Anatomy
 from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.ribbons import Span, bar, bundle, columns, ribbon
 from components.exhibits.draw.style import CHARACTER, OTHER, READ, axis, label_colour, layout, written
@@ -55,7 +55,7 @@ class _Flow:
     say: Texts
     tokens: list[Part]
     classes: list[Part]
-    traces: list[go.Scatter] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
     words: list[tuple[float, float, str]] = field(default_factory=list)  # x, y, escaped text
 
     @property
@@ -83,7 +83,7 @@ def flow(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 FLOW = Exhibit("flow", flow, plotted=True, width=3)
 
 
-def flow_figure(anatomy: Anatomy, say: Texts) -> go.Figure:
+def flow_figure(anatomy: Anatomy, say: Texts) -> Figure:
     """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
     drawn = _Flow(anatomy, say, token_parts(anatomy, say), class_parts(anatomy.analysis, say))
     bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
@@ -101,8 +101,8 @@ def flow_figure(anatomy: Anatomy, say: Texts) -> go.Figure:
     sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
     xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
     texts = written(xs, ys, words, sides, textfont={"size": 16})
-    anchor = go.Scatter(x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
-    return go.Figure(data=[*drawn.traces, texts, anchor], layout=frame)
+    anchor = Trace(type="scatter", x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
+    return Figure(data=[*drawn.traces, texts, anchor], layout=frame)
 
 
 def step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ def _classes(drawn: _Flow, y: float) -> float:
     return y + FAN + NODE + 4
 
 
-def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, opacity: float) -> go.Scatter:
+def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, opacity: float) -> Trace:
     step, lines = drawn.anatomy.steps[index], step_lines(drawn.anatomy, index, drawn.say)
     return bar(span, top, bottom, drawn.colour(index), lines, opacity, dashed=not step.path)
 

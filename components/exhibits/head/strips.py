@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from components.anatomy import Anatomy
 from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.draw.style import DIVERGING, axis, layout, written
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
@@ -72,7 +72,7 @@ def strips(anatomy: Anatomy, say: Texts) -> list[Strip]:
     return [first, *rest]
 
 
-def strips_figure(anatomy: Anatomy, say: Texts) -> go.Figure:
+def strips_figure(anatomy: Anatomy, say: Texts) -> Figure:
     """One row for each strip, from the hidden state down to the logits."""
     rows = strips(anatomy, say)
     height = len(rows) * ROW + 42
@@ -82,14 +82,16 @@ def strips_figure(anatomy: Anatomy, say: Texts) -> go.Figure:
         yaxis=axis(range=[height, 0], showticklabels=False),
         hovermode="closest",
     )
-    traces: list[go.Heatmap | go.Scatter] = []
+    traces: list[Trace] = []
     for row, strip in enumerate(rows):
         over = {"overlaying": "x"} if row else {}
-        frame[f"xaxis{row + 1}"] = axis(range=[-0.5, len(strip.values) - 0.5], showticklabels=False, **over)
+        frame[f"xaxis{_count(row)}"] = axis(
+            range=[-0.5, len(strip.values) - 0.5], showticklabels=False, **over
+        )
         traces.append(_cells(strip, row, say))
     frame[f"xaxis{len(rows) + 1}"] = axis(range=[0, 1], overlaying="x", showticklabels=False)
     traces += _texts(rows, anatomy, say)
-    return go.Figure(data=traces, layout=frame)
+    return Figure(data=traces, layout=frame)
 
 
 def logit_words(anatomy: Anatomy, say: Texts) -> list[str]:
@@ -117,24 +119,30 @@ def _logits(anatomy: Anatomy) -> list[tuple[str, str, str]]:
     ]
 
 
-def _cells(strip: Strip, row: int, say: Texts) -> go.Heatmap:
+def _cells(strip: Strip, row: int, say: Texts) -> Trace:
     top, bound = row * ROW + ROW - STRIP, strip.bound or 1.0
     hover = say(
         "strips.hover", name=escape(strip.name), index="%{x}", total=len(strip.values), value="%{z:.4g}"
     )
-    return go.Heatmap(
-        z=np.array([[float(f"{value:.4g}") for value in strip.values]], dtype=np.float32),
+    return Trace(
+        type="heatmap",
+        z=[[float(f"{value:.4g}") for value in strip.values]],
         y=[top, top + STRIP],
         zmin=-bound,
         zmax=bound,
         colorscale=DIVERGING,
-        xaxis=f"x{row + 1}",
+        xaxis=f"x{_count(row)}",
         hovertemplate=f"{hover}<extra></extra>",
         showscale=False,
     )
 
 
-def _texts(rows: list[Strip], anatomy: Anatomy, say: Texts) -> list[go.Scatter]:
+def _count(row: int) -> str:
+    """What plotly.js counts the axis of a row by: the first has no number."""
+    return str(row + 1) if row else ""
+
+
+def _texts(rows: list[Strip], anatomy: Anatomy, say: Texts) -> list[Trace]:
     """Names above the strips at the left, ranges at the right, labels under the logits."""
     axis_name, total = f"x{len(rows) + 1}", len(rows)
     ys = [row * ROW + ROW - STRIP - 12 for row in range(total)]

@@ -19,14 +19,23 @@ from components.exhibits.panels import ANSWER, HEAD, TOKENS
 from components.exhibits.view import CENTRED, LAYER, View, layer_name, reference_name
 from components.texts import Texts
 from components.types import Analysis
-from components.ui.places import Place, Places, Updates, Widget, build_control, build_places, menu
+from components.ui.classify.looks import key_of, packed
+from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
+
+HIDDEN = ("answered", "looks")  # ids of what only the page's script reads
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The components of the answer; ``shown`` holds the last View, or None before the first."""
+    """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
+
+    ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``packed``:
+    every look at it, or "" while none was wanted.
+    """
 
     shown: gr.State
+    answered: gr.Textbox
+    packed: gr.Textbox
     verdict: gr.HTML
     area: gr.Column
     layer: gr.Slider
@@ -45,12 +54,12 @@ class Answer:
     @property
     def drawn(self) -> list[Any]:
         """What depends on the layer or on another look."""
-        return [self.shown, *(part for place in self._looked_at() for part in place.parts)]
+        return [part for place in self._looked_at() for part in place.parts]
 
     @property
     def all(self) -> list[Any]:
         """Everything that a new analysis may change."""
-        fixed = [self.shown, self.area, self.layer, self.reference]
+        fixed = [self.shown, self.answered, self.packed, self.area, self.layer, self.reference]
         return [*fixed, *(part for panel in self.panels for part in panel.parts)]
 
     def show(self, anatomy: Anatomy, state: State) -> Updates:
@@ -59,6 +68,8 @@ class Answer:
         last = view.analysis.layers
         updates: Updates = {
             self.shown: view,
+            self.answered: key_of(view.analysis),
+            self.packed: "",
             self.area: gr.update(visible=True),
             self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
             self.reference: gr.update(
@@ -70,11 +81,18 @@ class Answer:
         return updates
 
     def look(self, analysis: Analysis, state: State) -> Updates:
-        """Updates for another look at the same analysis."""
-        updates: Updates = {self.shown: View.of(analysis, state)}
-        for place in self._looked_at():
-            updates |= place.show(place.exhibit.shown(analysis, state, self.say), self.say)
-        return updates
+        """Updates that bring every look at an analysis, all but layer and centring as in ``state``."""
+        return {self.packed: packed(self._looked_at(), analysis, state, self.say)}
+
+    def layer_in(self, given: Given) -> int:
+        """The layer that a browser looks at, -1 for the last; who looks at the last one goes on doing so."""
+        shown: View | None = given[self.shown]
+        if shown is None:
+            return LAYER.default
+        last, layer = shown.analysis.layers, shown.layer
+        if given[self.answered] == key_of(shown.analysis):  # else the slider is of an answer before
+            layer = _clamped(given[self.layer], last)
+        return LAYER.default if layer == last else layer
 
     def refuse(self, error: PoolscopeError) -> Updates:
         """Updates for a query that cannot be answered: its reason, and no half-drawn screen."""
@@ -121,7 +139,13 @@ def build_answer(say: Texts) -> Answer:
             with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view"):
                 beside = (lambda: controls.append(_controls(say))) if panel.controls else None
                 panels.append(build_places(panel, say, beside))
-    return Answer(gr.State(None), verdict, area, *controls[0], views, tuple(panels), say)
+    answered, packed = (gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in HIDDEN)
+    return Answer(gr.State(None), answered, packed, verdict, area, *controls[0], views, tuple(panels), say)
+
+
+def _clamped(layer: object, last: int) -> int:
+    """A browser's layer as one that exists; the last if it is no number at all."""
+    return min(max(int(layer), 0), last) if isinstance(layer, int | float) else last
 
 
 def _controls(say: Texts) -> tuple[gr.Slider, gr.Dropdown, Widget]:

@@ -15,33 +15,49 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey) trigger("input"); // Enter alone is gradio's own submit
 });
 
-// Plotly follows the window, not its box: a plot that was drawn in a hidden tab has a width of its own until then.
-let told;
-const tell = () => {
-  cancelAnimationFrame(told);
-  told = requestAnimationFrame(() => window.dispatchEvent(new Event("resize")));
+// Every look at the answer: drawn by the server once somebody goes near the controls, chosen from here.
+const SAME = { __type__: "update" }; // leaves a component as it is
+let packed = "", all = null; // as they came, and unpacked
+let asking = false, missed = false; // whether they are on their way, and the controls were moved meanwhile
+const bring = () => {
+  missed = asking;
+  if (!asking) trigger("expand");
+  asking = true;
 };
-const widths = new WeakMap();
-const boxes = new ResizeObserver((entries) => {
-  for (const { target, contentRect: { width } } of entries) {
-    if (width && widths.get(target) !== width) tell(); // shown for the first time, or again after being hidden
-    widths.set(target, width);
-  }
-});
+const unpacked = (text) => {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+};
+const at = async (count, sent, answered, layer, centred) => { // the values of what is drawn; null without looks
+  if (sent && sent !== packed) [packed, all] = [sent, await unpacked(sent)];
+  if (!sent || all.answered !== answered) return null;
+  const look = all.centrings.indexOf(centred) * all.layers + Math.min(Math.max(layer, 0), all.layers - 1);
+  return all.parts.map(({ values, at: places }) => values[places[look]]);
+};
+window.looks = { // called by gradio
+  moved: async (count, ...given) => {
+    const values = await at(count, ...given);
+    if (!values) bring();
+    return values ?? Array(count).fill(SAME);
+  },
+  came: async (count, ...given) => {
+    asking = false;
+    const values = await at(count, ...given);
+    if (!values && missed) bring(); // they are of an older answer
+    return values ?? Array(count).fill(SAME);
+  },
+};
+const near = ({ target }) => {
+  const answered = document.querySelector("#answered textarea")?.value;
+  if (target.closest?.("#layer, #centred, #heatmap-plot") && all?.answered !== answered && !asking) bring();
+};
+document.addEventListener("pointerover", near);
+document.addEventListener("focusin", near);
 
-// Every redraw makes a new plot: give it its name, and let a click on a row of the heat map choose that layer.
-const dress = (plot) => {
-  const box = plot.closest(".plot");
-  if (!box || plot.dataset.dressed) return;
-  plot.dataset.dressed = "yes";
-  const name = box.id.replace("-plot", "");
-  boxes.observe(box);
-  plot.setAttribute("role", "img");
-  plot.setAttribute("aria-labelledby", `${name}-heading`);
-  plot.setAttribute("aria-describedby", `${name}-description`);
-  box.tabIndex = 0; // long plots scroll in their box, also by keyboard
-  if (name === "heatmap") plot.on("plotly_click", (event) => trigger("select", { layer: event.points[0].y }));
-};
-const look = () => document.querySelectorAll(".plot .js-plotly-plot").forEach(dress);
-new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
-look();
+// A click on a row of the heat map chooses that layer.
+document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {
+  if (name !== "heatmap") return;
+  const slider = document.querySelector("#layer input[type=range]");
+  slider.value = y;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+});

@@ -24,6 +24,7 @@ from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
 from components.ui.classify.download import Download, hub_queue
+from components.ui.classify.looks import connect_looks
 from components.ui.classify.permalink import controls_of, follow, query_of
 from components.ui.classify.question import Question, build_question, to_query
 from components.ui.gradio_internals import scripted_html
@@ -41,7 +42,7 @@ def build_classify(around: Surroundings) -> Classify:
     question = build_question(analyst, examples, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
-    bridge = scripted_html("", BRIDGE, "bridge")  # input: typing paused; select: a layer was clicked
+    bridge = scripted_html("", BRIDGE, "bridge")  # input: typing paused; expand: every look is wanted
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
@@ -66,15 +67,7 @@ def build_classify(around: Surroundings) -> Classify:
     )
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
-    redraw: dict[str, Any] = {
-        "inputs": {tab.answer.shown, tab.answer.layer, *tab.answer.looks.values()},
-        "outputs": [tab.answer.layer, *tab.answer.drawn],
-        "trigger_mode": "always_last",
-        **AT_ONCE,
-    }
-    looked = [tab.answer.layer, *tab.answer.looks.values()]
-    gr.on([part.input for part in looked], tab.look, **redraw)
-    bridge.select(tab.pick_layer, **redraw)
+    connect_looks(tab.answer, bridge, tab.look)
     _connect_hub(tab)
     return tab
 
@@ -117,7 +110,8 @@ class Classify:
     @property
     def inputs(self) -> set[Any]:
         """Everything that an analysis depends on."""
-        looked_at = {self.answer.reference, self.answer.shown, *self.answer.looks.values()}
+        answer = self.answer
+        looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.looks.values()}
         return {*self.question.inputs, self.question.found, *self.download.inputs, *looked_at}
 
     @property
@@ -224,16 +218,11 @@ class Classify:
         return {**question.fill(answered, models), **answer}
 
     def look(self, given: Given) -> Updates:
-        """Draw the last analysis at the layer and with the centring that are chosen now."""
-        return self._look(given, given[self.answer.layer])
-
-    def pick_layer(self, given: Given, event: gr.EventData) -> Updates:
-        """Study the layer whose row was clicked in the heat map."""
+        """Draw the last analysis at every layer and with every centring."""
         shown: View | None = given[self.answer.shown]
-        if shown is None:
+        if shown is None:  # the last question had no answer
             return NOTHING
-        layer = _clamped(event.layer, shown.analysis.layers)
-        return {**self._look(given, layer), self.answer.layer: layer}
+        return self.answer.look(shown.analysis, state_of(self.answer.looks, given))
 
     def respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
         """The answer, or the offer of a backbone that is not here; and the query as it is answered."""
@@ -244,13 +233,6 @@ class Classify:
         refused = answer[self.answer.shown] is None  # a link may come to one beneath a banner of its own
         cleared = {} if refused else {self.banner: ""}
         return {**cleared, **self.download.withdraw(), **answer}, answered
-
-    def _look(self, given: Given, layer: object) -> Updates:
-        shown: View | None = given[self.answer.shown]
-        if shown is None:  # the last question had no answer
-            return NOTHING
-        chosen = _clamped(layer, shown.analysis.layers)
-        return self.answer.look(shown.analysis, self._state(chosen, given))
 
     def _found(self, given: Given) -> tuple[BackboneSpec, ...]:
         """What the visitor looked up, with the latest news of it."""
@@ -273,20 +255,9 @@ class Classify:
             anatomy = self.analyst.anatomy(query)
         except PoolscopeError as error:
             return self.answer.refuse(error), query
-        shown: View | None = given[self.answer.shown]
-        at_last = shown is None or shown.layer == shown.analysis.layers  # and goes on looking at the last one
-        layer = LAYER.default if shown is None or at_last else shown.layer
-        updates = self.answer.show(anatomy, self._state(layer, given))
+        looked_at = {**state_of(self.answer.looks, given), LAYER.key: self.answer.layer_in(given)}
+        updates = self.answer.show(anatomy, looked_at)
         return updates, replace(query, task=anatomy.analysis.query.task)
-
-    def _state(self, layer: int, given: Given) -> State:
-        """How an answer is looked at."""
-        return {**state_of(self.answer.looks, given), LAYER.key: layer}
-
-
-def _clamped(layer: object, last: int) -> int:
-    """A browser's layer as one that exists; the last if it is no number at all."""
-    return min(max(int(layer), 0), last) if isinstance(layer, int | float) else last
 
 
 def _same_tokens(query: Query, other: Query) -> bool:

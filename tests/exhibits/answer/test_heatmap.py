@@ -9,7 +9,7 @@ from components.exhibits.answer.ordinary import departures
 from components.exhibits.exhibit import Shown, heading_html
 from components.texts import load_texts
 from components.types import Analysis, Query
-from tests.exhibits.showing import numbers, rows
+from tests.exhibits.showing import checked, numbers, rows
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -25,19 +25,20 @@ def shown(given: Analysis, layer: int = 6) -> Shown:
 
 def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where_they_are_not() -> None:
     given = analysis(text="not good at all, and not bad")
-    (cells,) = shown(given).figure.data
+    (cells,) = checked(shown(given).figure).data
     np.testing.assert_allclose(cells.customdata, given.similarity, atol=1e-4)  # what pointing at one says
     low, _, high = np.moveaxis(given.ordinary.plain[:, None], 2, 0)
-    assert ((cells.z > 0) == (given.similarity > high)).all()
-    assert ((cells.z < 0) == (given.similarity < low)).all()
-    assert (cells.z > 0).any()
-    assert (cells.z < 0).any()
-    assert (cells.z == 0).any()
-    assert (cells.z[:, 0] == 1).all()  # the reference
+    z = np.array(cells.z)
+    assert ((z > 0) == (given.similarity > high)).all()
+    assert ((z < 0) == (given.similarity < low)).all()
+    assert (z > 0).any()
+    assert (z < 0).any()
+    assert (z == 0).any()
+    assert (z[:, 0] == 1).all()  # the reference
     assert (cells.zmin, cells.zmax) == (-1, 1)
     stops = {place: colour for place, colour in cells.colorscale if abs(place - 0.5) < 0.021}
     assert set(stops) == {0.48, 0.52}
-    assert min(abs(cells.z[cells.z != 0])) / 2 > 0.02  # beyond the grey
+    assert min(abs(z[z != 0])) / 2 > 0.02  # beyond the grey
 
 
 def test_what_is_farther_from_ordinary_has_more_colour() -> None:
@@ -54,7 +55,7 @@ def test_cells_are_the_similarities_on_a_scale_centred_on_zero_where_the_referen
 ) -> None:
     given = FakeAnalyst().analyze(Query("pair", "not good", reference=reference))
     seen = shown(given)
-    (cells,) = seen.figure.data
+    (cells,) = checked(seen.figure).data
     np.testing.assert_allclose(cells.z, given.similarity, atol=1e-4)
     assert (cells.zmin, cells.zmax) == (-1, 1)
     assert "rdinary" not in heading_html(seen, "heatmap", SAY)
@@ -70,18 +71,18 @@ def test_it_says_how_many_cells_are_not_ordinary() -> None:
 
 
 def test_the_layer_under_study_is_framed() -> None:
-    frame = shown(analysis(), 3).figure.layout.shapes[0]
+    frame = checked(shown(analysis(), 3).figure).layout.shapes[0]
     assert (frame.y0, frame.y1, frame.x0, frame.x1) == (2.5, 3.5, -0.5, 3.5)
 
 
 def test_layers_and_tokens_have_names() -> None:
-    layout = shown(analysis()).figure.layout
+    layout = checked(shown(analysis()).figure).layout
     assert list(layout.yaxis.ticktext) == ["0 (embeddings)", "1", "2", "3", "4", "5", "6"]
     assert [text.endswith("[CLS]</b>") for text in layout.xaxis.ticktext] == [True, False, False, False]
 
 
 def test_the_texts_of_a_pair_have_a_line_and_a_name() -> None:
-    layout = shown(analysis("bad")).figure.layout
+    layout = checked(shown(analysis("bad")).figure).layout
     assert [note.text for note in layout.annotations] == ["first text", "second text"]
     assert len(layout.shapes) == 3
 

@@ -7,7 +7,7 @@ from components.exhibits.draw.style import LABELS, OTHER, label_colour
 from components.exhibits.exhibit import Shown
 from components.texts import load_texts
 from components.types import Analysis, Query
-from tests.exhibits.showing import rows
+from tests.exhibits.showing import checked, rows
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -23,7 +23,7 @@ def shown(given: Analysis) -> Shown:
 
 def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
     given = analysis("first")
-    figure = shown(given).figure
+    figure = checked(shown(given).figure)
     assert figure.layout.yaxis.ticktext[0] == given.predicted[0]
     assert list(figure.data[0].marker.color) == [label_colour(given.labels.index(given.predicted[0])), OTHER]
     assert figure.data[0].text[0] == output_text(given, ranked(given)[0])
@@ -31,32 +31,32 @@ def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
 
 
 def test_an_untrained_head_is_grey() -> None:
-    assert set(shown(analysis("untrained")).figure.data[0].marker.color) == {OTHER}
+    assert set(checked(shown(analysis("untrained")).figure).data[0].marker.color) == {OTHER}
 
 
 def test_many_labels_are_cut_at_the_likeliest() -> None:
     given = analysis("many")
-    bars = shown(given).figure.data[0]
+    bars = checked(shown(given).figure).data[0]
     assert len(bars.x) == SHOWN
     assert bars.x[0] == round(float(given.probabilities.max()), 6)
 
 
 def test_several_labels_may_hold_at_once() -> None:
     given = analysis("emotions")
-    colours = [colour for colour in shown(given).figure.data[0].marker.color if colour in LABELS]
+    colours = [colour for colour in checked(shown(given).figure).data[0].marker.color if colour in LABELS]
     assert sorted(colours) == sorted(label_colour(given.labels.index(label)) for label in given.predicted)
 
 
 def test_regression_shows_the_raw_value() -> None:
     given = analysis("score")
-    figure = shown(given).figure
+    figure = checked(shown(given).figure)
     assert figure.layout.xaxis.title.text == "raw value"
     assert figure.layout.xaxis.range[0] <= float(given.probabilities[0]) <= figure.layout.xaxis.range[1]
     assert "%" not in figure.data[0].text[0]
 
 
 def test_logits_show_on_hover() -> None:
-    assert "logit" in shown(analysis("first")).figure.data[0].hovertext[0]
+    assert "logit" in checked(shown(analysis("first")).figure).data[0].hovertext[0]
 
 
 def test_they_are_described_and_the_rest_is_summed_up() -> None:
@@ -65,7 +65,7 @@ def test_they_are_described_and_the_rest_is_summed_up() -> None:
     assert shown(analysis(head="probe", task="topic")).heading == "What does the probe for topic say?"
     body = shown(replace(analysis(), body_trained=False))
     assert body.heading == "What the head says of a body with random weights: random"
-    assert set(body.figure.data[0].marker.color) == {OTHER}
+    assert set(checked(body.figure).data[0].marker.color) == {OTHER}
     assert shown(analysis()).legend == ""
     assert "and 30 labels more, together" in shown(analysis("many")).legend
 

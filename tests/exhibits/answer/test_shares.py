@@ -14,6 +14,7 @@ from components.exhibits.exhibit import Shown
 from components.exhibits.head.parts import token_parts
 from components.texts import languages, load_texts
 from components.types import Analysis, Query, Reads
+from tests.exhibits.showing import checked
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -32,7 +33,7 @@ def plain(shown: Shown) -> str:
 
 
 def hovers(given: Analysis) -> list[str]:
-    figure = SIMILARITY.show(given, {}, SAY).figure
+    figure = checked(SIMILARITY.show(given, {}, SAY).figure)
     assert figure is not None
     return [details[2] for details in figure.data[0].customdata]
 
@@ -91,7 +92,7 @@ def test_every_language_says_the_same_numbers(tag: str) -> None:
 
 
 def beside(given: Analysis) -> list[str]:
-    figure = SIMILARITY.show(given, {}, SAY).figure
+    figure = checked(SIMILARITY.show(given, {}, SAY).figure)
     assert figure is not None
     return [text.partition(" · ")[2] for text in figure.data[0].text]
 

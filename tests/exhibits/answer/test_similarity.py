@@ -10,7 +10,7 @@ from components.exhibits.exhibit import Shown
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Analysis, Query
-from tests.exhibits.showing import numbers, rows
+from tests.exhibits.showing import checked, numbers, rows
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -26,23 +26,23 @@ def shown(given: Analysis, layer: int = 2, centring: Centring = "plain") -> Show
 
 def test_bars_are_the_similarities_in_reading_order_and_repeated_tokens_stay_apart() -> None:
     given = analysis("very very good")
-    (bars,) = shown(given).figure.data
+    (bars,) = checked(shown(given).figure).data
     np.testing.assert_allclose(bars.x, given.similarity[2], atol=1e-4)
     assert list(bars.y) == [0, 1, 2, 3, 4]
 
 
 def test_tokens_that_the_head_reads_have_a_dot_and_their_colour() -> None:
-    figure = shown(analysis("good", "bad")).figure
+    figure = checked(shown(analysis("good", "bad")).figure)
     ticks = figure.layout.yaxis.ticktext
     assert [("●" in tick) for tick in ticks] == [True, False, False, False, False]
     assert list(figure.data[0].marker.color) == [READ, FIRST, SPECIAL, SECOND, SPECIAL]
 
 
 def test_a_pair_is_bracketed() -> None:
-    layout = shown(analysis("not good", "bad")).figure.layout
+    layout = checked(shown(analysis("not good", "bad")).figure).layout
     assert [(shape.y0, shape.y1) for shape in layout.shapes[:2]] == [(0.62, 2.38), (3.62, 4.38)]
     assert [note.text for note in layout.annotations] == ["first text", "second text"]
-    assert len(layout.shapes) - len(shown(analysis()).figure.layout.shapes) == 2
+    assert len(layout.shapes) - len(checked(shown(analysis()).figure).layout.shapes) == 2
 
 
 @pytest.mark.parametrize("centring", CENTRINGS)
@@ -51,7 +51,7 @@ def test_behind_the_bars_is_what_is_ordinary_at_the_layer(centring: Centring) ->
     for layer in range(3):
         low, median, high = map(float, given.ordinary.of(centring)[layer])
         seen = shown(given, layer, centring)
-        band, line = seen.figure.layout.shapes
+        band, line = checked(seen.figure).layout.shapes
         assert (band.x0, band.x1, band.layer, line.x0, line.x1) == (low, high, "below", median, median)
         assert (band.yref, band.y0, band.y1) == ("paper", 0, 1)
         assert SAY("ordinary.band") in seen.legend
@@ -62,7 +62,7 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
     given = analysis("not good at all, and not bad")
     for layer in range(3):
         seen = shown(given, layer, centring)
-        (bars,) = seen.figure.data
+        (bars,) = checked(seen.figure).data
         low, _, high = given.ordinary.of(centring)[layer]
         values = given.cosines(centring)[layer]
         more = [index for index, value in enumerate(values) if index != 0 and value > high]
@@ -77,16 +77,16 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
 @pytest.mark.parametrize("reference", ["pooled", 1])
 def test_of_another_reference_it_is_not_said_what_is_ordinary(reference: str | int) -> None:
     seen = shown(FakeAnalyst().analyze(Query("first", "not good", reference=reference)))
-    assert not seen.figure.layout.shapes
+    assert not checked(seen.figure).layout.shapes
     assert seen.heading.startswith("How similar is each token to ")
     assert not any("rdinary" in text for text in (seen.words, seen.legend, *seen.data.columns))
-    assert not any("<b>" in text for text in seen.figure.data[0].text)
+    assert not any("<b>" in text for text in checked(seen.figure).data[0].text)
 
 
 @pytest.mark.parametrize("centring", CENTRINGS)
 def test_the_axis_stays_put_while_the_layer_moves_and_holds_every_value(centring: Centring) -> None:
     given = analysis("not good at all")
-    (span,) = {shown(given, layer, centring).figure.layout.xaxis.range for layer in range(3)}
+    (span,) = {checked(shown(given, layer, centring).figure).layout.xaxis.range for layer in range(3)}
     assert span[0] <= given.cosines(centring).min() + 1e-4
     assert span[0] <= given.ordinary.of(centring).min() + 1e-4
     assert span[1] > 1
@@ -106,7 +106,7 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     made = FakeAnalyst().analyze(Query("first", "not good", reference="pooled"))
     values = np.ones_like(made.similarity)
     values[0, 1] = lowest
-    axis = shown(replace(made, similarity=values)).figure.layout.xaxis
+    axis = checked(shown(replace(made, similarity=values)).figure).layout.xaxis
     room = axis.range[1] - 1
     assert axis.range[0] == pytest.approx(start - (room if start < 0 else 0))
     assert list(axis.tickvals) == pytest.approx(ticks)
@@ -115,19 +115,19 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
 
 
 def test_the_axis_says_what_it_measures() -> None:
-    titles = [shown(analysis(), centring=one).figure.layout.xaxis.title.text for one in CENTRINGS]
+    titles = [checked(shown(analysis(), centring=one).figure).layout.xaxis.title.text for one in CENTRINGS]
     assert titles[0].startswith("cosine similarity to [CLS],<br>layer 2 of 2")
     assert titles[1].startswith("centred cosine similarity to [CLS],<br>layer 2 of 2")
     assert titles[2].startswith("standardised cosine similarity to [CLS],<br>layer 2 of 2")
 
 
 def test_rows_have_a_fixed_height() -> None:
-    short, long = shown(analysis("a b")).figure, shown(analysis("a b c d e")).figure
+    short, long = checked(shown(analysis("a b")).figure), checked(shown(analysis("a b c d e")).figure)
     assert long.layout.height - short.layout.height == 3 * ROW
 
 
 def test_hover_names_token_place_and_share() -> None:
-    (bars,) = shown(analysis()).figure.data
+    (bars,) = checked(shown(analysis()).figure).data
     assert list(bars.customdata[0]) == ["[CLS]", "added by the tokenizer", "100 %", "[CLS]"]
     assert list(bars.customdata[1]) == ["not", "characters 0 to 3 of the text", "0 %", "not"]
     assert bars.hovertemplate.startswith("%{customdata[0]} · token %{pointNumber}<br>similarity %{x:.3f}<br>")

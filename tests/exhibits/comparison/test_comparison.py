@@ -11,6 +11,7 @@ from components.exhibits.draw.style import LABELS, label_colour
 from components.texts import load_texts
 from components.types import Analysis
 from tests.exhibits.compared import answer, comparison
+from tests.exhibits.showing import checked
 
 NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
 PAGES = {"light": ("#ffffff", "#1e293b"), "dark": ("#1e293b", "#f1f5f9")}  # behind and of the page's text
@@ -68,7 +69,7 @@ def test_a_label_has_the_colour_that_it_has_alone() -> None:
     business = answer([0.1, 0.2, 0.7], topics)
     both = answer([0.9, 0.1, 0.6], emotions, "multi_label")
     for alone in (YES, business, both):
-        bars = outputs_figure(alone, load_texts()).data[0].marker.color
+        bars = checked(outputs_figure(alone, load_texts())).data[0].marker.color
         chosen = [alone.labels[index] for index in chosen_labels(alone)]
         compared = comparison([[alone]]).colours
         assert [compared[label] for label in chosen] == list(bars[: len(chosen)])

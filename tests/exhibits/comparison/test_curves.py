@@ -18,6 +18,7 @@ from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.compared import answer, comparison
+from tests.exhibits.showing import checked
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
@@ -53,7 +54,7 @@ def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> 
 
 def test_the_figure_shows_the_points_and_says_where_they_are() -> None:
     lines = curves_of(compared("first", "pair"), "plain")
-    figure = curves_figure(lines, "plain", SAY)
+    figure = checked(curves_figure(lines, "plain", SAY))
     for line, trace in zip(lines, figure.data, strict=True):
         assert trace.y == pytest.approx(line.values, abs=1e-4)
         assert trace.x[0] == 0
@@ -68,7 +69,7 @@ def test_the_figure_shows_the_points_and_says_where_they_are() -> None:
 @pytest.mark.parametrize("ends", [[0.9] * 5, [0.1, 0.11, 0.12], [1.0, 1.0, -1.0], [0.0] * 8, [0.5]])
 def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
     lines = [Curve(f"b{place}", np.array([0.5, end], dtype=np.float32)) for place, end in enumerate(ends)]
-    figure = curves_figure(lines, "plain", SAY)
+    figure = checked(curves_figure(lines, "plain", SAY))
     low, high = figure.layout.yaxis.range
     pixel = (high - low) / (HEIGHT - figure.layout.margin.t - figure.layout.margin.b)
     heights = sorted(name.y for name in figure.layout.annotations)
@@ -85,16 +86,16 @@ def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
 def test_the_axis_holds_every_value_and_no_more_than_it_needs() -> None:
     def ticks(*values: float) -> list[float]:
         line = Curve("b", np.array(values, dtype=np.float32))
-        return list(curves_figure([line], "plain", SAY).layout.yaxis.tickvals)
+        return list(checked(curves_figure([line], "plain", SAY)).layout.yaxis.tickvals)
 
     assert ticks(0.2, 1.0) == [0, 0.25, 0.5, 0.75, 1]
     assert ticks(-0.1, 0.2) == [-0.25, 0, 0.25]
-    assert len(curves_figure([], "plain", SAY).data) == 0
+    assert len(checked(curves_figure([], "plain", SAY)).data) == 0
 
 
 def test_more_backbones_than_colours_still_differ() -> None:
     line = np.array([0.1, 0.2], dtype=np.float32)
-    figure = curves_figure([Curve(f"b{place}", line) for place in range(12)], "plain", SAY)
+    figure = checked(curves_figure([Curve(f"b{place}", line) for place in range(12)], "plain", SAY))
     looks = {(trace.line.color, trace.line.dash) for trace in figure.data}
     assert len(looks) == 12
 
@@ -102,7 +103,7 @@ def test_more_backbones_than_colours_still_differ() -> None:
 def test_names_from_outside_are_escaped() -> None:
     asked = compared("hostile")
     named = replace(asked, backbones=(replace(asked.backbones[0], title=XSS),))
-    shown = str(curves_figure(curves_of(named, "plain"), "plain", SAY).to_dict())
+    shown = str(checked(curves_figure(curves_of(named, "plain"), "plain", SAY)).to_dict())
     assert "<" not in re.sub(r"</?(b|br|span|extra)>", "", shown)
 
 
@@ -134,7 +135,7 @@ def test_the_file_has_them_for_each_centring() -> None:
 
 def test_the_axis_says_what_was_done_to_the_states() -> None:
     given = compared("first")
-    titles = {shown(given, one).figure.layout.yaxis.title.text for one in CENTRINGS}
+    titles = {checked(shown(given, one).figure).layout.yaxis.title.text for one in CENTRINGS}
     assert titles == {SAY(f"compare.curves_axis_{one}") for one in CENTRINGS}
     assert len(titles) == 3
 
@@ -153,7 +154,7 @@ def test_where_there_is_no_curve_there_is_nothing_to_take_away() -> None:
         html = heading_html(given, "curves", SAY)
         assert "data-export" not in html
         assert html.count(SAY("compare.curves_none")) == 2
-    assert len(alone.figure.data) == 0
+    assert len(checked(alone.figure).data) == 0
     assert before.figure is None
 
 

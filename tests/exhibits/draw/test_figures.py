@@ -8,26 +8,29 @@ from pathlib import Path
 from typing import Any
 
 import gradio
-import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs_version
 
 from components.anatomy import Anatomy
+from components.exhibits.draw.figure import Figure
 from components.exhibits.draw.style import BACKBONES, FIRST, LABELS, OTHER, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Exhibit, Panel
 from components.exhibits.panels import HEAD, TOKENS
 from components.texts import load_texts
 from components.types import Query
+from tests.exhibits.showing import checked
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
 
 
-def figure_of(panel: Panel[Anatomy, Any], exhibit: Exhibit[Any], anatomy: Anatomy) -> go.Figure:
-    return exhibit.show(panel.subject(anatomy), {}, SAY).figure
+def figure_of(panel: Panel[Anatomy, Any], exhibit: Exhibit[Any], anatomy: Anatomy) -> Figure:
+    figure = exhibit.show(panel.subject(anatomy), {}, SAY).figure
+    assert figure is not None
+    return figure
 
 
-FIGURES: dict[str, Callable[[Anatomy], go.Figure]] = {
+FIGURES: dict[str, Callable[[Anatomy], Figure]] = {
     exhibit.name: partial(figure_of, panel, exhibit)
     for panel in (TOKENS, HEAD)
     for exhibit in panel.exhibits
@@ -42,7 +45,7 @@ def anatomy(backbone: str, text: str, text_pair: str = "", pooling: str = "nativ
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
 @pytest.mark.parametrize("pooling", ["native", "mean"])
 def test_128_tokens_and_six_layers_stay_below_40_kilobytes(
-    figure: Callable[[Anatomy], go.Figure], pooling: str
+    figure: Callable[[Anatomy], Figure], pooling: str
 ) -> None:
     long = anatomy("pair", "unquestionably " * 62, "extraordinarily " * 63, pooling)
     assert (len(long.analysis.tokens.text), long.analysis.layers) == (128, 6)
@@ -50,19 +53,32 @@ def test_128_tokens_and_six_layers_stay_below_40_kilobytes(
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
-def test_backgrounds_are_clear_and_nothing_zooms(figure: Callable[[Anatomy], go.Figure]) -> None:
-    layout = figure(anatomy("first", "not good")).layout
+def test_backgrounds_are_clear_and_nothing_zooms(figure: Callable[[Anatomy], Figure]) -> None:
+    layout = checked(figure(anatomy("first", "not good"))).layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
     assert layout.xaxis.fixedrange
     assert layout.yaxis.fixedrange
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
-def test_markup_from_outside_is_escaped(figure: Callable[[Anatomy], go.Figure]) -> None:
+def test_markup_from_outside_is_escaped(figure: Callable[[Anatomy], Figure]) -> None:
     hostile = anatomy("hostile", f"a {XSS} b", XSS)
     shown = json.dumps(json.loads(figure(hostile).to_json()))
 
     assert "<" not in re.sub(r"</?(b|br|i|span|extra)\b[^<>]*>", "", shown)
+
+
+@pytest.mark.parametrize("wrong", [Figure([{"type": "bar", "width": "thin"}], {}), Figure([], {"hight": 3})])
+def test_plotly_checks_what_is_drawn(wrong: Figure) -> None:
+    with pytest.raises(ValueError, match=r"Invalid"):
+        checked(wrong)
+
+
+def test_json_of_a_figure_is_safe_in_a_script_and_has_no_number_that_is_none() -> None:
+    drawn = Figure([{"type": "bar", "x": [float("nan"), float("inf"), 0.5], "text": "</script>"}], {})
+    text = drawn.to_json()
+    assert "<" not in text
+    assert json.loads(text)["data"] == [{"type": "bar", "x": [None, None, 0.5], "text": "</script>"}]
 
 
 @pytest.mark.parametrize("colour", [READ, FIRST, SECOND, SPECIAL, OTHER, *LABELS, *BACKBONES])

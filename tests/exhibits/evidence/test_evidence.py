@@ -14,7 +14,7 @@ from components.exhibits.evidence.table import PROBES
 from components.results import CosineResult, ProbeResult, Results
 from components.texts import load_texts
 from tests.exhibits.compared_html import words
-from tests.exhibits.showing import records
+from tests.exhibits.showing import checked, records
 from tests.ui.fake_results import BACKBONES, LEARNED, fake_results
 
 RESULTS = fake_results()
@@ -130,7 +130,7 @@ def test_the_table_names_one_vector_together() -> None:
     found = records(PROBES.show(chosen, {}, SAY))
     assert [row["pooling"] for row in found] == [one_vector(row) for row in chosen.rows]
     assert (found[0]["pooling"], found[0]["p"], found[0]["p, Holm"]) == ("native = cls = first", "", "")
-    drawn = ACCURACY.show(chosen, {}, SAY).figure
+    drawn = checked(ACCURACY.show(chosen, {}, SAY).figure)
     assert drawn.layout.yaxis.ticktext[0] == "<b>native = cls =<br>first</b>"
     assert len(drawn.data[0].x) == len(chosen.rows) == len(found)
     sentence = words(FINDINGS.show(chosen, {}, SAY).html)

@@ -9,7 +9,7 @@ from components.exhibits.evidence.intervals import ACCURACY, LEGEND, MARKS, RHO
 from components.exhibits.exhibit import Shown
 from components.results import Results
 from components.texts import Texts, load_texts
-from tests.exhibits.showing import rows
+from tests.exhibits.showing import checked, rows
 from tests.ui.fake import XSS
 from tests.ui.fake_results import BACKBONES, fake_results
 
@@ -53,16 +53,18 @@ def expected(estimates: dict[str, Estimate]) -> dict[str, object]:
 @pytest.mark.parametrize("total", [1, 2, 5])
 def test_dots_and_intervals_are_the_results(total: int) -> None:
     chosen = evidence(total)
-    assert drawn(accuracy(chosen).figure, chosen) == [
+    assert drawn(checked(accuracy(chosen).figure), chosen) == [
         expected(chosen.accuracies(key)) for key in chosen.backbones
     ]
-    assert drawn(rho(chosen).figure, chosen) == [expected(chosen.rhos(key)) for key in chosen.backbones]
+    assert drawn(checked(rho(chosen).figure), chosen) == [
+        expected(chosen.rhos(key)) for key in chosen.backbones
+    ]
 
 
 def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
     chosen = evidence(1)
     accuracies, rhos = chosen.accuracies(BACKBONES[0]), chosen.rhos(BACKBONES[0])
-    left, right = accuracy(chosen).figure, rho(chosen).figure
+    left, right = checked(accuracy(chosen).figure), checked(rho(chosen).figure)
     assert list(left.data[1].text) == [accuracy_text(accuracies[row].value) for row in chosen.poolings]
     assert list(right.data[1].text)[-2:] == ["–", "–"]
     assert left.layout.shapes[0].x0 == accuracies["cls"].value
@@ -72,9 +74,9 @@ def test_one_backbone_has_its_numbers_beside_it_and_a_line_at_cls() -> None:
 @pytest.mark.parametrize("total", [1, 5])
 def test_lines_stand_at_what_needs_no_network(total: int) -> None:
     chosen = evidence(total)
-    lines = [shape.x0 for shape in accuracy(chosen).figure.layout.shapes if shape.line.dash != "dot"]
+    lines = [shape.x0 for shape in checked(accuracy(chosen).figure).layout.shapes if shape.line.dash != "dot"]
     assert lines == [0.51, 0.74]
-    assert [shape for shape in rho(chosen).figure.layout.shapes if shape.line.dash != "dot"] == []
+    assert [shape for shape in checked(rho(chosen).figure).layout.shapes if shape.line.dash != "dot"] == []
     legend = LEGEND.show(chosen, {}, SAY).html
     assert "always the most frequent label: 51.0 %" in legend
     assert "logistic regression on which words occur: 74.0 %" in legend
@@ -83,7 +85,7 @@ def test_lines_stand_at_what_needs_no_network(total: int) -> None:
 @pytest.mark.parametrize("total", [1, 5])
 def test_both_plots_have_the_same_rows_and_the_same_scale(total: int) -> None:
     chosen = evidence(total)
-    left, right = accuracy(chosen).figure.layout, rho(chosen).figure.layout
+    left, right = checked(accuracy(chosen).figure).layout, checked(rho(chosen).figure).layout
     assert left.xaxis.range == right.xaxis.range == (0, 1)
     assert left.yaxis.ticktext == right.yaxis.ticktext
     assert left.height == right.height
@@ -93,12 +95,12 @@ def test_both_plots_have_the_same_rows_and_the_same_scale(total: int) -> None:
 def test_what_is_below_zero_is_not_cut_off() -> None:
     row = replace(RESULTS.cosines[0], rho=-0.1, low=-0.3, high=0.1)
     chosen = select(Results((), RESULTS.probes, (row,)), "topic", BACKBONES[:1], {})
-    assert accuracy(chosen).figure.layout.xaxis.range == (-0.5, 1)
-    assert rho(chosen).figure.layout.xaxis.range == (-0.5, 1)
+    assert checked(accuracy(chosen).figure).layout.xaxis.range == (-0.5, 1)
+    assert checked(rho(chosen).figure).layout.xaxis.range == (-0.5, 1)
 
 
 def test_five_backbones_differ_in_colour_and_in_shape_and_stay_small() -> None:
-    for figure in (accuracy(evidence(5)).figure, rho(evidence(5)).figure):
+    for figure in (checked(accuracy(evidence(5)).figure), checked(rho(evidence(5)).figure)):
         assert len({dots.marker.color for dots in figure.data}) == len(MARKS)
         assert len({dots.marker.symbol for dots in figure.data}) == len(MARKS)
         assert len(figure.to_json().encode()) <= 40_000
@@ -109,7 +111,7 @@ def test_five_backbones_differ_in_colour_and_in_shape_and_stay_small() -> None:
 def test_names_from_outside_are_escaped() -> None:
     probe = replace(RESULTS.probes[0], backbone="b", task=XSS, pooling=XSS)
     chosen = select(Results((), (probe,), ()), XSS, ("b",), {"b": XSS})
-    shown = str(accuracy(chosen).figure.to_dict())
+    shown = str(checked(accuracy(chosen).figure).to_dict())
     assert "<" not in re.sub(r"</?(b|br|span|extra)\b[^<>]*>", "", shown)
 
 

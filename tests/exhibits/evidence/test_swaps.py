@@ -13,7 +13,7 @@ from components.exhibits.tables import to_csv
 from components.results import SwapResult
 from components.texts import load_texts
 from tests.exhibits.compared_html import words
-from tests.exhibits.showing import records, saved
+from tests.exhibits.showing import checked, records, saved
 from tests.ui.fake_results import fake_results
 
 SAY = load_texts()
@@ -33,7 +33,7 @@ def of(key: str = TUNED) -> list[SwapResult]:
 @pytest.mark.parametrize("backbones", [(TUNED,), ("bert-sentiment", "gpt2-sentiment", "roberta-pretrained")])
 def test_hatched_bars_end_where_the_swaps_do(backbones: tuple[str, ...]) -> None:
     chosen = evidence(*backbones)
-    drawn = ACCURACY.show(chosen, {}, SAY).figure.data
+    drawn = checked(ACCURACY.show(chosen, {}, SAY).figure).data
     hatched = [bar for bar in drawn if bar.type == "bar" and bar.marker.pattern.shape]
     tuned = [key for key in backbones if of(key)]
     assert len(hatched) == len(tuned)
@@ -58,7 +58,7 @@ def test_the_legend_names_the_mark_only_where_it_is_drawn() -> None:
     assert MARK in LEGEND.show(evidence(), {}, SAY).html
     for other in (evidence("bert-pretrained"), evidence(task="topic"), evidence(task="paraphrase")):
         assert MARK not in LEGEND.show(other, {}, SAY).html
-        assert not [bar for bar in ACCURACY.show(other, {}, SAY).figure.data if bar.type == "bar"]
+        assert not [bar for bar in checked(ACCURACY.show(other, {}, SAY).figure).data if bar.type == "bar"]
 
 
 def test_probes_are_ranked_as_if_there_were_no_swap() -> None:
@@ -119,8 +119,13 @@ def test_without_any_swap_the_table_says_so() -> None:
 def test_an_axis_that_does_not_start_at_zero_says_so() -> None:
     negative = replace(RESULTS, cosines=(replace(RESULTS.cosines[0], rho=-0.1, low=-0.3, high=0.1),))
     chosen = select(negative, "sentiment", ("bert-pretrained",), {})
-    titles = [exhibit.show(chosen, {}, SAY).figure.layout.xaxis.title.text for exhibit in (ACCURACY, RHO)]
+    titles = [
+        checked(exhibit.show(chosen, {}, SAY).figure).layout.xaxis.title.text for exhibit in (ACCURACY, RHO)
+    ]
     assert titles[0].endswith("(the axis starts at −50.0 %)")
     assert titles[1].endswith("(the axis starts at −0.50)")
-    usual = [exhibit.show(evidence(), {}, SAY).figure.layout.xaxis.title.text for exhibit in (ACCURACY, RHO)]
+    usual = [
+        checked(exhibit.show(evidence(), {}, SAY).figure).layout.xaxis.title.text
+        for exhibit in (ACCURACY, RHO)
+    ]
     assert not any("starts" in title for title in usual)

@@ -14,7 +14,7 @@ from components.exhibits.head.flow import FLOW, LINE, TRUNK, step_lines
 from components.exhibits.head.parts import CLASSES, TOKENS, class_parts, token_parts
 from components.texts import load_texts
 from components.types import Query, Reads
-from tests.exhibits.showing import numbers, rows
+from tests.exhibits.showing import checked, numbers, rows
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
@@ -26,7 +26,7 @@ def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> An
 
 
 def drawn(given: Anatomy) -> go.Figure:
-    return FLOW.show(given, {}, SAY).figure
+    return checked(FLOW.show(given, {}, SAY).figure)
 
 
 def reading(given: Anatomy, share: Any) -> Anatomy:

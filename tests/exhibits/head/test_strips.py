@@ -8,7 +8,7 @@ from components.anatomy import Anatomy, Step
 from components.exhibits.head.strips import STRIPS, logit_words, strips
 from components.texts import load_texts
 from components.types import Query, Reads
-from tests.exhibits.showing import numbers, rows
+from tests.exhibits.showing import checked, numbers, rows
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
@@ -19,7 +19,7 @@ def anatomy(backbone: str = "first", text: str = "not good") -> Anatomy:
 
 
 def drawn(given: Anatomy) -> go.Figure:
-    return STRIPS.show(given, {}, SAY).figure
+    return checked(STRIPS.show(given, {}, SAY).figure)
 
 
 def test_a_strip_for_the_hidden_state_and_one_after_each_step() -> None:

@@ -1,0 +1,66 @@
+// Draws every plot of the page: into the same element whenever its figure changes, and not before it is shown.
+// Stands in the page's head. Plotly is gradio's own, which comes with the page's one gr.Plot.
+
+// What is now, with those parts of before that are equal: Plotly draws anew what is another array or object.
+const kept = (before, now) => {
+  if (before === now || typeof now !== "object" || typeof before !== "object" || !before || !now) return now;
+  const keys = Object.keys(now);
+  let same = Array.isArray(before) === Array.isArray(now) && Object.keys(before).length === keys.length;
+  for (const key of keys) {
+    now[key] = kept(before[key], now[key]);
+    same &&= now[key] === before[key];
+  }
+  return same ? before : now;
+};
+
+// Plotly writes into what it is given: its defaults for axes, for example.
+const copied = (layout) => Object.fromEntries(Object.entries(layout).map(
+  ([key, value]) => [key, typeof value === "object" && !Array.isArray(value) ? { ...value } : value],
+));
+
+window.drawPlot = (element, props, watch) => {
+  const box = element.closest(".plot");
+  const name = box.id.replace(/-plot$/, "");
+  const plot = element.firstElementChild;
+  let drawn = null; // the figure as it stands there
+  let value; // its JSON
+  let width = 0, wide = 0; // of the box: now, and when it was drawn
+
+  plot.setAttribute("role", "img");
+  plot.setAttribute("aria-labelledby", `${name}-heading`);
+  plot.setAttribute("aria-describedby", `${name}-description`);
+  box.tabIndex = 0; // long plots scroll in their box, also by keyboard
+
+  let due = 0;
+  const soon = () => { // once all parts of the page have changed that change with it
+    due ||= requestAnimationFrame(draw);
+  };
+  const draw = () => {
+    due = 0;
+    if (!width) return; // hidden: drawn when it is shown
+    if (!window.Plotly) {
+      soon();
+      return;
+    }
+    if (value === props.value) {
+      if (drawn && wide !== width) window.Plotly.Plots.resize(plot);
+    } else if (props.value) {
+      const first = !drawn;
+      drawn = kept(drawn, JSON.parse(props.value));
+      window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true });
+      if (first) plot.on("plotly_click", ({ points: [{ x, y }] }) => {
+        plot.dispatchEvent(new CustomEvent("poolscope:picked", { bubbles: true, detail: { name, x, y } }));
+      });
+    } else {
+      if (drawn) window.Plotly.purge(plot);
+      drawn = null;
+    }
+    value = props.value;
+    wide = width;
+  };
+  watch("value", soon);
+  new ResizeObserver(([{ contentRect }]) => {
+    width = contentRect.width;
+    soon();
+  }).observe(box);
+};
