@@ -136,6 +136,9 @@ QUEUE_EVENT = re.compile(r"/gradio_api/(queue/join|(run|api)/\w+/?)")  # the pag
 CANCEL_OR_RESET = re.compile(r"/gradio_api/(cancel|reset)/?")  # the page: nobody waits for an answer any more
 RUNS_A_FUNCTION = re.compile(r"/gradio_api/(queue/join|call/|mcp)")  # as the beginning of a path
 READS_QUERY = re.compile(r"/theme\.css|/gradio_api/(queue/data|theme\.css|mcp(/.*)?)")
+# Gradio keeps what it told the first who asked of the whole app, with the address that they called it by; of
+# one page it does not. All endpoints are the first page's.
+FIXED_QUERIES = {"/gradio_api/info": b"page=", "/gradio_api/info/": b"page="}
 ROUTES: Mapping[str, re.Pattern[str]] = {  # by method; MCP answers only where the owner has turned it on
     "GET": re.compile(
         r"/(assets|static|svelte)/[^\\\0]+|/(favicon\.ico|robots\.txt|manifest\.json|theme\.css|config/?)"

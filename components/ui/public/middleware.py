@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from components.errors import PoolscopeError
 from components.texts import Texts, languages
 from components.ui.gradio_internals import (
+    FIXED_QUERIES,
     QUEUE_FULL,
     READS_QUERY,
     ROUTES,
@@ -128,7 +129,7 @@ class GuardMiddleware:
         if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not READS_QUERY.fullmatch(path):
-            scope["query_string"] = b""
+            scope["query_string"] = FIXED_QUERIES.get(path, b"")
         if method != "POST":
             return
         if int(headers.get("content-length", "0")) > self._max_body_bytes:
