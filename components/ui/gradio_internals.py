@@ -6,6 +6,7 @@ it; tests/browser/test_internals.py checks what gradio_selectors.toml lists, wha
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from abc import ABCMeta
@@ -19,6 +20,7 @@ from typing import Any, cast
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.context import LocalContext
+from gradio.exceptions import ComponentProcessingError
 from gradio.routes import App, ORJSONResponse
 from gradio.state_holder import SessionState, StateHolder
 from starlette.datastructures import Headers
@@ -27,6 +29,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
 from components.ui.gradio_queue import Listeners, keep_fair
+
+logger = logging.getLogger(__name__)
 
 # Serving
 
@@ -92,6 +96,24 @@ def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **optio
     page.launch(
         prevent_thread_lock=True, _app=GuardedApp(lambda app: guard(Listeners(app, page._queue))), **options
     )
+
+
+def refuse_values(page: gr.Blocks, refusal: Callable[[], str]) -> None:
+    """Have a value that a component does not take refused in the words of ``refusal``.
+
+    Gradio raises what its components raise of it, which stands in the log with what was typed.
+    """
+    preprocess = page.preprocess_data
+
+    async def refusing(*given: Any, **named: Any) -> list[Any]:
+        try:
+            values: list[Any] = await preprocess(*given, **named)
+        except (gr.Error, ComponentProcessingError) as error:
+            logger.info("refused: a value that a component does not take")
+            raise gr.Error(refusal(), print_exception=False) from error
+        return values
+
+    page.preprocess_data = refusing  # type: ignore[method-assign]  # of this page alone
 
 
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:

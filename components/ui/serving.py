@@ -15,8 +15,11 @@ from components.ui.gradio_internals import (
     REMOVE_BASE,
     SAME_FOR_ALL,
     block_functions,
+    current_headers,
     launch_guarded,
+    refuse_values,
 )
+from components.ui.public.locale import request_texts
 from components.ui.public.middleware import PAGES, GuardMiddleware
 from components.ui.public.plain import PlainMiddleware, plain_functions
 from components.ui.public.rate_limit import Rates
@@ -50,6 +53,7 @@ def serve(page: gr.Blocks, settings: Settings, ready: Callable[[], bool]) -> Non
         if function.fn is not None:
             streams, asks = function.types_generator, function.concurrency_id in ASKING
             function.fn = _limited(function.fn, streams, settings.seconds, monitor if asks else None)
+    refuse_values(page, lambda: request_texts(current_headers())("refusal.value"))
     page.queue(
         max_size=settings.waiting,
         default_concurrency_limit=AT_WORK,

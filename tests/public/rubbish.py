@@ -39,3 +39,11 @@ posts = st.sampled_from(
 ).map("/gradio_api/{}".format) | st.sampled_from(
     ("/analyze", "/anatomy", "/compare", "/find", "/fetch")
 )  # fmt: skip
+ODD_VALUES = (
+    *(None, True, -1, 0, 10**9, 1.5, "", "x", "[CLS]", "9" * 400, [], ["x"], [1], ["bert-sentiment"] * 3),
+    "not good " * 3,
+)
+ODD_EVENTS = (
+    *(None, {}, {"query": 1}, {"query": "layer=x&backbone=%00"}, {"query": "?" * 50, "page": 3, "whole": 7}),
+    *({"link": 5}, {"index": "a", "value": {}}, {"key": []}, {"_data": {"a": 1}}, "x", 1, []),
+)

@@ -93,7 +93,7 @@ class Links:
         What the link leaves out stays as it is: a quick visitor may have set it by now. After a step back in
         the browser's history (``event.whole``) it is as on arrival.
         """
-        state, faults = from_link(str(event.query), self.controls)
+        state, faults = from_link(_sent(event, "query"), self.controls)
         whole = getattr(event, "whole", None) is True
         updates: Updates = {self.banner: ""}
         for tab in self.tabs.values():
@@ -109,7 +109,7 @@ class Links:
 
         It is made anew of the link, which must be without a fault: a report of anything else would mislead.
         """
-        query, page = str(event.query), str(event.page)
+        query, page = _sent(event, "query"), _sent(event, "page")
         state, faults = from_link(query, self.controls)
         if faults:
             raise faults[0]
@@ -123,7 +123,7 @@ class Links:
     def draw_code(self, event: gr.EventData) -> str:
         """The QR code of the present link, or why there is none."""
         try:
-            return code(event.link, self.say)
+            return code(_sent(event, "link"), self.say)
         except PoolscopeError as error:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
 
@@ -134,6 +134,11 @@ class Links:
         items = "".join(f"<li>{escape(visible(fault.said(self.say)))}</li>" for fault in faults)
         heading = escape(self.say("link.faults"))
         return f'<div class="notices" role="status"><strong>{heading}</strong><ul>{items}</ul></div>'
+
+
+def _sent(event: gr.EventData, name: str) -> str:
+    """What the page's script sent with an event; "" if it sent nothing of that name."""
+    return str(getattr(event, name, ""))
 
 
 def _set(state: State, linked: Iterable[Linked]) -> list[Linked]:

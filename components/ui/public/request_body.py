@@ -37,9 +37,11 @@ def endpoints_of(page: gr.Blocks) -> dict[str | int, Endpoint]:
     """The functions of a page by their number and, where they are public, by name as well."""
     found: dict[str | int, Endpoint] = {}
     for number, function in block_functions(page).items():
+        if function.fn is None:  # run by the browser alone
+            continue
         fields = tuple(f"data[{position}]" for position in range(len(function.inputs)))
         found[number] = Endpoint(fields, fields)
-        if function.api_visibility == "public" and function.fn is not None:
+        if function.api_visibility == "public":
             parameters = inspect.signature(function.fn).parameters
             required = [name for name, one in parameters.items() if one.default is one.empty]
             found[str(function.api_name)] = Endpoint(tuple(parameters), tuple(required))
@@ -93,7 +95,7 @@ def _queue_event(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint])
     return {
         "data": _data(given, endpoints[number].fields),
         "fn_index": number,
-        "event_data": given.get("event_data"),
+        "event_data": _event_data(given),
         "trigger_id": trigger if isinstance(trigger, int) else None,
         **_session(given, required=True),
     }
@@ -114,6 +116,14 @@ def _number(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]) -> i
     if isinstance(number, bool) or not isinstance(number, int) or number not in endpoints:
         raise PoolscopeError("fn_index", number, "errors.function")
     return number
+
+
+def _event_data(given: dict[str, Any]) -> dict[str, Any]:
+    """What a script or a component says of its event."""
+    said = given.get("event_data")
+    if said is not None and not isinstance(said, dict):
+        raise PoolscopeError("event_data", said, "errors.object")
+    return said or {}
 
 
 def _data(given: dict[str, Any], fields: Sequence[str]) -> list[Any]:
