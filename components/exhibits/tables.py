@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 Column = Sequence[object] | NDArray[Any]
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
+# What a spreadsheet takes for the beginning of a formula; Excel takes the full-width ones, too.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:

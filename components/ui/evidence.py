@@ -38,7 +38,7 @@ def build_evidence(around: Surroundings) -> EvidenceTab:
     parts = Parts(*chosen, build_places(PANEL, say, first=(first, {})))
     tab = EvidenceTab(results, names, say, around.banner, parts)
     gr.on(
-        [part.input for part in chosen],
+        [parts.task.blur, parts.backbones.input],  # a menu of one choice says "input" twice
         tab.choose,
         inputs=set(chosen),
         outputs=[around.banner, *tab.outputs],

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import gradio as gr
 from gradio.block_function import BlockFunction
@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Scope
 
 from components.ui.gradio_queue import Listeners, keep_fair
 
+C = TypeVar("C", bound=gr.components.Component)
 logger = logging.getLogger(__name__)
 
 # Serving
@@ -184,26 +185,31 @@ def is_unknown_stream(error: RuntimeError) -> bool:
     return isinstance(error.__cause__, HTTPException)
 
 
-# Menus
+# Menus and sliders
 
 
-def _as_sent(_menu: gr.Dropdown, payload: Any) -> Any:
+def _as_sent(_part: gr.components.Component, payload: Any) -> Any:
     """What the browser sent."""
     return payload
 
 
-# A dropdown that takes what a browser sends. Gradio's own raises an error if that is not among the choices
-# that it has by then; but an answer may take a choice away while an event that still holds it is on its way,
-# as a menu reports a choice more than once. Whoever reads the value says what is wrong with it.
-#
-# It is made without gradio's metaclass, which writes a .pyi file beside the source of every component class.
-# To the browser it is a dropdown: ``is_template`` makes gradio name it after the class it is derived from.
-CandidDropdown: type[gr.Dropdown] = ABCMeta.__new__(
-    type(gr.Dropdown),
-    "CandidDropdown",
-    (gr.Dropdown,),
-    {"__module__": __name__, "is_template": True, "preprocess": _as_sent},
-)
+def _candid(kind: type[C]) -> type[C]:
+    """Components that take what a browser sends.
+
+    Gradio's own raise an error if that is not among the choices or within the bounds that they have by then;
+    but an answer may change these while an event that still holds it is on its way. Whoever reads the value
+    says what is wrong with it.
+
+    They are made without gradio's metaclass, which writes a .pyi file beside the source of every component
+    class. To the browser they are of the same ``kind``: ``is_template`` makes gradio name them after it.
+    """
+    own = {"__module__": __name__, "is_template": True, "preprocess": _as_sent}
+    made: type[C] = ABCMeta.__new__(type(kind), f"Candid{kind.__name__}", (kind,), own)
+    return made
+
+
+CandidDropdown = _candid(gr.Dropdown)
+CandidSlider = _candid(gr.Slider)
 
 # The page in the browser
 

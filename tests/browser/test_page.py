@@ -40,6 +40,20 @@ def test_another_pooling_changes_the_verdict_and_marks_every_token(visitor: Visi
     )
 
 
+def test_a_choice_is_sent_once(visitor: Visitor) -> None:
+    asked = visitor.questions
+    visitor.choose("pooling", "mean · average of all tokens")
+    expect(visitor.verdict).to_contain_text("given the mean vector")
+    visitor.waits_for_the_server()
+    assert visitor.questions == asked + 1
+    visitor.page.locator("#pooling input").focus()
+    visitor.page.keyboard.press("Home")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.verdict).to_contain_text("reads 1 of")
+    visitor.waits_for_the_server()
+    assert visitor.questions == asked + 2
+
+
 def test_another_text_is_analysed_by_a_key_or_after_a_pause(visitor: Visitor) -> None:
     before = "acting"
     for word, key in (("wonderful", "Enter"), ("awful", "Control+Enter"), ("splendid", None)):

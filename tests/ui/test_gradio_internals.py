@@ -22,6 +22,7 @@ from components.ui import gradio_internals
 from components.ui.gradio_internals import (
     ROUTES,
     CandidDropdown,
+    CandidSlider,
     GuardedApp,
     block_functions,
     current_headers,
@@ -244,3 +245,11 @@ def test_a_menu_takes_what_a_browser_sends_and_is_a_dropdown_to_it() -> None:
     assert type(menu)(**{**menu.constructor_args, "render": False}).preprocess("2") == "2"
     files = Path(gradio_internals.__file__).parent.glob("*.pyi")
     assert not [*files], "gradio writes a stub beside its source"
+
+
+def test_so_does_a_slider_whose_bounds_an_answer_may_change() -> None:
+    with pytest.raises(gr.Error, match="maximum"):  # what it is for
+        gr.Slider(0, 2, 1, render=False).preprocess(6)
+    slider = CandidSlider(0, 2, 1, render=False)
+    assert slider.preprocess(6) == 6
+    assert slider.get_block_name() == "slider"

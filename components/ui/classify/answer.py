@@ -20,6 +20,7 @@ from components.exhibits.view import CENTRED, LAYER, View, layer_name, reference
 from components.texts import Texts
 from components.types import Analysis
 from components.ui.classify.looks import key_of, packed
+from components.ui.gradio_internals import CandidSlider
 from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
 
 HIDDEN = ("answered", "looks")  # ids of what only the page's script reads
@@ -151,7 +152,7 @@ def _clamped(layer: object, last: int) -> int:
 def _controls(say: Texts) -> tuple[gr.Slider, gr.Dropdown, Widget]:
     """How to look at the answer. The layers and the tokens to choose from come with each answer."""
     with gr.Column(elem_id="view", elem_classes="card"):
-        layer = gr.Slider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
+        layer = CandidSlider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
         reference = menu("reference", say("view.reference"), [("cls", "cls")], "cls")
         centred = build_control(CENTRED, say)
     return layer, reference, centred

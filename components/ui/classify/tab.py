@@ -55,7 +55,8 @@ def build_classify(around: Surroundings) -> Classify:
     }
     asked = [question.text.submit, question.pair.submit, bridge.input]
     menus = [question.pooling, question.head, question.task, tab.answer.reference]
-    chosen = [question.backbone.change, *(menu.input for menu in menus)]  # the page chooses backbones, too
+    # With each choice a menu loses the focus once, and says "input" twice. The page chooses backbones, too.
+    chosen = [question.backbone.change, *(menu.blur for menu in menus)]
     gr.on([*asked, *chosen], tab.ask, **model)
     arrival = {"inputs": {*tab.inputs, download.arrived}, "outputs": [*model["outputs"], question.found]}
     download.arrived.change(tab.arrive, **{**model, **arrival})
@@ -169,7 +170,7 @@ class Classify:
             query = replace(query, reference="cls")  # an index means nothing among other tokens
         models = self.question.models(given[self.question.found])
         if shown and query == shown.analysis.query and given[self.download.offered] is None:
-            # a menu reports a choice more than once, the second time with what was given up for it
+            # a menu was left without a choice, or was late to hear what was given up for it
             return NOTHING if asked == query else self.question.explain(asked, query, models)
         answer, answered = self.respond(query, given, models)
         return {**self.question.explain(asked, answered, models), **answer}
