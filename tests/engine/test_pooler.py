@@ -112,8 +112,8 @@ def test_programs_print_the_same(tiny_family: Callable[..., BackboneSpec], famil
     backbone, source, trained, expected = answered(tiny_family(family), pooling="pooler")
     assert backbone.pooler is not None
     assert backbone.pooler.heads == (family in OWN_PROGRAM)
-    np.testing.assert_allclose(printed(source), expected, atol=1e-5)
-    before, after = printed(trained)
+    np.testing.assert_allclose(printed(source, backbone.spec), expected, atol=1e-5)
+    before, after = printed(trained, backbone.spec)
     assert after < before
     if family in OWN_PROGRAM:
         assert "stands behind the pooling pooler" in trained

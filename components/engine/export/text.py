@@ -68,9 +68,12 @@ def file(blocks: Iterable[str]) -> str:
 
 
 def place(path: str) -> str:
-    """A path, from Poolscope's folder on where it lies in there; with / on every system."""
+    """A path from Poolscope's folder on, with / on every system; of one elsewhere its name alone.
+
+    Where the owner of a server keeps a checkpoint is nobody else's business.
+    """
     whole = Path(path)
-    return (whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else whole).as_posix()
+    return whole.relative_to(ROOT).as_posix() if whole.is_relative_to(ROOT) else whole.name
 
 
 def located(spec: BackboneSpec) -> str:
@@ -78,7 +81,7 @@ def located(spec: BackboneSpec) -> str:
     if spec.source == "hub":
         return f"CHECKPOINT = {literal(spec.location)}\nREVISION = {literal(spec.revision or 'main')}"
     inside = Path(spec.location).is_relative_to(ROOT)
-    hint = "run this from Poolscope's folder, or name your own copy" if inside else "or your own copy"
+    hint = "run this from Poolscope's folder, or name your own copy" if inside else "where your copy of it is"
     return f"# {hint}\nCHECKPOINT = {literal(place(spec.location))}"
 
 

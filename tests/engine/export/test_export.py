@@ -154,6 +154,9 @@ def exported(asked: Engine, engine: Engine, tmp_path_factory: pytest.TempPathFac
     for name, query in QUERIES.items():
         anatomy = (engine if name in BUNDLED else asked).anatomy(query)
         source = anatomy.module if name in MODULES else anatomy.program
+        backbone = anatomy.analysis.backbone
+        for path in (backbone.location, backbone.probes or "") if name not in BUNDLED else ():
+            source = source.replace(f" = {json.dumps(Path(path).name)}\n", f" = {json.dumps(path)}\n")
         (folder / f"{name}.py").write_text(source, encoding="utf-8", newline="")
         analyses[name] = anatomy.analysis
     deeper = deeper_cut()

@@ -2,7 +2,8 @@
 
 import io
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +22,9 @@ POOLED = ("albert", "bart", "big_bird", "gpt_neox", "modernbert", "squeezebert",
 INSIDE = ("t5", "t5gemma", "longformer", "canine", "perceiver", "funnel")
 
 
-def printed(source: str) -> list[float]:
-    with redirect_stdout(io.StringIO()) as output:
+def printed(source: str, spec: BackboneSpec) -> list[float]:
+    """What a program prints as probabilities, run where the folder of its checkpoint is."""
+    with chdir(Path(spec.location).parent), redirect_stdout(io.StringIO()) as output:
         exec(compile(source, "exported", "exec"), {"__name__": "__main__"})
     return [float(line.rsplit(": ", 1)[1]) for line in output.getvalue().splitlines() if ": " in line]
 
@@ -31,7 +33,9 @@ def printed(source: str) -> list[float]:
 def test_the_own_head_as_a_program(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
     backbone = load(tiny_family(family))
     examined = examine(backbone, Query(family, TEXT))
-    np.testing.assert_allclose(printed(program(examined)), analyse(examined).probabilities, atol=1e-5)
+    np.testing.assert_allclose(
+        printed(program(examined), backbone.spec), analyse(examined).probabilities, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("family", POOLED)
@@ -40,8 +44,8 @@ def test_a_swap_and_a_module(tiny_family: Callable[..., BackboneSpec], family: s
     with repeatable(backbone.model):
         examined = examine(backbone, Query(family, TEXT, pooling="first_last_avg"))
         expected, source = analyse(examined).probabilities, module(examined)
-    np.testing.assert_allclose(printed(program(examined)), expected, atol=1e-5)
-    before, after = printed(source)
+    np.testing.assert_allclose(printed(program(examined), backbone.spec), expected, atol=1e-5)
+    before, after = printed(source, backbone.spec)
     assert after < before
 
 
@@ -51,3 +55,11 @@ def test_what_cannot_be_taken_home_says_why(tiny_family: Callable[..., BackboneS
     for source in (program(examined), module(examined)):
         assert all(line.startswith("# ") for line in source.splitlines())
         assert "no body that runs by itself" in source
+
+
+def test_nobody_is_told_where_a_checkpoint_lies(tiny_family: Callable[..., BackboneSpec]) -> None:
+    spec = tiny_family("albert")
+    examined = examine(load(spec), Query("albert", TEXT))
+    for source in (program(examined), module(examined)):
+        assert f'CHECKPOINT = "{Path(spec.location).name}"' in source
+        assert str(Path(spec.location).parent) not in source
