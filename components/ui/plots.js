@@ -43,7 +43,7 @@ window.drawPlot = (element, props, watch) => {
       return;
     }
     if (value === props.value) {
-      if (drawn && wide !== width) window.Plotly.Plots.resize(plot);
+      if (drawn && wide !== width) window.Plotly.relayout(plot, { autosize: true });
     } else if (props.value) {
       const first = !drawn;
       drawn = kept(drawn, JSON.parse(props.value));

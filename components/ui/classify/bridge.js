@@ -28,21 +28,22 @@ const unpacked = (text) => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 };
-const at = async (count, sent, answered, layer, centred) => { // the values of what is drawn; null without looks
+const at = async (sent, answered, layer, centred) => { // the values of what is drawn; null without looks
   if (sent && sent !== packed) [packed, all] = [sent, await unpacked(sent)];
-  if (!sent || all.answered !== answered) return null;
-  const look = all.centrings.indexOf(centred) * all.layers + Math.min(Math.max(layer, 0), all.layers - 1);
+  if (all?.answered !== answered) return null;
+  const last = all.layers - 1, typed = Number.isFinite(layer) ? Math.trunc(layer) : last;
+  const look = all.centrings.indexOf(centred) * all.layers + Math.min(Math.max(typed, 0), last);
   return all.parts.map(({ values, at: places }) => values[places[look]]);
 };
 window.looks = { // called by gradio
   moved: async (count, ...given) => {
-    const values = await at(count, ...given);
+    const values = await at(...given);
     if (!values) bring();
     return values ?? Array(count).fill(SAME);
   },
   came: async (count, ...given) => {
     asking = false;
-    const values = await at(count, ...given);
+    const values = await at(...given);
     if (!values && missed) bring(); // they are of an older answer
     return values ?? Array(count).fill(SAME);
   },
