@@ -15,6 +15,7 @@ from components.engine.examine import examine
 from components.engine.jobs import Analyze, Compare, Dissect, Job
 from components.engine.machine import total
 from components.engine.repeatable import repeatable
+from components.engine.safety.running import told
 from components.engine.version import version
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
@@ -30,15 +31,16 @@ class Measurer:
 
     def run(self, job: Job[Any]) -> Any:
         """The answer to a job, of the type that it says; afterwards every model is as it was."""
-        backbone = self.checkpoints.get(job.spec, job.version)
-        with repeatable(backbone.model):
-            match job:
-                case Analyze():
-                    return self._analyze(backbone, job)
-                case Dissect():
-                    return self._dissect(backbone, job)
-                case Compare():
-                    return self._compare(backbone, job)
+        with told(job.spec):
+            backbone = self.checkpoints.get(job.spec, job.version)
+            with repeatable(backbone.model):
+                match job:
+                    case Analyze():
+                        return self._analyze(backbone, job)
+                    case Dissect():
+                        return self._dissect(backbone, job)
+                    case Compare():
+                        return self._compare(backbone, job)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
 
     def features(
