@@ -20,7 +20,7 @@ from transformers import (
 )
 
 from components.engine.backbone import Backbone
-from components.engine.checkpoint_files import TOKENIZER
+from components.engine.checkpoint_files import CONFIG, TOKENIZER
 from components.engine.cut import NOISES, body_alone, find_cut, per_token
 from components.engine.hub.cache import folder as here
 from components.engine.internals.torch_internals import seeded
@@ -51,7 +51,7 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     raise RefusalError.
     """
     folder = here(spec)
-    if not spec.available or folder is None:
+    if folder is None or not (spec.available or (folder / CONFIG).exists()):
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
     try:
         return _loaded(spec, folder, make_room)

@@ -9,7 +9,7 @@ from components.anatomy import Anatomy
 from components.engine.analysis import analyse, pooled_features
 from components.engine.anatomy.dissect import dissect
 from components.engine.backbone import Backbone
-from components.engine.checkpoints import Checkpoints
+from components.engine.checkpoints import Checkpoints, give_back
 from components.engine.compare import cells
 from components.engine.examine import examine
 from components.engine.jobs import Analyze, Compare, Dissect, Job
@@ -17,6 +17,7 @@ from components.engine.machine import total
 from components.engine.repeatable import repeatable
 from components.engine.safety.running import told
 from components.engine.version import version
+from components.errors import PoolscopeError
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
 
@@ -31,6 +32,14 @@ class Measurer:
 
     def run(self, job: Job[Any]) -> Any:
         """The answer to a job, of the type that it says; afterwards every model is as it was."""
+        try:
+            return self._ran(job)
+        except PoolscopeError:
+            if job.spec.source != "bundled":
+                give_back()  # what was allocated before it was refused
+            raise
+
+    def _ran(self, job: Job[Any]) -> Any:
         with told(job.spec):
             backbone = self.checkpoints.get(job.spec, job.version)
             with repeatable(backbone.model):
