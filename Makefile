@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test static bench load pictures
+.PHONY: run check test static bench load siege pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
@@ -28,6 +28,9 @@ bench: $(VENV)/test.stamp
 
 load: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks.room
+
+siege: $(VENV)/test.stamp
+	$(BIN)/python -m tests.siege
 
 pictures: $(VENV)/test.stamp
 	$(BIN)/python -m tests.screenshots

@@ -12,22 +12,19 @@ def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components.engine.desk import Desk
+    from components.engine.engine import Here
     from components.settings import Settings
     from components.ui.serving import serve
     from components.ui.shell import build
+    from components.workers.apart import Apart
+    from components.workers.workers import Workers, among_guests, at_home
     from components.zero_gpu import add_gpu, lent
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
-    if settings.workers == 0:
-        from components.engine.engine import Engine
-
-        analyst: Desk = Engine(settings)
-    else:
-        from components.workers.workers import Workers
-
-        analyst = Desk(settings, Workers(settings))
+    home = Workers(settings, at_home(settings)) if settings.workers != 0 else Here(settings, sharers=2)
+    analyst = Desk(settings, Apart(home, Workers(settings, among_guests(settings))))
     page = build(analyst, talk=settings.talk)
     if lent():
         add_gpu(page)

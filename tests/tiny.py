@@ -76,7 +76,7 @@ def checkpoint(
 ) -> BackboneSpec:
     """Save a random checkpoint with weights large enough that every token tells."""
     common = {"vocab_size": len(WORDS), "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
-    whole = AutoConfig.for_model(model_type, **common, **SIZE[size], **config)
+    whole = AutoConfig.for_model(model_type, **{**common, **SIZE[size], **config})
     torch.manual_seed(0)
     make = AutoModel if headless else AutoModelForSequenceClassification
     model = make.from_config(whole)

@@ -34,6 +34,10 @@ TOKENIZER_FILES = (  # every file that a tokenizer may read, of those that a che
     "merges.txt",
     "entity_vocab.json",
 )
+PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
+LARGEST = 4_000_000  # bytes of a config, and of an index
+LONGEST = 200  # characters of a class's name
+DIGITS, LABEL = 9, 1_000  # of a label's number, and characters of its name
 JsonObject = dict[str, Any]
 
 
@@ -50,8 +54,13 @@ def parse_object(text: str | bytes) -> JsonObject:
 
 
 def read_object(file: Path) -> JsonObject:
-    """The object in ``file``; {} where there is no such file, or none that holds a JSON object."""
+    """The object in ``file``; {} where there is no such file, or none that holds a JSON object.
+
+    What is no plain file may never end, and a longer one is none that this process should read.
+    """
     try:
+        if not file.is_file() or file.stat().st_size > LARGEST:
+            return {}
         text = file.read_bytes()
     except FileNotFoundError:  # never downloaded, or deleted a moment ago
         return {}
@@ -61,15 +70,17 @@ def read_object(file: Path) -> JsonObject:
 def architecture(config: JsonObject) -> str:
     """The class that a checkpoint was saved as, or ""."""
     names = config.get("architectures")
-    return str(names[0]) if isinstance(names, list) and names else ""
+    name = names[0] if isinstance(names, list) and names else ""
+    return name if isinstance(name, str) and len(name) <= LONGEST else ""
 
 
 def labels(config: JsonObject) -> tuple[str, ...]:
-    """The names of its labels by number, or () where it has none."""
+    """The names of its labels by number, or () where it has none, or some that would be refused."""
     names = config.get("id2label")
-    if not isinstance(names, dict) or not all(key.isdecimal() for key in names):
+    if not isinstance(names, dict) or not all(key.isdecimal() and len(key) <= DIGITS for key in names):
         return ()
-    return tuple(str(names[key]) for key in sorted(names, key=int))
+    told = tuple(str(names[key]) for key in sorted(names, key=int))
+    return told if all(len(label) <= LABEL for label in told) else ()
 
 
 def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject]) -> tuple[str, ...]:
@@ -103,5 +114,5 @@ def _parts(index: JsonObject) -> tuple[str, ...]:
     """The files that an index names, in order; () where it names none or anything else."""
     named = index.get("weight_map")
     names = list(named.values()) if isinstance(named, dict) else []
-    plain = all(isinstance(name, str) and re.fullmatch(r"\w[\w.-]*\.safetensors", name) for name in names)
+    plain = all(isinstance(name, str) and re.fullmatch(PART, name) for name in names)
     return tuple(sorted(set(names))) if plain else ()

@@ -21,7 +21,7 @@ class Checkpoints:
     """Loaded checkpoints, ``budget`` bytes of weights at most; the least recently used leaves first."""
 
     def __init__(self, budget: int) -> None:
-        self._budget = budget
+        self.budget = budget
         self._loaded: OrderedDict[tuple[str, str | None, Version], Backbone] = OrderedDict()
 
     def get(self, spec: BackboneSpec, version: Version = ()) -> Backbone:
@@ -38,10 +38,10 @@ class Checkpoints:
 
     def _make_room(self, needed: int) -> None:
         """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
-        if needed > self._budget:
-            raise RefusalError("refusals.memory", needed=needed / MB, budget=self._budget / MB)
-        leaves = self.resident + needed > self._budget
-        while self.resident + needed > self._budget:
+        if needed > self.budget:
+            raise RefusalError("refusals.memory", needed=needed / MB, budget=self.budget / MB)
+        leaves = self.resident + needed > self.budget
+        while self.resident + needed > self.budget:
             self._loaded.popitem(last=False)
         if leaves:
             give_back()

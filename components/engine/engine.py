@@ -44,10 +44,13 @@ class Engine(Desk):
 
 
 class Here:
-    """Runs jobs in this process, in the thread that asks, one after the other."""
+    """Runs jobs in this process, in the thread that asks, one after the other.
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    ``sharers``: how many share the memory for checkpoints.
+    """
+
+    def __init__(self, settings: Settings, sharers: int = 1) -> None:
+        self._settings, self._sharers = settings, sharers
         self.turn = threading.Lock()
         self._ready, self._closed = threading.Event(), threading.Event()
 
@@ -93,4 +96,4 @@ class Here:
         """Who runs them; torch loads when this is first asked for."""
         from components.engine.measurer import Measurer
 
-        return Measurer(self._settings.memory)
+        return Measurer(self._settings.memory, self._sharers)

@@ -19,6 +19,7 @@ from components.engine.heads import Outputs, own_outputs, probe_outputs
 from components.engine.ordinary import CENTRINGS, Ordinary
 from components.engine.pooling import States
 from components.engine.probes import Probe, read_probe
+from components.engine.safety.refusal import lacks_memory
 from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
 from components.errors import PoolscopeError
@@ -166,6 +167,8 @@ def _run(backbone: Backbone, encoded: Encoded) -> Pass:
     try:
         kept = backbone.run(encoded.inputs)
     except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
+        if lacks_memory(error):
+            raise
         reason = (str(error) or type(error).__name__).splitlines()[0]
         given = Sentence("errors.tokens", count=len(encoded.tokens.text))
         raise PoolscopeError("text", given, "errors.fails", reason=reason) from error

@@ -20,7 +20,7 @@ from transformers import (
 )
 
 from components.engine.backbone import Backbone
-from components.engine.checkpoint_files import TOKENIZER
+from components.engine.checkpoint_files import CONFIG, TOKENIZER
 from components.engine.cut import NOISES, body_alone, find_cut, per_token
 from components.engine.hub.cache import folder as here
 from components.engine.internals.torch_internals import seeded
@@ -31,6 +31,7 @@ from components.engine.repeatable import repeatable
 from components.engine.safety.documents import read_config
 from components.engine.safety.refusal import RefusalError, foreign, forget
 from components.engine.safety.stated import check_sizes
+from components.engine.safety.tokenizing import check_tokenizer
 from components.engine.safety.vocabulary import check_growth, check_vocabulary
 from components.engine.safety.weights import check_enough, check_finite, opened, size, skeleton
 from components.errors import PoolscopeError
@@ -50,7 +51,7 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     raise RefusalError.
     """
     folder = here(spec)
-    if not spec.available or folder is None:
+    if folder is None or not (spec.available or (folder / CONFIG).exists()):
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
     try:
         return _loaded(spec, folder, make_room)
@@ -62,6 +63,7 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
 def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) -> Backbone:
     check_sizes(folder)
     config = read_config(folder)
+    check_tokenizer(folder)
     with opened(folder) as tensors:
         empty = skeleton(config)
         check_enough(tensors, empty)

@@ -9,13 +9,15 @@ from components.anatomy import Anatomy
 from components.engine.analysis import analyse, pooled_features
 from components.engine.anatomy.dissect import dissect
 from components.engine.backbone import Backbone
-from components.engine.checkpoints import Checkpoints
+from components.engine.checkpoints import Checkpoints, give_back
 from components.engine.compare import cells
 from components.engine.examine import examine
 from components.engine.jobs import Analyze, Compare, Dissect, Job
 from components.engine.machine import total
 from components.engine.repeatable import repeatable
+from components.engine.safety.running import told
 from components.engine.version import version
+from components.errors import PoolscopeError
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
 
@@ -30,15 +32,24 @@ class Measurer:
 
     def run(self, job: Job[Any]) -> Any:
         """The answer to a job, of the type that it says; afterwards every model is as it was."""
-        backbone = self.checkpoints.get(job.spec, job.version)
-        with repeatable(backbone.model):
-            match job:
-                case Analyze():
-                    return self._analyze(backbone, job)
-                case Dissect():
-                    return self._dissect(backbone, job)
-                case Compare():
-                    return self._compare(backbone, job)
+        try:
+            return self._ran(job)
+        except PoolscopeError:
+            if job.spec.source != "bundled":
+                give_back()  # what was allocated before it was refused
+            raise
+
+    def _ran(self, job: Job[Any]) -> Any:
+        with told(job.spec):
+            backbone = self.checkpoints.get(job.spec, job.version)
+            with repeatable(backbone.model):
+                match job:
+                    case Analyze():
+                        return self._analyze(backbone, job)
+                    case Dissect():
+                        return self._dissect(backbone, job)
+                    case Compare():
+                        return self._compare(backbone, job)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
 
     def features(

@@ -17,6 +17,7 @@ import numpy as np
 from components.centring import Bands, Centring
 from components.engine.backbone import Backbone
 from components.engine.repeatable import repeatable
+from components.engine.safety.refusal import lacks_memory
 from components.engine.similarity import Numbers, cosines
 from components.engine.states import alike, batch_states
 from components.errors import PoolscopeError
@@ -130,6 +131,8 @@ def _sample(backbone: Backbone, sentences: Sequence[str]) -> _Sample:
                 cls.append(states.cls.numpy())
         except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
             reason = (str(error) or type(error).__name__).splitlines()[0]
+            if lacks_memory(error):
+                raise
             raise PoolscopeError("backbone", backbone.spec.key, "errors.fails", reason=reason) from error
         batches.append(tuple(layer.numpy() for layer in states.layers))
     if not all(np.isfinite(batch[-1]).all() for batch in batches):

@@ -13,19 +13,25 @@ from typing import Any
 
 from components.engine.jobs import Job
 from components.errors import PoolscopeError
+from components.workers.limits import limit
 
 PROTOCOL = pickle.HIGHEST_PROTOCOL
 READY = b""  # what a worker sends first
+ENDING = 1.0  # seconds from the end of its pipe to that of the process
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
 
 
 @dataclass(frozen=True)
 class Duties:
-    """What a worker is for: its part of ``memory``, as one of ``sharers``, and what it runs ``first``."""
+    """What a worker is for: its part of ``memory``, as one of ``sharers``, and what it runs ``first``.
+
+    ``working``: how many bytes it may take besides its part, or None where nothing limits it.
+    """
 
     memory: int | None
     sharers: int
     first: Job[Any] | None
+    working: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,11 @@ class Reply:
 
 
 class WorkerDiedError(Exception):
-    """The process ended before it had an answer."""
+    """The process ended before it had an answer; ``crash`` is the signal, where it was one of its own."""
+
+    def __init__(self, crash: str = "") -> None:
+        self.crash = crash
+        super().__init__(crash)
 
 
 class WorkerLateError(Exception):
@@ -79,7 +89,7 @@ class Worker:
         try:
             self._pipe.send(question)
         except OSError as error:
-            raise WorkerDiedError from error
+            raise WorkerDiedError(self._crash()) from error
         if not self._pipe.poll(seconds):
             raise WorkerLateError
         reply: Reply = pickle.loads(self._received())
@@ -116,16 +126,26 @@ class Worker:
         try:
             return self._pipe.recv_bytes()
         except (EOFError, OSError) as error:
-            raise WorkerDiedError from error
+            raise WorkerDiedError(self._crash()) from error
+
+    def _crash(self) -> str:
+        """The signal that ended the process: SIGSEGV, for example; "" for SIGKILL, which somebody sent."""
+        self._process.join(ENDING)
+        code = self._process.exitcode or 0
+        crashed = code < 0 and -code not in (signal.SIGKILL, signal.SIGTERM)
+        return signal.Signals(-code).name if crashed else ""
 
 
 def serve(pipe: Connection, duties: Duties) -> None:
     """Run what comes through ``pipe``, until it is closed: all that happens in the process of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
     os.environ.setdefault(THREADS, "1")  # before torch is loaded
+    os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
     from components.engine.measurer import Measurer
 
     measurer = Measurer(duties.memory, duties.sharers)
+    if duties.working is not None:
+        limit(measurer.checkpoints.budget + duties.working)
     if duties.first is not None:
         _reply(measurer, duties.first)
     try:
@@ -146,5 +166,5 @@ def _reply(measurer: Any, question: Job[Any] | Classifies) -> Reply:
         return Reply(pickle.dumps(measurer.run(question), PROTOCOL))
     except PoolscopeError as error:
         return Reply(refusal=error)
-    except Exception:
+    except BaseException:  # Rust's panics are no Exception
         return Reply(fault=traceback.format_exc())

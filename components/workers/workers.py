@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.analyst import PATIENCE
@@ -15,25 +16,55 @@ from components.engine.machine import cores
 from components.errors import PoolscopeError
 from components.settings import Settings
 from components.workers.answers import Answers
+from components.workers.limits import working
 from components.workers.pool import Pool, PoolClosedError, Turn
 from components.workers.worker import Classifies, Duties, Worker, WorkerDiedError, WorkerLateError
 
 MOST = 8  # workers, where the owner does not say how many
 
 
+@dataclass(frozen=True)
+class Staff:
+    """How many workers there are; ``sharers`` of the memory in all, and bytes for their ``answers``.
+
+    ``working``: bytes that each may take to compute with, or None where nothing limits it.
+    """
+
+    size: int
+    sharers: int
+    answers: int
+    working: int | None = None
+
+
+def at_home(settings: Settings) -> Staff:
+    """For the bundled checkpoints."""
+    size, guests = _size(settings), among_guests(settings)
+    return Staff(size, guests.sharers, settings.answers - guests.answers)
+
+
+def among_guests(settings: Settings) -> Staff:
+    """For what anybody may have made: half as many, each with a limit."""
+    home = _size(settings)
+    size = max(1, home // 2)
+    return Staff(size, max(1, home) + size, settings.answers // 3, working())
+
+
+def _size(settings: Settings) -> int:
+    return min(cores(), MOST) if settings.workers is None else settings.workers
+
+
 class Workers:
     """Runs jobs in processes of their own, and keeps their answers. Several threads may ask."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, staff: Staff) -> None:
         self._seconds = settings.seconds
-        self._size = min(cores(), MOST) if settings.workers is None else settings.workers
-        self._duties = Duties(settings.memory, self._size, None)
-        self._pool = Pool(self._hired, self._size, settings.seconds)
-        self._answers = Answers(settings.answers, self._pool.end)
+        self._duties = Duties(settings.memory, staff.sharers, None, staff.working)
+        self._pool = Pool(self._hired, staff.size, settings.seconds)
+        self._answers = Answers(staff.answers, self._pool.end)
 
     def open(self, first: Job[Any] | None) -> None:
         """Begin the processes, and return at once; ``first`` is what each runs before it can be asked."""
-        self._duties = Duties(self._duties.memory, self._size, first)
+        self._duties = replace(self._duties, first=first)
         self._pool.open()
 
     def ready(self) -> bool:
@@ -66,6 +97,8 @@ class Workers:
         try:
             yield
         except WorkerDiedError as error:
+            if error.crash:
+                raise PoolscopeError("backbone", asked, "errors.crashed", signal=error.crash) from error
             raise PoolscopeError("backbone", asked, "errors.died") from error
         except PoolClosedError as error:
             raise PoolscopeError("backbone", asked, "errors.stopping") from error

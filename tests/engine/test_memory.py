@@ -124,9 +124,9 @@ def test_the_machine_has_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_owner_sets_the_budget() -> None:
-    assert Measurer(123 * MB).checkpoints._budget == 123 * MB
-    assert Measurer(None).checkpoints._budget == machine.total() // 2
-    assert Measurer(120 * MB, sharers=3).checkpoints._budget == 40 * MB
+    assert Measurer(123 * MB).checkpoints.budget == 123 * MB
+    assert Measurer(None).checkpoints.budget == machine.total() // 2
+    assert Measurer(120 * MB, sharers=3).checkpoints.budget == 40 * MB
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is resident")

@@ -1,6 +1,8 @@
 """Workers are processes of their own: they say what the engine says, and one that dies harms nobody else."""
 
 import os
+import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
@@ -18,14 +20,14 @@ from components.engine.engine import Engine
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
+from components.workers.pool import Pool
 from components.workers.worker import WorkerDiedError, WorkerLateError
-from components.workers.workers import Workers
+from components.workers.workers import Workers, at_home
 from tests.tiny import checkpoint
 
 TEXT = "The plot is thin, but the actors are a delight."
 KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
-STUCK = ("one", "two")  # their PIPE is a named pipe that nobody writes to
-PIPE = "tokenizer_config.json"
+STUCK = ("one", "two")  # which are asked while their workers stand still
 CLOCKS = {"milliseconds"}
 LONG = 300  # seconds, at most, that a worker takes to begin on a machine with much else to do
 
@@ -52,14 +54,12 @@ def is_kept(answer: Analysis, first: Analysis) -> bool:
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Two workers; the five backbones for sentiment, and two that get stuck while they are loaded."""
+    """Two workers; the five backbones for sentiment, and two more."""
     folder = tmp_path_factory.mktemp("workers")
     places = {key: ASSETS / "models" / key for key in KEYS}
     for name in STUCK:
         places[name] = folder / name
         checkpoint(places[name])
-        (places[name] / PIPE).rename(places[name] / "kept")
-        os.mkfifo(places[name] / PIPE)
     lines = [f'[{key}]\ntitle = "{key}"\ntask = "sentiment"\npath = "{path}"' for key, path in places.items()]
     catalogue = folder / "backbones.toml"
     catalogue.write_text("\n".join(lines), encoding="utf-8")
@@ -68,7 +68,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 @pytest.fixture(scope="module")
 def desk(settings: Settings) -> Iterator[Desk]:
-    workers = Workers(settings)
+    workers = Workers(settings, at_home(settings))
     desk = Desk(settings, workers)
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = str(torch.get_num_threads())  # as this process has them
@@ -153,7 +153,7 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
         raise error
 
     settings = Settings(workers=1, seconds=7)
-    workers = Workers(settings)  # none of which has begun
+    workers = Workers(settings, at_home(settings))  # none of which has begun
     monkeypatch.setattr(workers._pool, "run", fail)
     desk = Desk(settings, workers)
     with pytest.raises(PoolscopeError, match=f"backbone: 'gpt2-sentiment' was given; {told}"):
@@ -164,23 +164,30 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
         workers.classifies("bert")
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes make a worker wait")
-def test_who_leaves_ends_the_work_and_others_go_on(settings: Settings, desk: Desk) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="signals make a worker stand still")
+def test_who_leaves_ends_the_work_and_others_go_on(desk: Desk) -> None:
+    pool = _pool(desk)
+    while len(pool._idle) < 2:
+        threading.Event().wait(0.01)
+    workers = {worker._process.pid: worker for worker in pool._idle}
+    for pid in workers:
+        os.kill(pid or 0, signal.SIGSTOP)
     patience = {name: Future[None]() for name in STUCK}
     told = {name: _asked(desk, name, patience[name]) for name in STUCK}
-    pipes = {name: _opened(settings, name) for name in STUCK}  # both workers have begun to read
+    while pool._idle:  # both have been asked
+        threading.Event().wait(0.01)
     patience["one"].cancel()
     with pytest.raises(PoolscopeError, match="ended before it had an answer"):
         told["one"].result(LONG)
-    with pytest.raises(BrokenPipeError):
-        os.write(pipes["one"], b" ")  # the process that read is no more
+    (alive,) = [pid for pid, worker in workers.items() if worker in pool._seen]
     assert desk.analyze(Query(KEYS[0], "after that")).predicted  # by the one that has taken its place
-    two = settings.catalogue.parent / "two"
-    (two / "kept").replace(two / PIPE)
-    os.write(pipes["two"], (two / PIPE).read_bytes())
-    for pipe in pipes.values():
-        os.close(pipe)
+    os.kill(alive or 0, signal.SIGCONT)
     assert told["two"].result(LONG) == "two"  # whose worker was not touched
+
+
+def _pool(desk: Desk) -> Pool:
+    assert isinstance(desk._runner, Workers)
+    return desk._runner._pool
 
 
 def _asked(desk: Desk, key: str, patience: "Future[None]") -> "Future[str]":
@@ -196,8 +203,3 @@ def _asked(desk: Desk, key: str, patience: "Future[None]") -> "Future[str]":
 
     threading.Thread(target=copy_context().run, args=(run,)).start()
     return answer
-
-
-def _opened(settings: Settings, name: str) -> int:
-    """The pipe of a stuck backbone, as soon as somebody reads it."""
-    return os.open(settings.catalogue.parent / name / PIPE, os.O_WRONLY)

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
-from components.engine.checkpoint_files import CONFIG, VOCABULARIES
+from components.engine.checkpoint_files import CONFIG, TOKENIZER_CONFIG, VOCABULARIES
 from components.engine.safety.refusal import RefusalError
 from components.engine.safety.stated import check_plain, check_stated
+from components.engine.safety.tokenizer_keys import check_keys
 from components.errors import PoolscopeError
 
 Classifies = Callable[[str], bool]  # whether transformers classifies texts with a type of model
@@ -34,9 +35,10 @@ def check_config(model: str, config: dict[str, Any], known: Classifies) -> None:
 
 
 def check_tokenizer_config(model: str, config: dict[str, Any]) -> None:
-    """Refuse a tokenizer with code of its own."""
+    """Refuse a tokenizer with code of its own, or whose settings lead to other files."""
     with _said(model):
         check_plain(config)
+        check_keys(TOKENIZER_CONFIG, config)
 
 
 def check_vocabulary(model: str, names: Collection[str]) -> None:

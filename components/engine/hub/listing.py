@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, NonNegativeInt, ValidationError
 from components.engine.checkpoint_files import (
     CONFIG,
     INDEX,
+    LARGEST,
     TOKENIZER_CONFIG,
     TOKENIZER_FILES,
     WEIGHTS,
@@ -34,9 +35,8 @@ from components.errors import PoolscopeError
 from components.texts import in_bytes
 
 SECONDS = 20.0  # for all that is asked about a model
-LISTING = 20_000_000  # bytes, as are the next two: some models have thousands of files,
-SETTINGS = 4_000_000  # some configs thousands of labels,
-SHARDED = 40_000_000  # and an index a line for every tensor
+LISTING = 20_000_000  # bytes, as is the next one: some models have thousands of files,
+SETTINGS = LARGEST  # some configs hundreds of labels, and an index a line for every tensor
 
 
 class _Large(BaseModel):
@@ -138,7 +138,7 @@ def _read(model: str, commit: str, name: str, most: int, until: float) -> JsonOb
 
 def _weights(model: str, commit: str, there: Collection[str], until: float) -> tuple[str, ...]:
     """What to bring of the weights: the one file or, where it is split, its parts and their index."""
-    names = weight_files(there.__contains__, lambda: _read(model, commit, INDEX, SHARDED, until))
+    names = weight_files(there.__contains__, lambda: _read(model, commit, INDEX, SETTINGS, until))
     if names == (WEIGHTS,):
         return names
     if INDEX not in there:

@@ -13,14 +13,19 @@ from components.engine.checkpoint_files import CONFIG, TOKENIZER_CONFIG
 from components.engine.internals.transformers_internals import forget_kernels
 from components.engine.safety.refusal import foreign
 from components.engine.safety.stated import check_plain, check_stated, checked_object
+from components.engine.safety.tokenizer_keys import check_keys
+
+SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
 
 
 def read_config(folder: Path) -> PreTrainedConfig:
     """The config in ``folder``, parsed by transformers once nothing in it leads away or is out of bounds."""
     check_stated(checked_object(folder / CONFIG))
-    tokenizer = folder / TOKENIZER_CONFIG
-    if tokenizer.exists():
-        check_plain(checked_object(tokenizer))
+    for tokenizer in (folder / TOKENIZER_CONFIG, folder / SPECIAL):
+        if tokenizer.exists():
+            settings = checked_object(tokenizer)
+            check_plain(settings)
+            check_keys(tokenizer.name, settings)
     with foreign("refusals.config"):
         config: PreTrainedConfig = AutoConfig.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True

@@ -38,9 +38,16 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
     except (RefusalError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
+        if lacks_memory(error):
+            raise RefusalError("refusals.no_memory") from error
         what = Sentence(key, **values)
         logger.warning("%s", what, exc_info=error)
         raise RefusalError("refusals.foreign", what=what, error=_shown(error)) from error
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an allocation failed: Python's own, C++'s or torch's, which has no exception for it."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error) or "bad_alloc" in str(error)
 
 
 def forget(error: BaseException) -> None:

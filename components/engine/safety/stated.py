@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from components.engine.checkpoint_files import CONFIG
+from components.engine.checkpoint_files import CONFIG, DIGITS, INDEX, LABEL, LARGEST
 from components.engine.safety.refusal import RefusalError
 
 FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this config and these weights
@@ -19,21 +19,25 @@ FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this
     "fusion_config": "refusals.fusion",
 }
 COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repeat|label)(s|es|_num|_sizes)?$")
-LARGEST_COUNT = 20_000  # of layers, heads, labels: lists of that length are made while a config is parsed
+LARGEST_COUNT = 20_000  # of layers, heads: lists of that length are made while a config is parsed
+LABELS = 1_000  # each costs a backward pass through the head: 5,000 take a minute
+LABEL_COUNTS = ("num_labels", "_num_labels")
 LARGEST_NUMBER = 2**24  # of anything else, positions for example; a rotary base ("theta") is no size
 PROBLEMS = (None, "single_label_classification", "multi_label_classification", "regression")
 MB = 1_000_000
-CONFIG_BYTES = 8 * MB  # the longest known is 1.2 MB
 VOCABULARY_BYTES = 64 * MB  # of a vocabulary of 262,144 tokens: 35 MB
 DEPTH = 32  # levels of nesting
 READ = (".json", ".txt", ".model", ".jinja")  # what a tokenizer may read, by suffix
 
 
 def check_sizes(folder: Path) -> None:
-    """Refuse a folder with a text too large to be what its name says."""
+    """Refuse a folder with a text too large to be what its name says, or that is no file: it may not end."""
     for file in sorted(folder.iterdir()):
         if file.suffix in READ:
-            limit = CONFIG_BYTES if file.name.endswith(CONFIG) else VOCABULARY_BYTES
+            if file.exists() and not file.is_file():
+                raise RefusalError("refusals.no_file", file=file.name)
+            small = file.name.endswith(CONFIG) or file.name == INDEX
+            limit = LARGEST if small else VOCABULARY_BYTES
             size = file.stat().st_size
             if size > limit:
                 raise RefusalError("refusals.long", file=file.name, size=size // MB, most=limit // MB)
@@ -84,13 +88,27 @@ def _check_numbers(raw: dict[str, Any]) -> None:
     for _depth, key, value in walk(raw):
         if isinstance(value, int):
             limit = LARGEST_COUNT if COUNT.search(key) else LARGEST_NUMBER
+            limit = LABELS if key in LABEL_COUNTS else limit
             if abs(value) > limit and "theta" not in key:
                 raise RefusalError("refusals.number", name=key, value=value, most=limit)
 
 
 def _check_labels(raw: dict[str, Any]) -> None:
     for key in ("id2label", "label2id"):
-        if isinstance(raw.get(key), dict | list) and len(raw[key]) > LARGEST_COUNT:
-            raise RefusalError("refusals.many_labels", count=len(raw[key]), most=LARGEST_COUNT)
+        named = raw.get(key)
+        if isinstance(named, dict | list) and len(named) > LABELS:
+            raise RefusalError("refusals.many_labels", count=len(named), most=LABELS)
+        if isinstance(named, dict):
+            _check_names(key, named)
     if raw.get("problem_type") not in PROBLEMS:
         raise RefusalError("refusals.problem", known=tuple(filter(None, PROBLEMS)))
+
+
+def _check_names(key: str, named: dict[str, Any]) -> None:
+    numbers, names = (named.keys(), named.values()) if key == "id2label" else (named.values(), named.keys())
+    digits = max((len(number) for number in numbers if isinstance(number, str)), default=0)
+    if digits > DIGITS:
+        raise RefusalError("refusals.label_number", length=digits)
+    longest = max((len(str(name)) for name in names), default=0)
+    if longest > LABEL:
+        raise RefusalError("refusals.long_label", length=longest, most=LABEL)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from components.engine.internals.tokenizers_internals import normalizer_state
 from components.engine.safety.refusal import RefusalError
-from components.engine.safety.stated import walk
-
-LONGER = 1_000  # times as long as it was a text may become: a blank becomes "▁", a line break "<|newline|>"
+from components.engine.safety.tokenizing import check_steps
 
 
 def check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
@@ -23,14 +19,8 @@ def check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel)
 
 
 def check_growth(tokenizer: PreTrainedTokenizerFast) -> None:
-    """Refuse a tokenizer whose replacements, one after the other, could make gigabytes of a short text."""
-    put = [
-        len(value)
-        for _, key, value in walk(normalizer_state(tokenizer))
-        if key in ("content", "prepend") and isinstance(value, str)
-    ]
-    if math.prod(max(1, length) for length in put) > LONGER:
-        raise RefusalError("refusals.growth", times=LONGER)
+    """The same of a tokenizer that was made of other files than tokenizer.json."""
+    check_steps({"normalizer": normalizer_state(tokenizer)})
 
 
 def _embeddings(model: PreTrainedModel) -> int | None:

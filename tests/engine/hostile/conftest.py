@@ -20,9 +20,15 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> BackboneSpec:
 
 
 @pytest.fixture
-def spec(good: BackboneSpec, tmp_path: Path) -> Iterator[BackboneSpec]:
-    """A copy to spoil; whatever was done with it, the good one loads afterwards and answers."""
+def unread(good: BackboneSpec, tmp_path: Path) -> BackboneSpec:
+    """A copy to spoil in such a way that nothing of it is handed to a library."""
     folder = tmp_path / "spoilt"
     shutil.copytree(good.location, folder)
-    yield replace(good, key="spoilt", location=str(folder))
+    return replace(good, key="spoilt", location=str(folder))
+
+
+@pytest.fixture
+def spec(good: BackboneSpec, unread: BackboneSpec) -> Iterator[BackboneSpec]:
+    """A copy to spoil; whatever was done with it, the good one loads afterwards and answers."""
+    yield unread
     assert analyse(examine(load(good), Query("good", "the film is good"))).logits.shape == (2,)

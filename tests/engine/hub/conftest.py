@@ -52,6 +52,7 @@ def model(there: Hub) -> Path:
 def listing(there: Hub) -> Listing:
     """What has to come of org/tiny."""
     listing = listed(MODEL, None, LIMIT)
+    assert there.is_quiet(PATIENT)
     there.requests.clear()
     there.sent = 0
     return listing

@@ -1,0 +1,189 @@
+"""Makes hostile checkpoints: config, settings, tokenizer and weights, each of their keys at its extremes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.tiny import checkpoint
+
+Json = dict[str, Any]
+Spoil = Callable[[Path], None]
+CONFIG, SETTINGS, TOKENIZER, WEIGHTS = (
+    "config.json",
+    "tokenizer_config.json",
+    "tokenizer.json",
+    "model.safetensors",
+)
+LONG = "x" * 200_000
+EXTREMES: tuple[object, ...] = (
+    0, -1, 1, 2, 7, 512, 20_000, 2**24, 2**31, 10**18, 1e308, -0.5, 0.999, "", "x", LONG, None, True, [], {},
+    [0], {"a": 0}, [[]] * 1_000, "/etc/passwd", "../../..",
+)  # fmt: skip
+FAMILIES = (("bert", "bert"), ("gpt2", "gpt2"), ("bart", "bart"))
+SHARES = {CONFIG: 110, SETTINGS: 60, TOKENIZER: 80, WEIGHTS: 38}  # drawn; the rest are named below
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One checkpoint: what it is called, which good one it is made of, and what is done to that."""
+
+    key: str
+    family: str
+    spoil: Spoil
+
+
+def every(seed: int = 0) -> Iterator[Hostile]:
+    """All of them, the same for a seed."""
+    for number, (name, spoil) in enumerate(NAMED.items()):
+        yield Hostile(f"{number:03}-{name}", "bert", spoil)
+    number = len(NAMED)
+    for file, count in SHARES.items():
+        for _ in range(count):
+            draw = random.Random(f"{seed} {number}")
+            family = draw.choice(FAMILIES)[0]
+            yield Hostile(f"{number:03}-{file.partition('.')[0]}-{family}", family, DRAWN[file](draw))
+            number += 1
+
+
+def good(folder: Path) -> dict[str, Path]:
+    """One good checkpoint of each family."""
+    return {kind: Path(checkpoint(folder / f"good-{kind}", kind, size).location) for kind, size in FAMILIES}
+
+
+def made(hostile: Hostile, goods: dict[str, Path], folder: Path) -> Path:
+    """The folder of a hostile checkpoint, made now."""
+    place = folder / hostile.key
+    shutil.copytree(goods[hostile.family], place)
+    hostile.spoil(place)
+    return place
+
+
+def edited(file: Path, change: Callable[[Json], object]) -> None:
+    """Read a JSON file, change it, and write it again."""
+    read: Json = json.loads(file.read_text("utf-8"))
+    change(read)
+    file.write_text(json.dumps(read), "utf-8")
+
+
+def places(read: object) -> Iterator[tuple[Any, Any]]:
+    """Every place in JSON that holds a value: the table or list, and the key there."""
+    waiting = [read]
+    while waiting:
+        inside = waiting.pop()
+        keys = inside if isinstance(inside, dict) else range(len(inside)) if isinstance(inside, list) else ()
+        for key in keys:
+            yield inside, key
+            waiting.append(inside[key])  # type: ignore[index]  # it has keys, so it is a table or a list
+
+
+def of_json(name: str) -> Callable[[random.Random], Spoil]:
+    """One to three places of a JSON file at an extreme."""
+
+    def drawn(draw: random.Random) -> Spoil:
+        def spoil(folder: Path) -> None:
+            def change(read: Json) -> None:
+                for _ in range(draw.randint(1, 3)):
+                    inside, key = draw.choice(list(places(read)))
+                    inside[key] = draw.choice(EXTREMES)
+
+            edited(folder / name, change)
+
+        return spoil
+
+    return drawn
+
+
+def of_weights(draw: random.Random) -> Spoil:
+    """A header with one of its places at an extreme, or bytes turned over, or fewer of them."""
+
+    def spoil(folder: Path) -> None:
+        file = folder / WEIGHTS
+        content = file.read_bytes()
+        (length,) = struct.unpack("<Q", content[:8])
+        header, body = json.loads(content[8 : 8 + length]), bytearray(content[8 + length :])
+        what = draw.randrange(4)
+        if what == 0:
+            inside, key = draw.choice(list(places(header)))
+            inside[key] = draw.choice(EXTREMES)
+        elif what == 1:
+            start = draw.randrange(len(body))
+            body[start : start + 400] = draw.randbytes(len(body[start : start + 400]))
+        elif what == 2:
+            del body[draw.randrange(len(body)) :]
+        else:
+            header.pop(draw.choice(sorted(header)))
+        text = json.dumps(header).encode()
+        file.write_bytes(struct.pack("<Q", len(text)) + text + bytes(body))
+
+    return spoil
+
+
+DRAWN: dict[str, Callable[[random.Random], Spoil]] = {
+    CONFIG: of_json(CONFIG),
+    SETTINGS: of_json(SETTINGS),
+    TOKENIZER: of_json(TOKENIZER),
+    WEIGHTS: of_weights,
+}
+
+
+def states(name: str, **keys: object) -> Spoil:
+    """Keys of a JSON file, as given."""
+    return lambda folder: edited(folder / name, lambda read: read.update(keys))
+
+
+def replaced(name: str, put: Callable[[Path], None]) -> Spoil:
+    """Something else in the place of a file."""
+
+    def spoil(folder: Path) -> None:
+        (folder / name).unlink()
+        put(folder / name)
+
+    return spoil
+
+
+def piece(folder: Path) -> None:
+    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], [LONG, -1.0]]}
+    edited(folder / TOKENIZER, lambda read: read.update(model=unigram))
+
+
+def wide(folder: Path) -> None:
+    """A layer of two million, in weights that are small."""
+    shutil.rmtree(folder)
+    checkpoint(folder, hidden_size=4, intermediate_size=2_000_000)
+    edited(folder / SETTINGS, lambda read: read.update(model_max_length=512))
+
+
+def regex(pattern: str) -> Spoil:
+    return states(TOKENIZER, normalizer={"type": "Replace", "pattern": {"Regex": pattern}, "content": ""})
+
+
+NAMED: dict[str, Spoil] = {
+    "piece": piece,
+    "labels": states(CONFIG, id2label={str(n): "x" for n in range(20_000)}),
+    "label": states(CONFIG, id2label={"0": "x" * 3_800_000, "1": "y"}),
+    "digits": states(CONFIG, id2label={"1" * 5_000: "x"}),
+    "gguf": states(SETTINGS, gguf_file="/etc/passwd"),
+    "subfolder": states(SETTINGS, subfolder="../../.."),
+    "pipe": replaced(CONFIG, os.mkfifo),
+    "zero": replaced(CONFIG, lambda file: file.symlink_to("/dev/zero")),
+    "shard": replaced(
+        WEIGHTS,
+        lambda file: (
+            file.with_name("model.safetensors.index.json").write_text(
+                json.dumps({"weight_map": {"a": "x" * 5_000 + ".safetensors"}})
+            )
+            and None
+        ),
+    ),
+    "regex": regex("(?:[a-z ]+[a-z ]+)+!"),
+    "lookahead": regex("(?=(a|b|c| )*)*x"),
+    "wide": wide,
+}

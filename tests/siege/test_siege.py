@@ -1,0 +1,47 @@
+"""Some of the hostile checkpoints of `make siege`: each is refused by a sentence, or right."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from components.engine.engine import Engine
+from components.errors import PoolscopeError
+from components.settings import Settings
+from components.types import Query
+from tests.siege.checkpoints import NAMED, Hostile, every, good, made
+
+QUERY = Query("hostile", "the film is good")
+ALONE = {"wide", "regex", "lookahead"}  # for a worker with limits
+NAMES = [hostile for hostile in every() if hostile.key[4:] in NAMED.keys() - ALONE]
+DRAWN = [hostile for hostile in every() if hostile.key[4:] not in NAMED][::48]
+
+
+@pytest.fixture(scope="module")
+def goods(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return good(tmp_path_factory.mktemp("good"))
+
+
+def test_the_generator_makes_three_hundred_of_every_kind_and_the_same_again() -> None:
+    keys = [hostile.key for hostile in every()]
+    assert len(set(keys)) == 300
+    assert keys == [hostile.key for hostile in every()]
+
+
+@pytest.mark.parametrize("hostile", [*NAMES, *DRAWN], ids=lambda hostile: hostile.key)
+def test_a_hostile_checkpoint_is_refused_or_answers(
+    hostile: Hostile, goods: dict[str, Path], tmp_path: Path
+) -> None:
+    place = made(hostile, goods, tmp_path)
+    catalogue = tmp_path / "backbones.toml"
+    catalogue.write_text(f'[hostile]\ntitle = "x"\ntask = "y"\npath = "{place}"', encoding="utf-8")
+    engine = Engine(Settings(catalogue=catalogue))
+    assert len(engine.backbones()) == 1
+    if hostile in NAMES:
+        with pytest.raises(PoolscopeError, match="it cannot be loaded: its ") as refused:
+            engine.analyze(QUERY)
+        assert len(str(refused.value)) < 600
+        return
+    with suppress(PoolscopeError):
+        answer = engine.analyze(QUERY)
+        assert len(answer.labels) == len(answer.logits) == len(answer.probabilities) > 0
