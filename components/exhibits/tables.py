@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Column = Sequence[object] | NDArray[Any]
 # What a spreadsheet takes for the beginning of a formula; Excel takes the full-width ones, too.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:

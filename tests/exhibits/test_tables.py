@@ -151,3 +151,9 @@ def test_csv_is_as_pandas_writes_it(cells: list[tuple[object, ...]]) -> None:
     words, values, others = zip(*cells, strict=True)
     data = data_frame((("w", words), ("v", np.array(values, dtype=np.float32)), ("o", others)))
     assert to_csv(data) == data.to_csv(index=False, float_format="%.7g", lineterminator="\r\n")
+
+
+@pytest.mark.parametrize("first", "=+-@\t\r＝＋－＠")
+def test_no_sign_that_a_spreadsheet_knows_begins_a_cell(first: str) -> None:
+    data = data_frame([("word", [f"{first}1+1"])])
+    assert f"'{first}1+1" in to_csv(data)
