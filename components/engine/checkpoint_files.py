@@ -70,8 +70,8 @@ def read_object(file: Path) -> JsonObject:
 def architecture(config: JsonObject) -> str:
     """The class that a checkpoint was saved as, or ""."""
     names = config.get("architectures")
-    name = names[0] if isinstance(names, list) and names else ""
-    return name if isinstance(name, str) and len(name) <= LONGEST else ""
+    name = str(names[0]) if isinstance(names, list) and names else ""
+    return name if len(name) <= LONGEST else ""
 
 
 def labels(config: JsonObject) -> tuple[str, ...]:

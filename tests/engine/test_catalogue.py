@@ -1,6 +1,9 @@
 """The catalogue file, as owners write it."""
 
+import errno
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from components.engine.catalogue import Configs, read_catalogue, read_tasks
+from components.engine.checkpoint_files import is_complete
 from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
@@ -113,10 +117,47 @@ def test_a_config_that_was_written_anew_is_read_again(tmp_path: Path) -> None:
     assert configs.refreshed(spec) == spec
 
 
-def test_a_config_that_the_disk_does_not_give_is_no_absent_one(tmp_path: Path) -> None:
-    (tmp_path / "config.json").mkdir()  # reading it is an error that no checkpoint is expected to make
-    with pytest.raises(OSError, match="directory"):
+def test_a_config_that_the_disk_does_not_give_is_no_absent_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_file: Path) -> bytes:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    (tmp_path / "config.json").touch()
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    with pytest.raises(OSError, match="the disk is broken"):
         read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'))
+
+
+@pytest.mark.parametrize(
+    "put", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("/dev/zero"), lambda file: large(file)]
+)
+def test_a_config_that_is_no_plain_file_or_never_ends_is_not_read(
+    tmp_path: Path, put: Callable[[Path], object]
+) -> None:
+    put(tmp_path / "config.json")
+    (spec,) = read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'))
+    assert not spec.available
+
+
+def large(file: Path) -> None:
+    file.write_text(json.dumps({"architectures": ["A"], "more": "x" * 4_000_000}))
+
+
+@pytest.mark.parametrize("names", [{"1" * 5_000: "x"}, {"0": "x" * 3_800_000}])
+def test_labels_that_would_be_refused_are_not_listed(tmp_path: Path, names: dict[str, str]) -> None:
+    config = {"architectures": ["A" * 5_000], "id2label": names}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (spec,) = read_catalogue(written(tmp_path, '[a]\ntitle = "A"\npath = "."\ntask = "t"'))
+    assert (spec.architecture, spec.labels) == ("", ())
+
+
+def test_an_index_that_names_a_part_of_thousands_of_characters_is_no_checkpoint(tmp_path: Path) -> None:
+    index = {"weight_map": {"a": "x" * 5_000 + ".safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    for name in ("config.json", "vocab.txt"):
+        (tmp_path / name).write_text("{}")
+    assert not is_complete(tmp_path)
 
 
 def test_a_folder_that_is_not_there_is_listed_as_absent(tmp_path: Path) -> None:
