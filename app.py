@@ -4,6 +4,11 @@ import gc
 import logging
 import signal
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from components.engine.desk import Desk
+    from components.settings import Settings
 
 GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the server has five more
 
@@ -11,7 +16,6 @@ GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the 
 def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
-    from components.engine.desk import Desk
     from components.settings import Settings
     from components.ui.serving import serve
     from components.ui.shell import build
@@ -20,14 +24,7 @@ def main() -> None:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
-    if settings.workers == 0:
-        from components.engine.engine import Engine
-
-        analyst: Desk = Engine(settings)
-    else:
-        from components.workers.workers import Workers
-
-        analyst = Desk(settings, Workers(settings))
+    analyst = _analyst(settings)
     page = build(analyst, talk=settings.talk)
     if lent():
         add_gpu(page)
@@ -38,6 +35,23 @@ def main() -> None:
     _wait_for_the_end()
     analyst.close(GRACE)
     page.close()
+
+
+def _analyst(settings: "Settings") -> "Desk":
+    """Who measures: a cluster, this process itself, or processes of its own."""
+    from components.engine.desk import Desk
+
+    if settings.ray is not None:
+        from components.replicas.replicas import Replicas
+
+        return Desk(settings, Replicas(settings))
+    if settings.workers == 0:
+        from components.engine.engine import Engine
+
+        return Engine(settings)
+    from components.workers.workers import Workers
+
+    return Desk(settings, Workers(settings))
 
 
 def _wait_for_the_end() -> None:
