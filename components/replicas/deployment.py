@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
-from dataclasses import replace
-from pathlib import Path
 
 import ray
 from ray import serve
 from ray.serve.handle import DeploymentHandle
 
+from components.replicas.fingerprint import ROOT, fingerprint
 from components.replicas.messages import Plan
 from components.replicas.replica import Replica
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 APP = "poolscope"
-CODE = ("*.py", "engine/**/*.py", "replicas/**/*.py")  # of components/: what runs in a replica
 ONGOING = 16  # questions that a replica has at once: one is at work, and the others need not come first
 EACH = 3.0  # of them, on average, beyond which there should be another replica
 ASIDE = {"OMP_NUM_THREADS": "1"}  # unless the owner says otherwise, as in workers
@@ -69,14 +65,6 @@ def running() -> int | None:
     states = [count for one in found.deployments.values() for count in one.replica_states.items()]
     there: int = sum(count for state, count in states if state == "RUNNING")
     return there
-
-
-def fingerprint(plan: Plan) -> str:
-    """What stands for the code of replicas, and for what is planned for them, wherever that is."""
-    code = hashlib.sha256(repr(replace(plan, address="", first=None)).encode())
-    for file in sorted(file for pattern in CODE for file in (ROOT / "components").glob(pattern)):
-        code.update(file.read_bytes())
-    return code.hexdigest()[:12]
 
 
 def environment() -> dict[str, str]:
