@@ -14,7 +14,7 @@ from components.replicas.messages import Plan
 from components.replicas.replica import Replica
 
 APP = "poolscope"
-ONGOING = 16  # questions that a replica has at once: one is at work, and the others need not come first
+ONGOING = 8  # questions that a replica has at once: one is at work, and the others need not come first
 EACH = 3.0  # of them, on average, beyond which there should be another replica
 ASIDE = {"OMP_NUM_THREADS": "1"}  # unless the owner says otherwise, as in workers
 PASSED_ON = (*ASIDE, "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE")  # of this process's environment

@@ -68,13 +68,14 @@ class Gateway:
         self._closed = asyncio.Event()
 
     async def serve(self) -> None:
-        """Return when nothing more will be asked, or can be."""
+        """End the process when nothing more will be asked, or can be."""
         asyncio.get_running_loop().add_reader(self._pipe.fileno(), self._read)
         ends = [asyncio.create_task(self._watch()), asyncio.create_task(self._closed.wait())]
         ended, others = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for task in others:
             task.cancel()
         await asyncio.gather(*ended)
+        os._exit(0)  # at once: what Ray still has to say needs this loop
 
     def _read(self) -> None:
         """Take everything that has come."""

@@ -38,6 +38,8 @@ class Stage:
     """Where the ``proxy`` answers, what each page notes in its log, and what belongs to the cluster."""
 
     folder: Path
+    cpus: int = 1  # of each node, which need not be there
+    pages: list[str] = field(default_factory=list)  # their own addresses
     temporary: Path = field(
         default_factory=lambda: Path(tempfile.mkdtemp(prefix="ray"))
     )  # a short path: sockets
@@ -64,9 +66,12 @@ class Stage:
             with refused:
                 return refused.code, json.load(refused)
 
-    def health(self) -> int:
+    def health(self, page: str = "") -> int:
+        """What a page says of itself; without one, what the proxy passes on."""
         try:
-            with urllib.request.urlopen(f"http://{self.proxy}/health", timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(
+                f"{page or f'http://{self.proxy}'}/health", timeout=PATIENCE
+            ) as answer:
                 status: int = answer.status
                 return status
         except urllib.error.HTTPError as refused:
@@ -104,6 +109,7 @@ def pages_behind_a_proxy(folder: Path, catalogue: Path) -> Iterator[Stage]:
         urls = [
             stack.enter_context(served("app.py", log=folder / f"{page}.log", **settings)) for page in PAGES
         ]
+        stage.pages += urls
         addresses = dict(
             zip(("PAGE_ONE", "PAGE_TWO"), (url.removeprefix("http://") for url in urls), strict=True)
         )
@@ -131,7 +137,7 @@ def cluster_of_two(stage: Stage) -> Iterator[None]:
     settings = {MARK: str(stage.temporary), "RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1"}
     with (stage.folder / "cluster.log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "tests/replicas/cluster.py", stage.cluster.rpartition(":")[2]],
+            [sys.executable, "tests/replicas/cluster.py", stage.cluster.rpartition(":")[2], str(stage.cpus)],
             cwd=ROOT,
             env={**os.environ, **settings},
             stdin=subprocess.PIPE,

@@ -56,7 +56,8 @@ def empty_stage(catalogue: Path) -> Iterator[Stage]:
 def stage(empty_stage: Stage) -> Iterator[Stage]:
     """The same pages, by now with their cluster."""
     with cluster_of_two(empty_stage):
-        eventually(lambda: empty_stage.health() == 200, "no page has found the cluster")
+        for page in empty_stage.pages:
+            eventually(lambda page=page: empty_stage.health(page) == 200, f"{page} has not found the cluster")
         eventually(lambda: len(empty_stage.replicas()) == 2, "there are no two replicas")
         yield empty_stage
     assert empty_stage.processes() == []
