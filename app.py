@@ -4,6 +4,12 @@ import gc
 import logging
 import signal
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from components.engine.desk import Desk
+    from components.engine.jobs import Runner
+    from components.settings import Settings
 
 GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the server has five more
 
@@ -11,20 +17,15 @@ GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the 
 def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
-    from components.engine.desk import Desk
-    from components.engine.engine import Here
     from components.settings import Settings
     from components.ui.serving import serve
     from components.ui.shell import build
-    from components.workers.apart import Apart
-    from components.workers.workers import Workers, among_guests, at_home
     from components.zero_gpu import add_gpu, lent
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
-    home = Workers(settings, at_home(settings)) if settings.workers != 0 else Here(settings, sharers=2)
-    analyst = Desk(settings, Apart(home, Workers(settings, among_guests(settings))))
+    analyst = _analyst(settings)
     page = build(analyst, talk=settings.talk)
     if lent():
         add_gpu(page)
@@ -35,6 +36,27 @@ def main() -> None:
     _wait_for_the_end()
     analyst.close(GRACE)
     page.close()
+
+
+def _analyst(settings: "Settings") -> "Desk":
+    """Who measures: a cluster, this process, or processes of its own; what strangers made runs apart."""
+    from components.engine.desk import Desk
+    from components.workers.apart import Apart
+    from components.workers.workers import Workers, among_guests, at_home
+
+    if settings.ray is not None:
+        from components.replicas.replicas import Replicas
+
+        home: Runner = Replicas(settings)
+        if settings.sources != "any":
+            return Desk(settings, home)
+    elif settings.workers == 0:
+        from components.engine.engine import Here
+
+        home = Here(settings, sharers=2)
+    else:
+        home = Workers(settings, at_home(settings))
+    return Desk(settings, Apart(home, Workers(settings, among_guests(settings))))
 
 
 def _wait_for_the_end() -> None:

@@ -3,9 +3,9 @@
 import os
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, ByteSize, Field
+from pydantic import BeforeValidator, ByteSize, Field, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -62,6 +62,19 @@ class Settings(BaseSettings):
         ge=0,
         description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
     )
+    ray: str | None = Field(
+        None,
+        description="a Ray cluster whose replicas measure instead, as host:port; auto is this machine's own",
+    )
+    replicas_least: int = Field(1, gt=0, description="replicas in the cluster, however little is asked")
+    replicas_most: int = Field(8, gt=0, description="replicas in the cluster, however much is asked")
     answers: ByteSize = Field(ByteSize(32_000_000), description="memory for answers that are kept")
     metrics: bool = Field(False, description="whether /metrics says what is counted, for Prometheus")
     seconds: float = Field(60, gt=0, description="the longest that an answer may take")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        """Refuse limits of which the lower one is the higher."""
+        if self.replicas_least > self.replicas_most:
+            raise ValueError("POOLSCOPE_REPLICAS_LEAST is more than POOLSCOPE_REPLICAS_MOST")
+        return self

@@ -21,6 +21,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "test_hostile_inputs.py",
         "bundle",
         "public",
+        "replicas/test_cluster.py",
         "test_offline.py",
         "test_readme.py",
         "test_swaps.py",

@@ -8,10 +8,9 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
-from components.engine.jobs import Job
-from components.workers.worker import Classifies, Worker, WorkerDiedError, WorkerLateError
+from components.engine.replies import Question
+from components.workers.worker import Worker, WorkerDiedError, WorkerLateError
 
 LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
@@ -75,7 +74,7 @@ class Pool:
             for worker in self._seen:
                 worker.end(LEAVE if worker in self._idle else 0)
 
-    def run(self, question: Job[Any] | Classifies, turn: Turn, about: Hashable = None) -> bytes:
+    def run(self, question: Question, turn: Turn, about: Hashable = None) -> bytes:
         """The answer, pickled. A worker that was asked ``about`` the same goes first.
 
         WorkerDiedError, WorkerLateError, PoolClosedError; CancelledError if the turn was ended first.

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import traceback
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
 from components.engine.jobs import Job
-from components.errors import PoolscopeError
+from components.engine.replies import PROTOCOL, Question, Reply, reply
 from components.workers.limits import limit
 
-PROTOCOL = pickle.HIGHEST_PROTOCOL
 READY = b""  # what a worker sends first
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
@@ -34,22 +32,6 @@ class Duties:
     working: int | None = None
 
 
-@dataclass(frozen=True)
-class Classifies:
-    """Asks whether transformers classifies texts with this type of model."""
-
-    kind: str
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a worker sends back: an answer, pickled; a refusal for the visitor; or what went wrong."""
-
-    answer: bytes = b""
-    refusal: PoolscopeError | None = None
-    fault: str = ""
-
-
 class WorkerDiedError(Exception):
     """The process ended before it had an answer; ``crash`` is the signal, where it was one of its own."""
 
@@ -60,10 +42,6 @@ class WorkerDiedError(Exception):
 
 class WorkerLateError(Exception):
     """There was no answer in time; the process is still at work."""
-
-
-class WorkerFaultError(RuntimeError):
-    """A fault in the worker, which lives on; its text is the traceback there."""
 
 
 class Worker:
@@ -81,7 +59,7 @@ class Worker:
         """Wait until it can be asked; WorkerDiedError if it never can."""
         self._received()
 
-    def ask(self, question: Job[Any] | Classifies, seconds: float) -> bytes:
+    def ask(self, question: Question, seconds: float) -> bytes:
         """The answer, pickled; waits so many ``seconds`` for it.
 
         PoolscopeError is the worker's; WorkerDiedError and WorkerLateError leave nothing to be asked again.
@@ -92,12 +70,8 @@ class Worker:
             raise WorkerDiedError(self._crash()) from error
         if not self._pipe.poll(seconds):
             raise WorkerLateError
-        reply: Reply = pickle.loads(self._received())
-        if reply.refusal is not None:
-            raise reply.refusal
-        if reply.fault:
-            raise WorkerFaultError(f"in a worker:\n{reply.fault}")
-        return reply.answer
+        answered: Reply = pickle.loads(self._received())
+        return answered.said()
 
     @property
     def alive(self) -> bool:
@@ -147,24 +121,10 @@ def serve(pipe: Connection, duties: Duties) -> None:
     if duties.working is not None:
         limit(measurer.checkpoints.budget + duties.working)
     if duties.first is not None:
-        _reply(measurer, duties.first)
+        reply(measurer.run, duties.first)
     try:
         pipe.send_bytes(READY)
         while True:
-            pipe.send_bytes(pickle.dumps(_reply(measurer, pipe.recv()), PROTOCOL))
+            pipe.send_bytes(pickle.dumps(reply(measurer.run, pipe.recv()), PROTOCOL))
     except (EOFError, OSError):
         return  # the page's process has ended
-
-
-def _reply(measurer: Any, question: Job[Any] | Classifies) -> Reply:
-    """What comes of a question; no fault of one job ends the process."""
-    from components.engine.hub.fit import classifies
-
-    try:
-        if isinstance(question, Classifies):
-            return Reply(pickle.dumps(classifies(question.kind), PROTOCOL))
-        return Reply(pickle.dumps(measurer.run(question), PROTOCOL))
-    except PoolscopeError as error:
-        return Reply(refusal=error)
-    except BaseException:  # Rust's panics are no Exception
-        return Reply(fault=traceback.format_exc())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -11,14 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from components.analyst import PATIENCE
+from components.engine.answers import Answers, digest
 from components.engine.jobs import Answer_co, Job
 from components.engine.machine import cores
+from components.engine.replies import Classifies
 from components.errors import PoolscopeError
 from components.settings import Settings
-from components.workers.answers import Answers
 from components.workers.limits import working
 from components.workers.pool import Pool, PoolClosedError, Turn
-from components.workers.worker import Classifies, Duties, Worker, WorkerDiedError, WorkerLateError
+from components.workers.worker import Duties, Worker, WorkerDiedError, WorkerLateError
 
 MOST = 8  # workers, where the owner does not say how many
 
@@ -60,7 +60,7 @@ class Workers:
         self._seconds = settings.seconds
         self._duties = Duties(settings.memory, staff.sharers, None, staff.working)
         self._pool = Pool(self._hired, staff.size, settings.seconds)
-        self._answers = Answers(staff.answers, self._pool.end)
+        self._answers = Answers(staff.answers)
 
     def open(self, first: Job[Any] | None) -> None:
         """Begin the processes, and return at once; ``first`` is what each runs before it can be asked."""
@@ -78,11 +78,13 @@ class Workers:
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
 
-        def runs(turn: Turn) -> bytes:
+        def runs(patience: Future[None]) -> bytes:
+            turn = Turn()
+            patience.add_done_callback(lambda _: self._pool.end(turn))
             return self._pool.run(job, turn, about=job.spec.key)
 
         with self._said(job.spec.key):
-            answer = self._answers.get(_digest(job), runs, PATIENCE.get(Future()))
+            answer = self._answers.get(digest(job), runs, PATIENCE.get(Future()))
         unpickled: Answer_co = pickle.loads(answer)
         return unpickled
 
@@ -107,8 +109,3 @@ class Workers:
 
     def _hired(self) -> Worker:
         return Worker(self._duties)
-
-
-def _digest(job: Job[Any]) -> bytes:
-    """What stands for a job: everything in it is plain data, which Python writes alike when it is alike."""
-    return hashlib.sha256(repr(job).encode("utf-8", "surrogatepass")).digest()

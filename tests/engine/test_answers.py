@@ -6,8 +6,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from components.workers.answers import BESIDE, EVERY, Answers
-from components.workers.pool import Turn
+from components.engine.answers import BESIDE, EVERY, Answers
 
 PATIENCE = 30  # seconds
 
@@ -18,12 +17,13 @@ class Desk:
     def __init__(self, budget: int = 100_000) -> None:
         self.ran: list[tuple[str, int]] = []
         self.slow: dict[str, threading.Event] = {}
-        self.ended: list[Turn] = []
-        self.answers = Answers(budget, self.ended.append)
+        self.runs: list[Future[None]] = []  # the patience of all who wait for each
+        self.answers = Answers(budget)
 
     def ask(self, name: str, size: int = 10, patience: "Future[None] | None" = None) -> bytes:
-        def run(_turn: Turn) -> bytes:
+        def run(together: "Future[None]") -> bytes:
             self.ran.append((name, size))
+            self.runs.append(together)
             if name in self.slow:
                 assert self.slow[name].wait(PATIENCE)
             if name == "broken":
@@ -103,13 +103,13 @@ def test_simultaneous_equal_questions_share_one_run_and_who_leaves_stops_nobody_
     visits = desk.visits("a", *patience)
     for one in patience[:4]:  # the first of all among them
         one.cancel()
-    assert desk.ended == []
+    assert not desk.runs[0].cancelled()
     desk.slow["a"].set()
     answers = [visit.result(PATIENCE) for visit in visits]
     assert all(answer is answers[0] for answer in answers)
     assert desk.ran == [("a", 10)]
     patience[4].cancel()  # who has the answer leaves, too
-    assert desk.ended == []
+    assert not desk.runs[0].cancelled()
 
 
 def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
@@ -118,12 +118,12 @@ def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
     gone = desk.visits("a", *patience)
     for one in patience:
         one.cancel()
-    assert len(desk.ended) == 1
+    assert desk.runs[0].cancelled()
     again = desk.visits("a", Future())
     desk.slow["a"].set()
     assert again[0].result(PATIENCE).strip() == b"a"
     assert len(desk.ran) == 2
-    assert len(desk.ended) == 1
+    assert not desk.runs[1].cancelled()
     for visit in gone:
         visit.result(PATIENCE)
     assert desk.answers.size == 10 + BESIDE  # kept once
@@ -131,7 +131,7 @@ def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
 
 def test_the_log_says_how_many_needed_no_run(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk()
-    with caplog.at_level(logging.INFO, "components.workers.answers"):
+    with caplog.at_level(logging.INFO, "components.engine.answers"):
         for number in range(EVERY):
             desk.ask(f"{number % 25}", 1)
     assert [record.message for record in caplog.records] == ["100 questions, 75 % needed no run of their own"]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any
 
-from components.workers.pool import Turn
+from components.engine.jobs import Job
 
 EVERY = 100  # questions between two lines of the log
 BESIDE = 500  # bytes that it takes to keep an answer, besides its own
@@ -20,9 +22,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Flight:
-    """A question under way, and how many wait for its ``answer``."""
+    """A question under way, and how many wait for its ``answer``; ``patience``: of all of them together."""
 
-    turn: Turn = field(default_factory=Turn)
+    patience: Future[None] = field(default_factory=Future)
     answer: Future[bytes] = field(default_factory=Future)
     waiting: int = 0
 
@@ -30,22 +32,22 @@ class Flight:
 class Answers:
     """Keeps ``budget`` bytes of answers at most; the least recently used leaves first.
 
-    ``end`` ends a turn for whose answer nobody waits any longer. Several threads may ask.
+    Several threads may ask.
     """
 
-    def __init__(self, budget: int, end: Callable[[Turn], None]) -> None:
-        self._budget, self._end = budget, end
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
         self._lock = threading.Lock()
         self._kept: OrderedDict[Question, bytes] = OrderedDict()
         self._flying: dict[Question, Flight] = {}
         self.size = 0  # bytes of what is kept
         self.asked = self.shared = 0  # questions, and how many of them needed no run of their own
 
-    def get(self, question: Question, run: Callable[[Turn], bytes], patience: Future[None]) -> bytes:
+    def get(self, question: Question, run: Callable[[Future[None]], bytes], patience: Future[None]) -> bytes:
         """The answer that is kept, or that is under way; else what ``run`` gives.
 
-        An error is told to all who wait, and not kept. Who loses ``patience`` ends the run only where nobody
-        else waits for it.
+        An error is told to all who wait, and not kept. ``run`` is handed the patience of all who wait: it is
+        cancelled as soon as nobody is left.
         """
         with self._lock:
             kept, flight = self._kept.get(question), self._flying.get(question)
@@ -61,9 +63,9 @@ class Answers:
             self._fly(question, flight, run)
         return flight.answer.result()
 
-    def _fly(self, question: Question, flight: Flight, run: Callable[[Turn], bytes]) -> None:
+    def _fly(self, question: Question, flight: Flight, run: Callable[[Future[None]], bytes]) -> None:
         try:
-            answer = run(flight.turn)
+            answer = run(flight.patience)
         except BaseException as error:  # whoever waits gets it, this thread among them
             self._land(question, flight)
             flight.answer.set_exception(error)
@@ -86,7 +88,7 @@ class Answers:
                 return
             if self._flying.get(question) is flight:
                 del self._flying[question]  # who asks it from now on has it run anew
-        self._end(flight.turn)
+        flight.patience.cancel()
 
     def _keep(self, question: Question, answer: bytes) -> None:
         before = self._kept.pop(question, None)  # of a run that nobody waited for any longer
@@ -102,3 +104,8 @@ class Answers:
         if self.asked % EVERY == 0:
             share = 100 * self.shared / self.asked
             logger.info("%d questions, %.0f %% needed no run of their own", self.asked, share)
+
+
+def digest(job: Job[Any]) -> Question:
+    """What stands for a job: everything in it is plain data, which Python writes alike when it is alike."""
+    return hashlib.sha256(repr(job).encode("utf-8", "surrogatepass")).digest()
