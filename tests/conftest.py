@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = (item.path, *item.path.parents)
         for mark in {marked[place] for place in places if place in marked}:
             item.add_marker(mark)
-        if item.get_closest_marker("browser"):
+        if item.get_closest_marker("browser") or HERE / "replicas" in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again
     order = list(MARKS)
     items.sort(
