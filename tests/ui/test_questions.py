@@ -99,6 +99,11 @@ def test_a_click_shows_the_state_that_was_measured(
     assert updates[classify.answer.shown].analysis.query == query
     assert updates[classify.question.text] == question.text
     assert updates[classify.question.backbone]["value"] == question.backbones[0]
+    for (
+        control,
+        part,
+    ) in classify.answer.looks.items():  # drawn as it is on arrival, whatever was chosen before
+        assert updates[part] == control.default
     program, _ = place_of(classify.answer.panels, "takehome").codes
     assert updates[program] == shipped().anatomy(query).program
 

@@ -158,7 +158,8 @@ class Classify:
     def fill(self, answer: Anatomy, state: State) -> Updates:
         """Ask what was answered, and show that."""
         filled = self.question.fill(answer.analysis.query, self.question.models(()))
-        return {**filled, **self.download.withdraw(), **self.answer.show(answer, state)}
+        looks = {part: control.of(state) for control, part in self.answer.looks.items()}
+        return {**filled, **self.download.withdraw(), **self.answer.show(answer, state), **looks}
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
