@@ -23,7 +23,8 @@ DRAWN = """([name, figure]) => {
     for (const axis of [plot.layout.xaxis, plot.layout.yaxis]) delete axis?.type; // Plotly writes it there
     return same(plot.data, data) && Object.keys(layout).every((key) => same(plot.layout[key], layout[key]));
 }"""  # whether a plot is drawn of this figure and of no other
-CSV = "link => link.href"
+TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
+CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 
 
 def test_every_look_is_what_the_server_would_draw_and_is_asked_for_once(fake: Open) -> None:
@@ -48,8 +49,8 @@ def test_every_look_is_what_the_server_would_draw_and_is_asked_for_once(fake: Op
             expect(page.locator(f"#{exhibit.name}-heading")).to_have_text(shown.heading)
             expect(page.locator(f"#{exhibit.name}-description")).to_have_text(shown.words)
         table = TABLE.shown(analysis, look, SAY).html
-        assert page.locator("#numbers table").text_content() == plain(table[table.index("<table>") :])
-        assert page.locator("#numbers a.download").evaluate(CSV) in table
+        page.wait_for_function(TABLE_IS, arg=plain(table[table.index("<table>") :]))
+        page.wait_for_function(CSV_IS_IN, arg=table)
         page.wait_for_function(
             "link => location.search.includes(link)",
             arg=f"layer={layer}" if layer < analysis.layers else "backbone=pair",
