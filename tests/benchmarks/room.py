@@ -14,7 +14,7 @@ from pathlib import Path
 
 from components.engine.machine import cores
 from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
-from tests.serving import served
+from tests.serving import RATE, served
 
 QUIET = Path(os.devnull)
 CONSTANT = "tests/benchmarks/constant_app.py"
@@ -28,7 +28,8 @@ def report() -> None:
     """Print rates of the engine, of a constant and of the app; and what a hundred visitors wait."""
     print("\nAnswers in a second, short texts on five backbones, no text twice; each round on its own")
     rates: dict[str, list[float]] = {}
-    with served(CONSTANT, log=QUIET) as constant, served("app.py", log=QUIET) as app:
+    wide = {"POOLSCOPE_ADDRESS_RATE": RATE}  # all of them ask from this machine
+    with served(CONSTANT, log=QUIET) as constant, served("app.py", log=QUIET, **wide) as app:
         for way, ask in WAYS.items():
             rate(app, ask, 10, 2 * SECONDS, f"warm {way}")  # every worker loads every checkpoint
         for number in range(ROUNDS):
