@@ -1,0 +1,46 @@
+"""Requests that no page and no program sends: they harm nobody and are answered in a sentence."""
+
+import random
+from collections import Counter
+from http import HTTPStatus
+
+import httpx
+import pytest
+
+from tests.public.rubbish import ODD_EVENTS, ODD_VALUES
+
+FAULT = "This is a fault of the page"
+
+
+@pytest.mark.parametrize("header", ["Host", "X-Forwarded-Host"])
+def test_nobody_decides_which_address_others_read(real: httpx.Client, header: str) -> None:
+    real.get("/gradio_api/info", headers={header: "evil.example"})
+    told = real.get("/gradio_api/info")
+    assert told.status_code == HTTPStatus.OK
+    assert "evil.example" not in told.text
+
+
+def test_odd_values_of_the_page_s_parts_are_answered_in_a_sentence(real: httpx.Client) -> None:
+    """No traceback either: the fixture reads the log."""
+    chosen = random.Random(7)
+    session = "odd"
+    told = Counter()
+    for function in real.get("/config").json()["dependencies"]:
+        for _ in range(2):
+            event = {
+                "data": [chosen.choice(ODD_VALUES) for _ in function["inputs"]],
+                "fn_index": function["id"],
+                "session_hash": session,
+                "event_data": chosen.choice(ODD_EVENTS),
+            }
+            if function["queue"] is False:
+                answer = real.post("/gradio_api/run/predict", json=event)
+            else:
+                answer = real.post("/gradio_api/queue/join", json=event)
+                if answer.is_success:
+                    answer = real.get("/gradio_api/queue/data", params={"session_hash": session})
+            told[answer.status_code] += 1
+            if answer.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
+                assert answer.json()["error"] not in (None, "", FAULT), event
+            assert FAULT not in answer.text, event
+    assert told[HTTPStatus.OK] > 50
