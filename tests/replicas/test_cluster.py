@@ -159,22 +159,24 @@ def test_a_replica_killed_under_load_costs_no_question_and_none_is_answered_twic
     for thread in threads:
         thread.join()
     assert told == [200] * len(questions)
+    eventually(lambda: stage.questions("analyze") >= before + len(questions), "they are not all noted")
     assert stage.questions("analyze") == before + len(questions)
     eventually(lambda: len(set(stage.replicas()) - {killed}) == 2, "nobody takes its place")
 
 
 def test_who_leaves_ends_the_work(stage: Stage) -> None:
     before, body = set(stage.replicas()), json.dumps({"backbone": "deep", "text": "the film is good"})
+    gone = stage.questions("analyze", "gone")
     worked = {replica: _worked(replica) for replica in before}
     visitor = HTTPConnection(stage.proxy)
     visitor.request("POST", "/analyze", body, {"Content-Type": "application/json"})
     try:
         eventually(lambda: any(_worked(one) > worked[one] + 1 for one in before), "nobody loads it")
-        assert stage.questions("analyze", "gone") == 0
+        assert stage.questions("analyze", "gone") == gone
     finally:
         visitor.close()
     eventually(lambda: not before <= set(stage.replicas()), "its replica goes on")
-    assert stage.questions("analyze", "gone") == 1
+    eventually(lambda: stage.questions("analyze", "gone") == gone + 1, "its page does not note it")
     assert stage.ask("analyze", backbone="gpt2-sentiment", text="after that")[0] == 200
 
 
