@@ -45,9 +45,9 @@ class Backbone:
     """A checkpoint, ready to analyse.
 
     ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``final_norm``: the
-    norm before the head that belongs to no layer, or None. ``per_token``: whether the cut hands out one hidden
-    state for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest
-    input, in tokens.
+    norm before the head that belongs to no layer, or None. ``per_token``: whether the cut hands out one state
+    for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
+    in tokens.
     """
 
     spec: BackboneSpec
