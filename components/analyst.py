@@ -11,6 +11,7 @@ from typing import Protocol
 
 from components.anatomy import Anatomy
 from components.lens import Looked
+from components.patching import Patched
 from components.texts import Texts
 from components.types import Analysis, BackboneSpec, Compared, PoolingSpec, Progress, Query, TaskSpec
 
@@ -61,6 +62,12 @@ class Analyst(Protocol):
 
     def lens(self, query: Query) -> Looked:
         """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
+
+    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
+        """Answer one query, and find which hidden states carry the change to another text or pair.
+
+        PoolscopeError says why it cannot.
+        """
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
@@ -121,6 +128,11 @@ class Translated:
         """Answer one query, and point its head at every hidden state; see `Analyst.lens`."""
         looked = self.analyst.lens(query)
         return replace(looked, analysis=self._analysis(looked.analysis))
+
+    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
+        """Find which hidden states carry the change to another text; see `Analyst.trace`."""
+        patched = self.analyst.trace(query, other, other_pair)
+        return replace(patched, first=self._analysis(patched.first), second=self._analysis(patched.second))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair; see `Analyst.compare`."""

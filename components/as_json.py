@@ -8,6 +8,7 @@ from typing import Any
 
 from components.anatomy import Anatomy
 from components.lens import Looked
+from components.patching import Patched
 from components.types import Analysis, BackboneSpec, Cell, Compared, Query, Tokens
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
@@ -98,6 +99,23 @@ def lens_json(looked: Looked) -> dict[str, Any]:
         "logits": [list(map(_floats, layer)) for layer in lens.logits],
         "pooled": list(map(_floats, lens.pooled)),
         "warnings": list(map(str, analysis.warnings)),
+    }
+
+
+def trace_json(patched: Patched) -> dict[str, Any]:
+    """What carries the change from one text to another in plain JSON types."""
+    first, second = patched.first, patched.second
+    return {
+        "tokens": _tokens(first.tokens),
+        "other_tokens": _tokens(second.tokens),
+        "pairs": patched.pairs.tolist(),
+        "labels": list(first.labels),
+        "logits": _floats(first.logits),
+        "other_logits": _floats(second.logits),
+        "patched": [list(map(_floats, layer)) for layer in patched.logits],
+        "whole": None if patched.whole is None else list(map(_floats, patched.whole)),
+        "shares": list(map(_floats, patched.shares)),
+        "warnings": list(dict.fromkeys(map(str, (*first.warnings, *second.warnings, *patched.warnings)))),
     }
 
 

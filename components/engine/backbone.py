@@ -14,6 +14,7 @@ from components.engine.pooler import Pooler
 from components.types import BackboneSpec, ProblemType
 
 if TYPE_CHECKING:
+    from components.engine.entries import Entry
     from components.engine.ordinary import Ordinary
 
 PROBLEMS: dict[str | None, ProblemType] = {
@@ -65,6 +66,13 @@ class Backbone:
     def ordinary(self) -> Ordinary:
         """What is ordinary among its hidden states, measured when first asked for, and once."""
         from components.engine.ordinary import measured  # which runs a backbone
+
+        return measured(self)
+
+    @cached_property
+    def entries(self) -> tuple[Entry | None, ...]:
+        """Where each layer below the last goes on; found when first asked for, and once."""
+        from components.engine.entries import measured  # which runs a backbone
 
         return measured(self)
 

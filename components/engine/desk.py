@@ -6,6 +6,7 @@ Importing this module is light, and so is all that it does: torch and transforme
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from huggingface_hub import is_offline_mode
@@ -13,12 +14,13 @@ from huggingface_hub import is_offline_mode
 from components.anatomy import Anatomy
 from components.engine.catalogue import Configs, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
-from components.engine.jobs import Analyze, Compare, Dissect, Job, Look, Runner
+from components.engine.jobs import Analyze, Compare, Dissect, Job, Look, Runner, Trace
 from components.engine.pooling import POOLINGS
-from components.engine.query import Asked, by_backbone, checked, choice, counted, with_task
+from components.engine.query import Asked, by_backbone, checked, checked_text, choice, counted, with_task
 from components.engine.version import version
 from components.errors import PoolscopeError
 from components.lens import Looked
+from components.patching import Patched
 from components.settings import ASSETS, Settings
 from components.texts import in_bytes
 from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
@@ -99,6 +101,21 @@ class Desk:
         """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
         spec, asked = self._whole(query)
         return self._runner.run(Look(spec, version(spec), asked))
+
+    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
+        """Answer one query, and find what carries the change to another text; PoolscopeError says why not."""
+        spec, asked = self._whole(query)
+        longest, kept = self._settings.characters, asked.query
+        text, pair = (
+            checked_text(field, given, longest)
+            for field, given in (("other", other), ("other_pair", other_pair))
+        )
+        if not text.strip():
+            raise PoolscopeError("other", other, "errors.word")
+        if bool(pair.strip()) != bool(kept.text_pair):
+            raise PoolscopeError("other_pair", other_pair, "errors.both_pairs")
+        changed = replace(kept, text=text, text_pair=pair if pair.strip() else "")
+        return self._runner.run(Trace(spec, version(spec), asked, replace(asked, query=changed)))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.

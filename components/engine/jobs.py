@@ -9,6 +9,7 @@ from components.anatomy import Anatomy
 from components.engine.query import Asked
 from components.engine.version import Version
 from components.lens import Looked
+from components.patching import Patched
 from components.types import Analysis, BackboneSpec, Cell
 
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -44,6 +45,14 @@ class Look(Job[Looked]):
     """One query, and what is seen through the lens."""
 
     asked: Asked
+
+
+@dataclass(frozen=True)
+class Trace(Job[Patched]):
+    """Two texts, and which hidden states carry the change from one to the other."""
+
+    asked: Asked
+    other: Asked
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,16 @@ from components.engine.backbone import Backbone
 from components.engine.checkpoints import Checkpoints, give_back
 from components.engine.compare import cells
 from components.engine.examine import examine
-from components.engine.jobs import Analyze, Compare, Dissect, Job, Look
+from components.engine.jobs import Analyze, Compare, Dissect, Job, Look, Trace
 from components.engine.lens import look
 from components.engine.machine import total
+from components.engine.patching import trace
 from components.engine.repeatable import repeatable
 from components.engine.safety.running import told
 from components.engine.version import version
 from components.errors import PoolscopeError
 from components.lens import Looked
+from components.patching import Patched
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
 
@@ -52,6 +54,8 @@ class Measurer:
                         return self._dissect(backbone, job)
                     case Look():
                         return self._look(backbone, job)
+                    case Trace():
+                        return self._trace(backbone, job)
                     case Compare():
                         return self._compare(backbone, job)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
@@ -73,6 +77,10 @@ class Measurer:
     def _look(self, backbone: Backbone, job: Look) -> Looked:
         examined = examine(backbone, job.asked.query, job.asked.task)
         return Looked(analyse(examined), look(examined))
+
+    def _trace(self, backbone: Backbone, job: Trace) -> Patched:
+        first, second = (examine(backbone, each.query, each.task) for each in (job.asked, job.other))
+        return trace(first, second)
 
     def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
         return cells(backbone, job.asked)

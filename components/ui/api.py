@@ -12,7 +12,7 @@ import gradio as gr
 from gradio.events import api
 
 from components.analyst import Analyst
-from components.as_json import anatomy_json, backbone_json, lens_json, rows_json, to_json
+from components.as_json import anatomy_json, backbone_json, lens_json, rows_json, to_json, trace_json
 from components.errors import PoolscopeError
 from components.types import Progress, Query
 from components.ui.classify.download import hub_queue
@@ -146,6 +146,38 @@ def add_api(analyst: Analyst) -> None:
         with _refused_in_english():
             return lens_json(analyst.lens(query))
 
+    def trace(
+        backbone: str,
+        text: str,
+        other: str,
+        text_pair: str = "",
+        other_pair: str = "",
+        pooling: str = "native",
+        head: str = "own",
+        task: str = "",
+    ) -> dict[str, Any]:
+        """Put hidden states of another version of a text in their place, one by one: what carries the change.
+
+        ``patched[l][p]``: the logits of the text when its state at the first place of pair p after layer l
+        (0: the embeddings) is the other's at the second, and all above runs on. ``shares``: how much of the
+        change of the logits that is. ``whole[l]``: all states of a layer at once; null where the numbers of
+        tokens differ. A request that cannot be answered comes back as a message that says why.
+
+        Args:
+            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
+            text: what is classified
+            other: another version of it
+            text_pair: the second text of a pair; empty for a single text
+            other_pair: the second text of the other version; empty for a single text
+            pooling: a key of /poolings; native is what the model's own head does
+            head: own, the checkpoint's, or probe, the same linear classifier for every model
+            task: what the probe was trained for; empty chooses one that suits the model and the texts
+
+        """
+        query = Query(backbone, text, text_pair, pooling, head, task=task)
+        with _refused_in_english():
+            return trace_json(analyst.trace(query, other, other_pair))
+
     def compare(
         backbones: list[str],
         poolings: list[str],
@@ -181,6 +213,7 @@ def add_api(analyst: Analyst) -> None:
     api(analyze, api_name="analyze", concurrency_id="model")
     api(anatomy, api_name="anatomy", concurrency_id="model")
     api(lens, api_name="lens", concurrency_id="model")
+    api(trace, api_name="trace", concurrency_id="model")
     api(compare, api_name="compare", concurrency_id="model")
 
 

@@ -1,0 +1,29 @@
+"""The noun of a trace: what the change from one text to another carries, hidden state by hidden state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.texts import Sentence
+from components.types import Analysis, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Patched:
+    """The logits of a text where hidden states are those of another text. L layers, P pairs, K labels.
+
+    ``first``, ``second``: the answers to both texts as they are. ``pairs``: (P, 2) the place of a token in
+    the first, and of the one in the second that stands for the same. ``logits``: (L + 1, P, K) of the first
+    text when the state of the one token after so many layers (0: the embeddings) is that of the other, and
+    all above runs on. ``whole``: (L + 1, K) when all states of a layer are the other's, or None where the
+    texts have different numbers of tokens. ``shares``: (L + 1, P) the part of the change from the first
+    logits to the second that each patch makes: 0 for none of it, 1 for all. ``warnings``: what was left alone.
+    """
+
+    first: Analysis
+    second: Analysis
+    pairs: Ints
+    logits: Floats
+    whole: Floats | None
+    shares: Floats
+    warnings: tuple[Sentence, ...]
