@@ -13,8 +13,11 @@ from components.engine.examine import Examined
 from components.engine.lens import look
 from components.engine.patching import trace
 from components.engine.repeatable import repeatable
+from components.errors import PoolscopeError
 from tests.families.cases import TEXT, Family
 from tests.families.lens import layers_by_hand, logits_by_hand
+from tests.families.making import FACTS
+from tests.families.patching import examined, patched_by_hand
 from tests.plain import cosine
 
 pytestmark = pytest.mark.families
@@ -118,17 +121,19 @@ def test_every_hidden_state_in_the_place_of_the_heads_vector(family: Family) -> 
 def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -> None:
     """All of a layer is the other run, and one state of it is what a hook on the family's own layers gives."""
     texts = "the film is good !", "the film is bad !"
+    first, second = (examined(family, text) for text in texts)
     try:
-        patched, second = family.traced(*texts)
+        with repeatable(family.backbone.model):
+            patched = trace(first, second)
     except PoolscopeError as refused:
         assert family.name in FACTS["untraced"], str(refused)
         return
     assert family.name not in FACTS["untraced"]
-    assert patched.pairs.tolist() == [[place, place] for place in range(len(patched.first.tokens.text))]
-    expected = np.broadcast_to(second.logits, patched.whole.shape)
+    expected = np.broadcast_to(second.outputs.logits, patched.whole.shape)
     np.testing.assert_allclose(patched.whole, expected, rtol=1e-5, atol=1e-5)
-    for layer, place, logits in patched_by_hand(family, texts, second):
-        np.testing.assert_allclose(patched.logits[layer, place], logits, rtol=1e-5, atol=1e-5)
+    for layer, place, logits in patched_by_hand(family, *texts, layers=len(patched.logits) - 1):
+        (row,) = np.flatnonzero(patched.pairs[:, 0] == place)
+        np.testing.assert_allclose(patched.logits[layer, row], logits, rtol=1e-5, atol=1e-5)
 
 
 def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:
