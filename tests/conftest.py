@@ -1,3 +1,4 @@
+import gc
 import os
 
 import pytest
@@ -77,6 +78,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (order.index(mark) for mark in order if item.get_closest_marker(mark)), default=len(order)
         )
     )
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage go through what was imported: with torch, that takes half a second each."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

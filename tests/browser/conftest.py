@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import BrowserContext, Error, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.browser.home import Home
 from tests.browser.visitor import PATIENCE, Visitor, visit
@@ -23,13 +23,14 @@ SWITCHES = [
     "--disable-default-apps",
     "--disable-sync",
     "--no-first-run",
+    "--process-per-site",  # all pages of a context share one process, which has compiled the scripts
     "--disable-features=LocalNetworkAccessChecks",  # a page of another site shows this machine's in a frame
 ]
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[BrowserContext]:
-    """One browser for all pages, so that each finds gradio's scripts in its cache."""
+    """One browser for all pages, so that each finds gradio's scripts in its cache, and compiled."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         message = "no chromium on the PATH"
@@ -37,8 +38,16 @@ def browser() -> Iterator[BrowserContext]:
     expect.set_options(timeout=PATIENCE)  # the machine may be busy with other tests
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
-        yield browser.new_context()
+        context = browser.new_context()
+        _stay(context.new_page())
+        yield context
         browser.close()
+
+
+def _stay(page: Page) -> None:
+    """Hold on to the process of this machine's pages by an empty one, which stays open between tests."""
+    page.route("**/*", lambda route: route.fulfill(body=""))
+    page.goto("http://127.0.0.1/")
 
 
 @pytest.hookimpl(wrapper=True)
