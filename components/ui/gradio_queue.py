@@ -13,11 +13,12 @@ from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs
 
-from gradio.queueing import Event, Queue
+from gradio.queueing import Event, EventQueue, Queue
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from components.ui.public.rate_limit import ADDRESS, FairTurns, Waiting
+from components.fairness import FairTurns, Waiting, share
+from components.ui.public.rate_limit import ADDRESS
 
 EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
 UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
@@ -34,7 +35,7 @@ class VisitorsQueue(Queue):
     when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events
     may wait, and of one address half of what the queue holds. An event begins when somebody listens to what
     comes of it; answers that nobody hears would stay in memory. ``heard``: how many listen, by the visitor or
-    by the event.
+    by the event. Of what a line may have at work, one address has half at most.
     """
 
     turns: FairTurns
@@ -44,20 +45,28 @@ class VisitorsQueue(Queue):
     def get_events(self) -> tuple[list[Event], bool, str] | None:
         """The next event that may begin, if there is any; it leaves its line."""
         at_work = [event for job in self.active_jobs for event in job or ()]
-        busy = {(event.session_hash, event.concurrency_id) for event in at_work}
         lines = list(self.event_queue_per_concurrency_id.values())
         for line in random.sample(lines, len(lines)):
             if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
-                free = [
-                    Waiting(event, _address(event.request), event.session_hash)
-                    for event in line.queue
-                    if (event.session_hash, line.concurrency_id) not in busy and self._is_heard(event)
-                ]
-                event = self.turns.take(free)
+                event = self.turns.take(self._free(line, at_work))
                 if event is not None:
                     line.queue.remove(event)
                     return [event], False, line.concurrency_id
         return None
+
+    def _free(self, line: EventQueue, at_work: list[Event]) -> list[Waiting[Event]]:
+        """What of a line may begin: of visitors who have nothing of it at work, and listen."""
+        own = [event for event in at_work if event.concurrency_id == line.concurrency_id]
+        busy = {event.session_hash for event in own}
+        near = Counter(_address(event.request) for event in own)
+        most = share(line.concurrency_limit or self.max_thread_count)
+        return [
+            Waiting(event, address, event.session_hash)
+            for event in line.queue
+            if event.session_hash not in busy
+            and near[address := _address(event.request)] < most
+            and self._is_heard(event)
+        ]
 
     async def push(self, body: Any, request: Request, username: str | None) -> Any:
         """Let an event wait, or say that the queue is full for the one who asks."""
@@ -72,6 +81,14 @@ class VisitorsQueue(Queue):
         if success:
             self.joined[str(event)] = time.monotonic()
         return success, event, state
+
+    def forget(self, session: str) -> None:
+        """Drop what a visitor has not read who listens no longer, unless they have asked anew."""
+        begun = (event for job in self.active_jobs for event in job or ())
+        waiting = (event for line in self.event_queue_per_concurrency_id.values() for event in line.queue)
+        if not any(event.session_hash == session and event.alive for event in (*begun, *waiting)):
+            self.pending_messages_per_session.pop(session, None)
+            self.pending_event_ids_session.pop(session, None)
 
     def _is_heard(self, event: Event) -> bool:
         """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
@@ -113,6 +130,7 @@ class Listeners:
             heard[listens] -= 1
             if not heard[listens]:
                 del heard[listens]
+                self._queue.forget(listens)  # type: ignore[attr-defined]
 
 
 def listener(scope: Scope) -> str | None:
