@@ -26,16 +26,16 @@ def main() -> None:
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
     analyst = _analyst(settings)
-    page = build(analyst, talk=settings.talk)
+    site = build(analyst, talk=settings.talk)
     if lent():
-        add_gpu(page)
-    serve(page, settings, analyst.ready)
+        add_gpu(site.page)
+    serve(site, settings, analyst.ready)
     gc.freeze()
     gc.enable()
     analyst.open()
     _wait_for_the_end()
     analyst.close(GRACE)
-    page.close()
+    site.page.close()
 
 
 def _analyst(settings: "Settings") -> "Desk":

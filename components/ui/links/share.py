@@ -27,11 +27,12 @@ NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # 
 def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
     """The buttons. Its ``apply`` says that the page has come, and ``query`` with which link.
 
-    Its ``expand`` asks for the QR code of a ``link``, its ``download`` for the report of a ``query``.
+    Its ``expand`` asks for the QR code of a ``link``. The report is asked for by the script itself.
     """
     arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
     known, aliases = escape(json.dumps(arrivals)), escape(json.dumps(ALIASES))
     copied, select = escape(say("link.copied")), escape(say("link.select"))
+    unreached = escape(say("link.unreached"))
     return scripted_html(
         f'<div class="share" data-controls="{known}" data-aliases="{aliases}">'
         f'<button type="button" data-share="talk">{escape(say("talk.button"))}</button>'
@@ -39,7 +40,8 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
         f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'
         f'<button type="button" data-share="report">{escape(say("link.report"))}</button>'
         f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'
-        f'<span role="status" data-copied="{copied}" data-select="{select}"></span></div>',
+        f'<span role="status" data-copied="{copied}" data-select="{select}" '
+        f'data-unreached="{unreached}"></span></div>',
         SCRIPT,
         "share",
     )

@@ -95,12 +95,12 @@ class Slow:
 def test_who_is_too_many_is_told_and_the_others_have_their_turn() -> None:
     async def visits() -> list[httpx.Response]:
         slow = Slow()
-        app = PlainMiddleware(ELSEWHERE, {"slow": slow}, at_work=1, waiting=1)
+        app = PlainMiddleware(ELSEWHERE, {"slow": slow}, at_work=1, waiting=3)  # half for one address
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://app") as client:
             first = asyncio.ensure_future(client.post("/slow", json={}))
             await slow.begun.wait()
             second = asyncio.ensure_future(client.post("/slow", json={}))
-            while app._asking < 2:
+            while app._asking.total() < 2:
                 await asyncio.sleep(0)
             third = await client.post("/slow", json={})
             slow.go_on.set()
@@ -145,5 +145,5 @@ def test_who_closes_the_connection_has_nothing_more_done() -> None:
 
 
 def test_every_endpoint_that_gives_one_answer_can_be_asked_so() -> None:
-    names = plain_functions(built(lambda: build(FakeAnalyst()))).keys()
+    names = plain_functions(built(lambda: build(FakeAnalyst()).page)).keys()
     assert names == {"backbones", "find", "poolings", "analyze", "anatomy", "compare"}
