@@ -62,12 +62,21 @@ def share(limit: int) -> int:
     return max(1, limit // 2)
 
 
-class Places:
-    """So many at work at once, of one address half of them; who waits goes by `FairTurns`."""
+class FullError(Exception):
+    """As many wait as may."""
 
-    def __init__(self, limit: int) -> None:
+
+class Places:
+    """So many at work at once, and ``waiting`` more who wait; of one address half of each at most.
+
+    Who waits goes by `FairTurns`.
+    """
+
+    def __init__(self, limit: int, waiting: int) -> None:
         self._free, self._share = limit, share(limit)
+        self._most = limit + waiting
         self._held: Counter[str] = Counter()  # by address
+        self.there: Counter[str] = Counter()  # those who wait, too
         self._waiting: list[Waiting[asyncio.Future[None]]] = []
         self._turns = FairTurns()
 
@@ -76,8 +85,11 @@ class Places:
         """Within, a visitor at an address has a place.
 
         What it gives says that the work is done: somebody else may begin, while the address has less of its
-        share until the end.
+        share until the end. FullError where too many are there.
         """
+        if self.there.total() >= self._most or self.there[address] >= share(self._most):
+            raise FullError
+        self.there[address] += 1
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(Waiting(granted, address, visitor))
         self._grant()
@@ -96,7 +108,9 @@ class Places:
             if granted.done() and not granted.cancelled():
                 self._free += not resting
                 self._held[address] -= 1
-                self._held += Counter()  # forgets those who have none
+            self.there[address] -= 1
+            self._held += Counter()  # forgets those who have none
+            self.there += Counter()
             self._grant()
 
     def _grant(self) -> None:

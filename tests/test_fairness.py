@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.fairness import FairTurns, Places, Waiting
+from components.fairness import FairTurns, FullError, Places, Waiting
 
 
 def served(turns: FairTurns, waiting: list[Waiting[str]]) -> list[str]:
@@ -65,7 +65,7 @@ def test_memory_is_bounded() -> None:
 
 def test_one_address_leaves_half_of_the_places_to_others() -> None:
     async def begun() -> tuple[list[str], list[str], list[str]]:
-        places, at_work, end = Places(4), list[str](), asyncio.Event()
+        places, at_work, end = Places(4, 100), list[str](), asyncio.Event()
 
         async def work(name: str, sends: bool) -> None:
             async with places.place(name[0], name) as rest:
@@ -92,3 +92,27 @@ def test_one_address_leaves_half_of_the_places_to_others() -> None:
     assert sending == ["a1", "a2"]  # whose answers are being sent: nobody waits for them but the same address
     assert working == ["a1", "a2", "b1", "b2", "c1", "c2"]
     assert sorted(every) == ["a1", "a2", "b1", "b2", "b3", "c1", "c2", "d1"]  # but who has left
+
+
+def test_as_many_wait_as_may_and_of_one_address_half() -> None:
+    async def tried() -> list[str]:
+        places, end, full = Places(2, 4), asyncio.Event(), list[str]()
+
+        async def work(name: str) -> None:
+            try:
+                async with places.place(name[0], name):
+                    await end.wait()
+            except FullError:
+                full.append(name)
+
+        tasks = [
+            asyncio.ensure_future(work(name)) for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1", "c2")
+        ]
+        await asyncio.sleep(0.01)
+        end.set()
+        await asyncio.wait(tasks)
+        assert not places.there
+        await work("a5")  # there is room again
+        return full
+
+    assert asyncio.run(tried()) == ["a4", "c2"]

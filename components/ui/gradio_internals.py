@@ -156,6 +156,7 @@ def answering(scope: Scope) -> Iterator[None]:
 CALL_BY_NAME = re.compile(r"/gradio_api/call/v2/(\w+)/?")  # the body holds an endpoint's values by name
 CALL_BY_POSITION = re.compile(r"/gradio_api/call/(\w+)/?")  # the body holds them in a list, "data"
 QUEUE_EVENT = re.compile(r"/gradio_api/(queue/join|(run|api)/\w+/?)")  # the page: a list, "fn_index", ...
+RUN = re.compile(r"/gradio_api/(run|api)/\w+/?")  # the same, answered in one response
 CANCEL_OR_RESET = re.compile(r"/gradio_api/(cancel|reset)/?")  # the page: nobody waits for an answer any more
 RUNS_A_FUNCTION = re.compile(r"/gradio_api/(queue/join|call/|mcp)")  # as the beginning of a path
 READS_QUERY = re.compile(r"/theme\.css|/gradio_api/(queue/data|theme\.css|mcp(/.*)?)")

@@ -21,7 +21,13 @@ from components.ui.gradio_internals import (
 )
 from components.ui.public.locale import request_texts
 from components.ui.public.middleware import PAGES, GuardMiddleware
-from components.ui.public.plain import REPORT, PlainMiddleware, plain_functions, report_function
+from components.ui.public.plain import (
+    REPORT,
+    AtOnceMiddleware,
+    PlainMiddleware,
+    plain_functions,
+    report_function,
+)
 from components.ui.public.rate_limit import Rates
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.response_cache import ResponseCache
@@ -31,6 +37,7 @@ from components.ui.shell import Site
 
 ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
+AT_ONCE = 4  # calls that need no analyst, at the same time: each takes the page's own processor
 PLACES = 1  # seconds between two messages to all who wait that say how many are before them
 THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
@@ -67,7 +74,9 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
     rates = Rates(settings.rate, settings.address_rate, settings.room, settings.proxies)
 
     def guard(app: ASGIApp) -> ASGIApp:
-        app = PlainMiddleware(app, functions, AT_WORK, settings.waiting)
+        app = PlainMiddleware(
+            AtOnceMiddleware(app, AT_ONCE, settings.waiting), functions, AT_WORK, settings.waiting
+        )
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         extent = links[ENGLISH].extent  # the same in each language

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from http import HTTPStatus
@@ -20,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
-from components.fairness import Places, share
-from components.ui.gradio_internals import QUEUE_FULL, answering, block_functions, current_headers
+from components.fairness import FullError, Places
+from components.ui.gradio_internals import QUEUE_FULL, RUN, answering, block_functions, current_headers
 from components.ui.public.locale import request_texts
 from components.ui.public.rate_limit import ADDRESS
 from components.ui.public.sending import document
@@ -62,25 +61,14 @@ class PlainMiddleware:
 
     def __init__(self, app: ASGIApp, functions: Mapping[str, Function], at_work: int, waiting: int) -> None:
         self._app, self._functions = app, functions
-        self._most = at_work + waiting
-        self._asking: Counter[str] = Counter()  # by address
-        self._at_work = Places(at_work)
+        self._places = Places(at_work, waiting)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on what is no endpoint's."""
         function = self._functions.get(scope["path"].strip("/")) if scope["type"] == "http" else None
         if function is None or scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        address = _address(scope)
-        if self._asking.total() >= self._most or self._asking[address] >= share(self._most):
-            busy = request_texts(Headers(scope=scope))("refusal.queue_full")
-            return await JSONResponse({"detail": busy}, QUEUE_FULL, BUSY)(scope, receive, send)
-        self._asking[address] += 1
-        try:
-            await self._answer(function, scope, receive, send)
-        finally:
-            self._asking[address] -= 1
-            self._asking += Counter()  # forgets those who ask nothing
+        return await self._answer(function, scope, receive, send)
 
     async def _answer(self, function: Function, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask, as long as somebody waits for the answer, and send it."""
@@ -103,7 +91,10 @@ class PlainMiddleware:
     ) -> Response:
         """What the endpoint says, or why it says nothing; its place is ``held`` until that is sent."""
         visitor = str(given.get("session_hash", ""))
-        rest = await held.enter_async_context(self._at_work.place(_address(scope), visitor))
+        try:
+            rest = await held.enter_async_context(self._places.place(_address(scope), visitor))
+        except FullError:
+            return _busy(scope)
         try:
             with answering(scope):
                 said = await function(**given)
@@ -112,6 +103,32 @@ class PlainMiddleware:
         finally:
             rest()
         return said if isinstance(said, Response) else JSONResponse(said)
+
+
+class AtOnceMiddleware:
+    """ASGI middleware: what gradio answers at once, without a queue, it is asked a few times at once.
+
+    So many as ``limit``, and ``waiting`` wait at most; half of each are for one address.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int, waiting: int) -> None:
+        self._app, self._places = app, Places(limit, waiting)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on when it has its place."""
+        if scope["type"] != "http" or scope["method"] != "POST" or not RUN.fullmatch(scope["path"]):
+            return await self._app(scope, receive, send)
+        try:
+            async with self._places.place(_address(scope), ""):
+                return await self._app(scope, receive, send)
+        except FullError:
+            return await _busy(scope)(scope, receive, send)
+
+
+def _busy(scope: Scope) -> JSONResponse:
+    """That as many wait as may."""
+    say = request_texts(Headers(scope=scope))
+    return JSONResponse({"detail": say("refusal.queue_full")}, QUEUE_FULL, BUSY)
 
 
 def _address(scope: Scope) -> str:
