@@ -28,7 +28,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
-from components.ui.gradio_queue import Listeners, keep_fair
+from components.ui.gradio_queue import Listeners, keep_fair, wait_until_quiet
 
 C = TypeVar("C", bound=gr.components.Component)
 logger = logging.getLogger(__name__)
@@ -97,6 +97,11 @@ def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **optio
     page.launch(
         prevent_thread_lock=True, _app=GuardedApp(lambda app: guard(Listeners(app, page._queue))), **options
     )
+
+
+def let_read(page: gr.Blocks, seconds: float) -> None:
+    """Return when all who listen have read their answers: a queue that is closed says nothing more."""
+    wait_until_quiet(page._queue, seconds)
 
 
 def refuse_values(page: gr.Blocks, refusal: Callable[[], str]) -> None:

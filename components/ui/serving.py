@@ -17,6 +17,7 @@ from components.ui.gradio_internals import (
     block_functions,
     current_headers,
     launch_guarded,
+    let_read,
     refuse_values,
 )
 from components.ui.public.locale import request_texts
@@ -84,6 +85,16 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         return StatusMiddleware(guarded, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
+
+
+def stop(site: Site, close: Callable[[], None], seconds: float) -> None:
+    """Have ``close`` end what is asked, let everybody read what came of it, and serve no more.
+
+    So many ``seconds`` are for reading.
+    """
+    close()
+    let_read(site.page, seconds)
+    site.page.close()
 
 
 def _limited(

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -56,7 +55,10 @@ def test_a_download_ends_with_its_last_listener_and_goes_on_with_the_next(
 ) -> None:
     weights = "/elsewhere/"
     with client_of(str(app.base_url)) as other:
-        with app.stream("GET", asked(app, MODEL)) as first, other.stream("GET", asked(other, MODEL)) as second:
+        with (
+            app.stream("GET", asked(app, MODEL)) as first,
+            other.stream("GET", asked(other, MODEL)) as second,
+        ):
             coming = steps(second)
             next(step for step in steps(first) if step["done"] > 10_000)
             here = next(step for step in coming if step["done"] > 10_000)

@@ -186,3 +186,30 @@ def test_what_nobody_is_left_to_read_is_dropped() -> None:
         return list(queue.pending_messages_per_session), list(queue.pending_event_ids_session)
 
     assert asyncio.run(left()) == (["again"], ["again"])
+
+
+def test_who_waits_and_is_cancelled_hears_so_but_for_a_page() -> None:
+    async def told() -> tuple[list[list[str]], bool, bool]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+        for path in ("/gradio_api/call/v2/upper", "/gradio_api/queue/join"):
+            scope = {"type": "http", "headers": [], "path": path, "server": ("x", 80)}
+            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=path)
+            _, event, _ = await queue.push(body, Request(scope), None)
+            queue.heard[path] = 1
+            waited = not queue.quiet()
+            await queue.remove_from_queue(str(event))
+            queue.pending_event_ids_session.pop(path)
+        left = queue.pending_messages_per_session
+        return (
+            [[type(left[path].get_nowait()).__name__ for _ in range(left[path].qsize())] for path in left],
+            waited,
+            queue.quiet(),
+        )
+
+    assert asyncio.run(told()) == (
+        [["EstimationMessage", "ProcessCompletedMessage"], ["EstimationMessage"]],
+        True,
+        True,
+    )
