@@ -24,6 +24,7 @@ from tests.tiny import checkpoint
 
 LIMIT = 60  # seconds, of everything that is waited for
 ENDS = 10  # seconds from the signal to the end of the process, as the docs promise
+WAITING = 40  # questions, more than are handed to a pool at once
 GATE = "gate"  # a named pipe that nobody has written to, for which one backbone waits
 STOPPING = "being stopped: ask again"
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a named pipe makes the worker wait")
@@ -61,10 +62,13 @@ def begun(
             command, cwd=ROOT, env={**os.environ, **environment}, stdout=said, stderr=said
         )
         client.timeout = LIMIT
-        while _health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
-            assert process.poll() is None
-            time.sleep(0.05)
-        yield process, client, log
+        try:
+            while _health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
+                assert process.poll() is None
+                time.sleep(0.05)
+            yield process, client, log
+        finally:
+            process.kill()
 
 
 def streamed(client: httpx.Client, backbone: str, endpoint: str = ANALYZE, **text: str) -> str:
@@ -93,10 +97,10 @@ def test_the_answer_under_way_comes_and_who_waits_is_told(slow: Path, workers: s
 
 
 def test_streams_are_not_cut(slow: Path) -> None:
-    with ThreadPoolExecutor() as pool, begun(slow, "1") as (process, client, log):
+    with ThreadPoolExecutor(WAITING + 1) as pool, begun(slow, "1") as (process, client, log):
         under_way = pool.submit(streamed, client, "slow", text="good")
         pipe = os.open(slow / GATE, os.O_WRONLY)
-        waiting = [pool.submit(streamed, client, "quick", text=str(number)) for number in range(3)]
+        waiting = [pool.submit(streamed, client, "quick", text=str(number)) for number in range(WAITING)]
         process.send_signal(signal.SIGTERM)
         assert all(STOPPING in one.result(LIMIT) for one in waiting)
         os.close(pipe)
