@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Any
 
 import gradio as gr
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 from components.analyst import PATIENCE
@@ -90,7 +91,11 @@ async def _while_waited_for(work: Callable[[], Any]) -> Any:
 
 
 async def _in_thread(work: Callable[[], Any], patience: Future[None]) -> Any:
-    """The result of ``work`` in a thread, on behalf of somebody with ``patience``."""
+    """The result of ``work`` in a thread, on behalf of somebody with ``patience``.
+
+    It has a thread for itself: how many are at work is limited where they come from, so that those who wait
+    for the hub take none from those who do not.
+    """
     context = copy_context()
     context.run(PATIENCE.set, patience)
-    return await run_sync(partial(context.run, work), abandon_on_cancel=True)
+    return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))

@@ -1,11 +1,12 @@
 """Whose question begins next."""
 
+import asyncio
 from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ui.public.rate_limit import FairTurns, Waiting
+from components.fairness import FairTurns, FullError, Places, Waiting
 
 
 def served(turns: FairTurns, waiting: list[Waiting[str]]) -> list[str]:
@@ -60,3 +61,58 @@ def test_memory_is_bounded() -> None:
     for number in range(100):
         turns.take([Waiting(number, f"1.1.1.{number}", "a")])
     assert (len(turns._addresses), len(turns._visitors)) == (10, 10)
+
+
+def test_one_address_leaves_half_of_the_places_to_others() -> None:
+    async def begun() -> tuple[list[str], list[str], list[str]]:
+        places, at_work, end = Places(4, 100), list[str](), asyncio.Event()
+
+        async def work(name: str, sends: bool) -> None:
+            async with places.place(name[0], name) as rest:
+                at_work.append(name)
+                if sends:
+                    rest()
+                await end.wait()
+
+        async def asked(*names: str, sends: bool) -> list[str]:
+            tasks.extend(asyncio.ensure_future(work(name, sends)) for name in names)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            return list(at_work)
+
+        tasks: list[asyncio.Task[None]] = []
+        sending = await asked("a1", "a2", "a3", sends=True)
+        working = await asked("b1", "b2", "b3", "c1", "c2", "d1", sends=False)
+        tasks[2].cancel()
+        end.set()
+        await asyncio.wait(tasks)
+        return sending, working, at_work
+
+    sending, working, every = asyncio.run(begun())
+    assert sending == ["a1", "a2"]  # whose answers are being sent: nobody waits for them but the same address
+    assert working == ["a1", "a2", "b1", "b2", "c1", "c2"]
+    assert sorted(every) == ["a1", "a2", "b1", "b2", "b3", "c1", "c2", "d1"]  # but who has left
+
+
+def test_as_many_wait_as_may_and_of_one_address_half() -> None:
+    async def tried() -> list[str]:
+        places, end, full = Places(2, 4), asyncio.Event(), list[str]()
+
+        async def work(name: str) -> None:
+            try:
+                async with places.place(name[0], name):
+                    await end.wait()
+            except FullError:
+                full.append(name)
+
+        tasks = [
+            asyncio.ensure_future(work(name)) for name in ("a1", "a2", "a3", "a4", "b1", "b2", "c1", "c2")
+        ]
+        await asyncio.sleep(0.01)
+        end.set()
+        await asyncio.wait(tasks)
+        assert not places.there
+        await work("a5")  # there is room again
+        return full
+
+    assert asyncio.run(tried()) == ["a4", "c2"]
