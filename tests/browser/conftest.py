@@ -3,7 +3,9 @@
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import pytest
 from playwright.sync_api import BrowserContext, Error, Page, expect, sync_playwright
@@ -13,6 +15,7 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import Gate, served
 
 Open = Callable[..., Visitor]
+Made = TypeVar("Made")
 AGAIN = 10_000  # milliseconds; a page that is not back by then is opened anew, which takes as long
 FAILED = pytest.StashKey[bool]()
 SWITCHES = [
@@ -54,7 +57,8 @@ def _stay(page: Page) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note on a test that it failed, for its fixtures."""
     report = yield
-    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    before = report.when != "setup" and item.stash.get(FAILED, False)  # another run begins with its setup
+    item.stash[FAILED] = before or report.failed
     return report
 
 
@@ -78,6 +82,27 @@ def fake_url(tmp_path_factory: pytest.TempPathFactory, open_gate: Gate) -> Itera
     log = tmp_path_factory.mktemp("fake") / "server.log"
     with served("-m", "tests.ui.fake_app", str(open_gate.file), log=log) as url:
         yield url
+
+
+class Kept(Generic[Made]):
+    """What tests share; after a test that failed, the next one finds what ``make`` makes anew."""
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Made]]) -> None:
+        self._make, self._stack = make, ExitStack()
+        self._made: list[Made] = []
+
+    def turn(self, test: pytest.Item) -> Iterator[Made]:
+        """It, for one test."""
+        if not self._made:
+            self._made.append(self._stack.enter_context(self._make()))
+        yield self._made[0]
+        if test.stash.get(FAILED, False):
+            self.close()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._made.clear()
+        self._stack.close()
 
 
 @dataclass(frozen=True)
