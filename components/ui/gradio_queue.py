@@ -30,6 +30,7 @@ from components.ui.public.rate_limit import ADDRESS
 EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
 UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
 UNHEARD = 30.0  # seconds that an event waits for somebody to listen
+MOMENT = 0.05  # seconds
 JOINED = "/queue/join"  # where a page asks; programs ask elsewhere
 STREAM = re.compile(
     r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(\w+))/?"
@@ -47,11 +48,18 @@ class VisitorsQueue(Queue):
     """
 
     turns: FairTurns
+    again: float  # when to look anew for an event that may begin, on the monotonic clock
     heard: Counter[str]
     joined: dict[str, float]  # event -> when it came
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
-        """The next event that may begin, if there is any; it leaves its line."""
+        """The next event that may begin, if there is any; it leaves its line.
+
+        Gradio asks a thousand times a second as long as any waits: what has just been looked for in vain is
+        not looked for before something has changed, or a moment has passed.
+        """
+        if time.monotonic() < self.again:
+            return None
         at_work = [event for job in self.active_jobs for event in job or ()]
         lines = list(self.event_queue_per_concurrency_id.values())
         for line in random.sample(lines, len(lines)):
@@ -60,6 +68,7 @@ class VisitorsQueue(Queue):
                 if event is not None:
                     line.queue.remove(event)
                     return [event], False, line.concurrency_id
+        self.again = time.monotonic() + MOMENT
         return None
 
     def _free(self, line: EventQueue, at_work: list[Event]) -> list[Waiting[Event]]:
@@ -88,6 +97,7 @@ class VisitorsQueue(Queue):
         success, event, state = await super().push(body, request, username)
         if success:
             self.joined[str(event)] = time.monotonic()
+            self.again = 0.0
         return success, event, state
 
     async def process_events(
@@ -99,6 +109,8 @@ class VisitorsQueue(Queue):
         except asyncio.CancelledError:
             self._tell_cancelled(events)
             raise
+        finally:
+            self.again = 0.0
 
     async def remove_from_queue(self, event_id: str) -> None:
         """Take an event out of its line, and say so to its owner."""
@@ -162,6 +174,7 @@ class Listeners:
             return await self._app(scope, receive, send)
         heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
         heard[listens] += 1
+        self._queue.again = 0.0  # type: ignore[attr-defined]
         try:
             await self._app(scope, receive, send)
         finally:
@@ -185,7 +198,8 @@ def keep_fair(queue: Queue) -> None:
     """Make ``queue``, which gradio has made, a `VisitorsQueue` that keeps no statistics."""
     forget_statistics(queue)
     queue.__class__ = VisitorsQueue
-    queue.turns, queue.heard, queue.joined = FairTurns(), Counter(), {}  # type: ignore[attr-defined]  # its class
+    own = {"turns": FairTurns(), "heard": Counter(), "joined": {}, "again": 0.0}
+    vars(queue).update(own)  # of its class
 
 
 def wait_until_quiet(queue: Queue, seconds: float) -> None:

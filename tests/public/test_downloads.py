@@ -31,10 +31,17 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 @pytest.fixture(scope="module")
 def app(there: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     place = tmp_path_factory.mktemp("app")
-    environment = {"POOLSCOPE_SOURCES": "any", "POOLSCOPE_WORKERS": "1", **there.environment(place)}
-    with served("app.py", log=place / "log", **environment) as url, client_of(url) as client:
+    (place / "attempts").touch()
+    environment = {
+        "POOLSCOPE_SOURCES": "any",
+        "POOLSCOPE_WORKERS": "1",
+        "ATTEMPTS": str(place / "attempts"),
+        **there.environment(place),
+    }
+    with served("tests/guarded_app.py", log=place / "log", **environment) as url, client_of(url) as client:
         yield client
     assert "Traceback" not in (place / "log").read_text()
+    assert (place / "attempts").read_text() == ""  # nothing of torch either, in the process of the page
 
 
 def asked(app: httpx.Client, model: str) -> str:

@@ -50,6 +50,7 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
             ended = next(job for job in queue.active_jobs if job and named[job[0]] == name)
             queue.active_jobs.remove(ended)
             line.current_concurrency -= 1
+            queue.again = 0.0  # as when an event has ended
             take()
         return order
 
@@ -213,3 +214,25 @@ def test_who_waits_and_is_cancelled_hears_so_but_for_a_page() -> None:
         True,
         True,
     )
+
+
+def test_what_was_looked_for_in_vain_is_not_looked_for_at_once() -> None:
+    async def looked() -> list[bool]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+        body = PredictBodyInternal(data=["a"], fn_index=0, session_hash="a")
+        await queue.push(body, Request({"type": "http", "headers": []}), None)
+        found = [queue.get_events() is not None]
+        queue.heard["a"] = 1  # in a way that nobody is told of
+        found.append(queue.get_events() is not None)
+        stream = {"type": "http", "method": "GET", "query_string": b"session_hash=a"}
+
+        async def listening(*_: object) -> None:
+            found.append(queue.get_events() is not None)
+
+        scope = {**stream, "path": "/gradio_api/queue/data"}
+        await Listeners(listening, queue)(scope, None, None)  # type: ignore[arg-type]  # neither is used
+        return found
+
+    assert asyncio.run(looked()) == [False, False, True]

@@ -13,10 +13,11 @@ import gradio as gr
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from components.analyst import PATIENCE
+from components.analyst import ADDRESS, PATIENCE
 from components.errors import PoolscopeError
 from components.ui.gradio_internals import current_headers, current_scope, error_text
 from components.ui.public.locale import request_texts
+from components.ui.public.rate_limit import ADDRESS as WHENCE
 
 ENDED = object()  # what comes after the last step of a generator
 ARRIVED = "poolscope.arrived"  # in the ASGI scope of a request: when it came, on the event loop's clock
@@ -98,4 +99,5 @@ async def _in_thread(work: Callable[[], Any], patience: Future[None]) -> Any:
     """
     context = copy_context()
     context.run(PATIENCE.set, patience)
+    context.run(ADDRESS.set, str(current_scope().get(WHENCE, "")))
     return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))
