@@ -49,7 +49,7 @@ class VisitorsQueue(Queue):
         for line in random.sample(lines, len(lines)):
             if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
                 free = [
-                    Waiting(event, _address(event.request), event.session_hash)
+                    _waiting(event)
                     for event in line.queue
                     if (event.session_hash, line.concurrency_id) not in busy and self._is_heard(event)
                 ]
@@ -72,6 +72,13 @@ class VisitorsQueue(Queue):
         if success:
             self.joined[str(event)] = time.monotonic()
         return success, event, state
+
+    def broadcast_estimations(self, concurrency_id: str, after: int | None = None) -> None:
+        """Tell those who wait their place: that in which they will be served, not that in which they came."""
+        if after is None:
+            queue = self.event_queue_per_concurrency_id[concurrency_id].queue
+            queue[:] = [one.what for one in self.turns.order([_waiting(event) for event in queue])]
+        super().broadcast_estimations(concurrency_id, after)
 
     def _is_heard(self, event: Event) -> bool:
         """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
@@ -130,6 +137,11 @@ def keep_fair(queue: Queue) -> None:
     forget_statistics(queue)
     queue.__class__ = VisitorsQueue
     queue.turns, queue.heard, queue.joined = FairTurns(), Counter(), {}  # type: ignore[attr-defined]  # its class
+
+
+def _waiting(event: Event) -> Waiting[Event]:
+    """An event, and of whom."""
+    return Waiting(event, _address(event.request), event.session_hash)
 
 
 def _address(request: Request) -> str:

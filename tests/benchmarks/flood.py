@@ -17,7 +17,7 @@ EVERY, SECONDS = 1.0, 20.0  # the visitor asks once a second, for so long
 
 
 def report() -> None:
-    """Print what the visitor waits alone and beside the flood; with the limits of a public demo, and without."""
+    """Print what the visitor waits alone and beside the flood; with a public demo's limits, and without."""
     print(f"\nA visitor who asks once a second, beside {CLIENTS} clients at another address without a pause")
     public = Settings()
     for name, mine, all_there in (
