@@ -145,12 +145,12 @@ class FairTurns:
         return chosen.what
 
     def order(self, waiting: Sequence[Waiting[Waiting_co]]) -> list[Waiting[Waiting_co]]:
-        """All who wait, in the order in which they are taken where nobody else comes; nobody is served yet."""
+        """All who wait, in the order in which they are taken where nobody else comes; takes none of them."""
         own: dict[str, dict[str, deque[int]]] = {}  # address -> visitor -> places in ``waiting``
         for place, one in enumerate(waiting):
             own.setdefault(one.address, {}).setdefault(one.visitor, deque()).append(place)
         heaps = {
-            address: [(self._served(waiting[asked[0]])[1], asked[0], who) for who, asked in visitors.items()]
+            address: [(self._served(waiting[mine[0]])[1], mine[0], who) for who, mine in visitors.items()]
             for address, visitors in own.items()
         }
         for heap in heaps.values():
