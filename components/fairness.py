@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
 MAX_CLIENTS = 10_000  # who are remembered: a flood of addresses must not fill the memory
@@ -45,6 +46,31 @@ class FairTurns:
         self._note(self._addresses, chosen.address)
         self._note(self._visitors, (chosen.address, chosen.visitor))
         return chosen.what
+
+    def order(self, waiting: Sequence[Waiting[Waiting_co]]) -> list[Waiting[Waiting_co]]:
+        """All who wait, in the order in which they are taken where nobody else comes; takes none of them."""
+        own: dict[str, dict[str, deque[int]]] = {}  # address -> visitor -> places in ``waiting``
+        for place, one in enumerate(waiting):
+            own.setdefault(one.address, {}).setdefault(one.visitor, deque()).append(place)
+        heaps = {
+            address: [(self._served(waiting[mine[0]])[1], mine[0], who) for who, mine in visitors.items()]
+            for address, visitors in own.items()
+        }
+        for heap in heaps.values():
+            heapify(heap)
+        addresses = [(self._addresses.get(one, 0), *heap[0][:2], one) for one, heap in heaps.items()]
+        heapify(addresses)
+        order = []
+        for now in range(self._now + 1, self._now + 1 + len(waiting)):
+            address = heappop(addresses)[-1]
+            heap = heaps[address]
+            places = own[address][who := heappop(heap)[-1]]
+            order.append(waiting[places.popleft()])
+            if places:
+                heappush(heap, (now, places[0], who))
+            if heap:
+                heappush(addresses, (now, *heap[0][:2], address))
+        return order
 
     def _served(self, one: Waiting[object]) -> tuple[int, int]:
         """When its address was last served, and when its visitor was; the first of equals is chosen."""

@@ -56,6 +56,16 @@ def test_everybody_is_served_once_and_no_visitor_is_overtaken_by_themselves(
         assert abs(ahead["A"] - ahead["B"]) <= 1
 
 
+@given(st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("abc")), max_size=30), st.integers(0, 12))
+def test_places_are_those_in_which_they_are_served(asked: list[tuple[str, str]], before: int) -> None:
+    waiting = [Waiting(f"{n}", a, a + v) for n, (a, v) in enumerate(asked)]
+    turns = FairTurns()
+    for one in waiting[:before]:
+        turns.take([one])
+    told = [one.what for one in turns.order(waiting[before:])]
+    assert told == served(turns, waiting[before:])
+
+
 def test_memory_is_bounded() -> None:
     turns = FairTurns(remembered=10)
     for number in range(100):

@@ -78,10 +78,10 @@ class VisitorsQueue(Queue):
         near = Counter(_address(event.request) for event in own)
         most = share(line.concurrency_limit or self.max_thread_count)
         return [
-            Waiting(event, address, event.session_hash)
+            _waiting(event)
             for event in line.queue
             if event.session_hash not in busy
-            and near[address := _address(event.request)] < most
+            and near[_address(event.request)] < most
             and self._is_heard(event)
         ]
 
@@ -139,6 +139,13 @@ class VisitorsQueue(Queue):
         if not any(event.session_hash == session and event.alive for event in (*begun, *waiting)):
             self.pending_messages_per_session.pop(session, None)
             self.pending_event_ids_session.pop(session, None)
+
+    def broadcast_estimations(self, concurrency_id: str, after: int | None = None) -> None:
+        """Tell those who wait their place: that in which they will be served, not that in which they came."""
+        if after is None:
+            queue = self.event_queue_per_concurrency_id[concurrency_id].queue
+            queue[:] = [one.what for one in self.turns.order([_waiting(event) for event in queue])]
+        super().broadcast_estimations(concurrency_id, after)
 
     def _is_heard(self, event: Event) -> bool:
         """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
@@ -210,6 +217,11 @@ def wait_until_quiet(queue: Queue, seconds: float) -> None:
     until = time.monotonic() + seconds
     while not queue.quiet() and time.monotonic() < until:  # type: ignore[attr-defined]  # its class
         time.sleep(0.02)  # nobody tells when a message has been sent
+
+
+def _waiting(event: Event) -> Waiting[Event]:
+    """An event, and of whom."""
+    return Waiting(event, _address(event.request), event.session_hash)
 
 
 def _address(request: Request) -> str:

@@ -27,6 +27,10 @@ DRAWN = """([name, figure]) => {
     for (const axis of [plot.layout.xaxis, plot.layout.yaxis]) delete axis?.type; // Plotly writes it there
     return same(plot.data, data) && Object.keys(layout).every((key) => same(plot.layout[key], layout[key]));
 }"""  # whether a plot is drawn of this figure and of no other
+COUNT_DRAWINGS = """() => {
+    window.drawings = 0;
+    document.querySelector("#heatmap-plot .js-plotly-plot").on("plotly_react", () => window.drawings++);
+}"""  # of the whole heat map, in which a step of the layer moves a frame
 TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 
@@ -38,6 +42,7 @@ def test_every_look_is_what_the_server_would_draw_and_is_asked_for_once(fake: Op
     _opens_the_table_of(visitor, "layer 2 of 6")
     asked: list[Request] = []
     page.on("request", lambda request: request.method == "POST" and asked.append(request))
+    page.evaluate(COUNT_DRAWINGS)
     analysis = FakeAnalyst().analyze(query)
     for centring, layer in product(CENTRINGS, (0, 3, analysis.layers)):
         page.locator(f"#centred input[value={centring}]").check()
@@ -48,6 +53,7 @@ def test_every_look_is_what_the_server_would_draw_and_is_asked_for_once(fake: Op
             arg=f"layer={layer}" if layer < analysis.layers else "backbone=pair",
         )
     assert len(asked) == 1
+    assert page.evaluate("window.drawings") == len(CENTRINGS)
 
 
 def test_every_reference_is_drawn_without_the_server_once_the_menu_is_open(fake: Open) -> None:

@@ -60,6 +60,24 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
     assert "get_events" in inspect.getsource(Queue.start_processing)
 
 
+def test_who_waits_is_told_the_place_in_which_they_are_served() -> None:
+    async def told() -> list[tuple[str, int]]:
+        page = small_page().queue()
+        queue, (function,) = page._queue, block_functions(page).values()
+        keep_fair(queue)
+        queue.create_event_queue_for_fn(function)
+        for visitor, address in (("a", "1"), ("a", "1"), ("b", "1"), ("c", "2")):
+            scope = {"type": "http", "headers": [], ADDRESS: address}
+            event = Event(visitor, function, Request(scope), None)
+            queue.event_queue_per_concurrency_id["model"].queue.append(event)
+        heard: list[tuple[str, int]] = []
+        queue.send_message = lambda event, message: heard.append((event.session_hash, message.rank))
+        queue.broadcast_estimations("model")
+        return heard
+
+    assert asyncio.run(told()) == [("a", 0), ("c", 1), ("b", 2), ("a", 3)]
+
+
 def test_one_visitor_and_one_address_cannot_fill_the_queue() -> None:
     async def pushed() -> list[bool]:
         page = small_page().queue(max_size=100)

@@ -55,9 +55,16 @@ const link = () => {
   return location.origin + location.pathname + (all.size ? `?${all}` : "");
 };
 
-// Called by gradio with the value of every control, in their order, whenever one of them changes.
+// Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
+let due = 0;
 window.poolscope = {
-  changed: (...values) => {
+  changed: () => { // an answer changes many at once: their values are collected once for all
+    due ||= requestAnimationFrame(() => {
+      due = 0;
+      trigger("select");
+    });
+  },
+  set: (...values) => {
     if (!followed) return;
     requestAnimationFrame(() => { // a tab is marked as chosen after it says so
       const before = state.get("tab");
@@ -71,7 +78,7 @@ window.poolscope = {
   followed: (...values) => {
     followed = true;
     arriving = true;
-    window.poolscope.changed(...values);
+    window.poolscope.set(...values);
   },
 };
 

@@ -20,7 +20,8 @@ from components.ui.links.share import build_share, code
 from components.ui.places import PRIVATE, Given, Updates
 from components.ui.tab import Linked, Tab, selected
 
-CHANGED = "(...values) => window.poolscope?.changed(...values)"
+CHANGED = "() => window.poolscope?.changed()"
+SET = "(...values) => window.poolscope.set(...values)"
 FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
 SHOWN = "() => document.getElementById('code')?.showModal()"
 
@@ -68,7 +69,8 @@ class Links:
             show_progress_on=waiting,
         ).then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
         changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
-        gr.on(changes, None, inputs=parts, js=CHANGED, **PRIVATE)
+        gr.on(changes, None, js=CHANGED, **PRIVATE)
+        share.select(None, inputs=parts, js=SET, **PRIVATE)
         share.expand(self.draw_code, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
 
     @property
