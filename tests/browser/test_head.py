@@ -6,7 +6,7 @@ from components.exhibits.head.strips import ROW, STRIP
 from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
 
-PLOTS = ("flow", "strips")
+PLOTS = ("flow", "strips", "lens", "depth")
 
 
 def opened(visitor: Visitor, width: int = 1366) -> Visitor:
