@@ -50,7 +50,8 @@ def look(examined: Examined) -> Lens:
     layers = [*kept.hidden[:-1]] if norm is None else [norm(layer) for layer in kept.hidden[:-1]]
     layers.append(kept.hidden[-1])  # which went through it already
     vectors = torch.cat([layer[0] for layer in layers])
-    logits = _on_vectors(examined)(vectors).unflatten(0, (len(layers), -1))
+    said = _on_vectors(examined)(vectors)
+    logits = said.reshape(len(layers), -1, said.shape[1])
     whole = torch.cat(
         [_behind_pooling(examined, states.upto(index))(layer) for index, layer in enumerate(layers)]
     )
