@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from components.anatomy import Anatomy
+from components.lens import Looked
 from components.texts import Texts
 from components.types import Analysis, BackboneSpec, Compared, PoolingSpec, Progress, Query, TaskSpec
 
@@ -59,6 +60,9 @@ class Analyst(Protocol):
 
     def anatomy(self, query: Query) -> Anatomy:
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
+
+    def lens(self, query: Query) -> Looked:
+        """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
@@ -114,6 +118,11 @@ class Translated:
         """Answer one query and take the head apart; see `Analyst.anatomy`."""
         anatomy = self.analyst.anatomy(query)
         return replace(anatomy, analysis=self._analysis(anatomy.analysis))
+
+    def lens(self, query: Query) -> Looked:
+        """Answer one query, and point its head at every hidden state; see `Analyst.lens`."""
+        looked = self.analyst.lens(query)
+        return replace(looked, analysis=self._analysis(looked.analysis))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair; see `Analyst.compare`."""

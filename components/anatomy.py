@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from components.lens import Lens
+from components.texts import Sentence
 from components.types import Analysis, Floats
 
 Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe"]
@@ -102,6 +104,7 @@ class Anatomy:
     used. ``unused``: what the checkpoint holds and this model does not use. ``declared``: what
     ``print(model)`` says of the head, in its order. ``program``: Python that prints the same probabilities
     without Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training.
+    ``lens``: what the head says of every hidden state, or why it cannot be pointed at them.
     """
 
     analysis: Analysis
@@ -112,3 +115,4 @@ class Anatomy:
     sources: tuple[Excerpt, ...]
     program: str
     module: str
+    lens: Lens | Sentence

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from components.anatomy import Anatomy
-from components.types import Analysis, BackboneSpec, Cell, Compared, Query
+from components.lens import Looked
+from components.types import Analysis, BackboneSpec, Cell, Compared, Query, Tokens
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
 
@@ -38,18 +39,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "head": analysis.query.head,
         "task": analysis.query.task if analysis.query.head == "probe" else "",
         "layer": analysis.layer,
-        "tokens": [
-            {
-                "text": text,
-                "start": int(start),
-                "end": int(end),
-                "segment": int(segment) if segment >= 0 else None,
-                "special": bool(special),
-            }
-            for text, (start, end), segment, special in zip(
-                tokens.text, tokens.span, tokens.segment, tokens.special, strict=True
-            )
-        ],
+        "tokens": _tokens(tokens),
         "cls_index": int(tokens.cls),
         "similarity": _floats(analysis.similarity[analysis.layer]),
         "similarity_by_layer": [_floats(row) for row in analysis.similarity],
@@ -99,6 +89,18 @@ def anatomy_json(anatomy: Anatomy) -> dict[str, Any]:
     }
 
 
+def lens_json(looked: Looked) -> dict[str, Any]:
+    """What is seen through the lens in plain JSON types: ``logits`` for each layer, token and label."""
+    analysis, lens = looked.analysis, looked.lens
+    return {
+        "tokens": _tokens(analysis.tokens),
+        "labels": list(analysis.labels),
+        "logits": [list(map(_floats, layer)) for layer in lens.logits],
+        "pooled": list(map(_floats, lens.pooled)),
+        "warnings": list(map(str, analysis.warnings)),
+    }
+
+
 def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
     """A row for each query ``asked``, in their order, in plain JSON types.
 
@@ -137,6 +139,21 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "warnings": list(map(str, analysis.warnings)) if analysis else [],
         "refusal": None if cell.refusal is None else str(cell.refusal),
     }
+
+
+def _tokens(tokens: Tokens) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": text,
+            "start": int(start),
+            "end": int(end),
+            "segment": int(segment) if segment >= 0 else None,
+            "special": bool(special),
+        }
+        for text, (start, end), segment, special in zip(
+            tokens.text, tokens.span, tokens.segment, tokens.special, strict=True
+        )
+    ]
 
 
 def _predicted(analysis: Analysis) -> str | list[str] | None:

@@ -32,6 +32,7 @@ def test_answers_are_the_same() -> None:
     for given, expected in (
         (analyst.analyze(QUERY), plain.analyze(QUERY)),
         (analyst.anatomy(QUERY).analysis, plain.anatomy(QUERY).analysis),
+        (analyst.lens(QUERY).analysis, plain.lens(QUERY).analysis),
     ):
         assert given.backbone.title == "情感模型"
         assert (given.query, given.predicted) == (expected.query, expected.predicted)

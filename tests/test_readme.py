@@ -85,6 +85,13 @@ def test_the_example_in_one_request_runs(app_url: str) -> None:
     assert json.loads(answer)["architecture"] == "BertForSequenceClassification"
 
 
+def test_the_example_of_the_lens_runs(app_url: str) -> None:
+    command = block("api.md", "bash", "7860/lens").replace(LOCAL, app_url)
+    answer = json.loads(subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout)
+    assert len(answer["logits"]) == len(answer["pooled"])
+    assert len(answer["logits"][0]) == len(answer["tokens"])
+
+
 def test_the_curl_example_runs(app_url: str) -> None:
     first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
     event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
@@ -133,6 +140,7 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
         ("/poolings", []),
         ("/analyze", ["bert-sentiment", "not good"]),
         ("/anatomy", ["bert-sentiment", "not good"]),
+        ("/lens", ["bert-sentiment", "not good"]),
         ("/compare", [["bert-sentiment"], ["mean"], "not good"]),
     ],
 )

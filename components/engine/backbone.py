@@ -44,9 +44,10 @@ class Provenance:
 class Backbone:
     """A checkpoint, ready to analyse.
 
-    ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``per_token``:
-    whether the cut hands out one hidden state for each token. ``body_alone``: whether the body run by itself
-    gives them. ``limit``: its longest input, in tokens.
+    ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``final_norm``: the
+    norm before the head that belongs to no layer, or None. ``per_token``: whether the cut hands out one state
+    for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
+    in tokens.
     """
 
     spec: BackboneSpec
@@ -54,6 +55,7 @@ class Backbone:
     tokenizer: PreTrainedTokenizerBase
     cut: nn.Module
     pooler: Pooler | None
+    final_norm: nn.Module | None
     per_token: bool
     body_alone: bool
     limit: int
@@ -65,6 +67,12 @@ class Backbone:
         from components.engine.ordinary import measured  # which runs a backbone
 
         return measured(self)
+
+    @property
+    def final_norm_path(self) -> str:
+        """Where the norm stands in the model, "" without one."""
+        modules = self.model.named_modules()
+        return next((path for path, module in modules if module is self.final_norm), "")
 
     @property
     def described(self) -> BackboneSpec:

@@ -15,11 +15,12 @@ from huggingface_hub import is_offline_mode
 from components.anatomy import Anatomy
 from components.engine.catalogue import Configs, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
-from components.engine.jobs import Analyze, Compare, Dissect, Job, Runner
+from components.engine.jobs import Analyze, Compare, Dissect, Job, Look, Runner
 from components.engine.pooling import POOLINGS
 from components.engine.query import Asked, by_backbone, checked, choice, counted, with_task
 from components.engine.version import version
 from components.errors import PoolscopeError
+from components.lens import Looked
 from components.settings import ASSETS, Settings
 from components.texts import in_bytes
 from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
@@ -100,6 +101,11 @@ class Desk:
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
         spec, asked = self._whole(query)
         return self._runner.run(Dissect(spec, version(spec), asked))
+
+    def lens(self, query: Query) -> Looked:
+        """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
+        spec, asked = self._whole(query)
+        return self._runner.run(Look(spec, version(spec), asked))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.

@@ -50,13 +50,18 @@ def swapped_head(head: Head, vector: Pooled) -> Head:
 
 def probe_head(probe: Probe, pooling: Pooling, states: States) -> Head:
     """A linear classifier on the pooled vector: (B, T, D) -> (B, K)."""
-    vector = pooled(pooling, states)
+    vector, head = pooled(pooling, states), linear(probe)
+    return lambda hidden: head(vector(hidden))
+
+
+def linear(probe: Probe) -> Head:
+    """The classifier of a probe: vectors (B, D') -> (B, K)."""
     weight, bias = torch.from_numpy(probe.weight), torch.from_numpy(probe.bias)
-    return lambda hidden: vector(hidden) @ weight.T + bias
+    return lambda vectors: vectors @ weight.T + bias
 
 
 def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:
-    """What the logits (K,) mean: softmax, sigmoid for multi-label, the raw value for regression."""
+    """What the logits (..., K) mean: softmax, sigmoid for multi-label, the raw value for regression."""
     values = logits
     if problem_type == "single_label":
         values = logits.softmax(dim=-1)

@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from components.anatomy import Anatomy
 from components.engine.query import Asked
 from components.engine.version import Version
+from components.lens import Looked
 from components.types import Analysis, BackboneSpec, Cell
 
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -34,6 +35,13 @@ class Analyze(Job[Analysis]):
 @dataclass(frozen=True)
 class Dissect(Job[Anatomy]):
     """One query, and the head taken apart."""
+
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class Look(Job[Looked]):
+    """One query, and what is seen through the lens."""
 
     asked: Asked
 

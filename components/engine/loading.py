@@ -22,6 +22,7 @@ from transformers import (
 from components.engine.backbone import Backbone
 from components.engine.checkpoint_files import CONFIG, TOKENIZER
 from components.engine.cut import NOISES, body_alone, find_cut, per_token
+from components.engine.final_norm import find_final_norm
 from components.engine.hub.cache import folder as here
 from components.engine.internals.torch_internals import seeded
 from components.engine.internals.transformers_internals import filled
@@ -89,6 +90,7 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
         tokenizer=tokenizer,
         cut=cut,
         pooler=find_pooler(model, cut, example),
+        final_norm=find_final_norm(model, cut, example),
         per_token=per_token(model, cut, example),
         body_alone=body_alone(model, cut, example),
         limit=_limit(model, tokenizer),

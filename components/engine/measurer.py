@@ -12,12 +12,14 @@ from components.engine.backbone import Backbone
 from components.engine.checkpoints import Checkpoints, give_back
 from components.engine.compare import cells
 from components.engine.examine import examine
-from components.engine.jobs import Analyze, Compare, Dissect, Job
+from components.engine.jobs import Analyze, Compare, Dissect, Job, Look
+from components.engine.lens import look
 from components.engine.machine import total
 from components.engine.repeatable import repeatable
 from components.engine.safety.running import told
 from components.engine.version import version
 from components.errors import PoolscopeError
+from components.lens import Looked
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
 
@@ -48,6 +50,8 @@ class Measurer:
                         return self._analyze(backbone, job)
                     case Dissect():
                         return self._dissect(backbone, job)
+                    case Look():
+                        return self._look(backbone, job)
                     case Compare():
                         return self._compare(backbone, job)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
@@ -65,6 +69,10 @@ class Measurer:
 
     def _dissect(self, backbone: Backbone, job: Dissect) -> Anatomy:
         return dissect(examine(backbone, job.asked.query, job.asked.task))
+
+    def _look(self, backbone: Backbone, job: Look) -> Looked:
+        examined = examine(backbone, job.asked.query, job.asked.task)
+        return Looked(analyse(examined), look(examined))
 
     def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
         return cells(backbone, job.asked)

@@ -129,11 +129,14 @@ def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> str:
     return "".join(parts)
 
 
-def scale_html(name: str, stops: Sequence[Sequence[object]] = DIVERGING) -> str:
-    """The colours from -1 to 1, behind the ``name`` of what they stand for; ``stops`` as a plot has them."""
+def scale_html(
+    name: str, stops: Sequence[Sequence[object]] = DIVERGING, ends: tuple[str, str] = ("−1", "1")
+) -> str:
+    """The colours between two ``ends``, behind the ``name`` of what they say; ``stops`` are a plot's."""
     colours = ", ".join(f"{colour} {100 * float(str(place)):g}%" for place, colour in stops)
     strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
-    return f'<p class="scale">{escape(name)} <span>−1</span>{strip}<span>1</span></p>'
+    low, high = map(escape, ends)
+    return f'<p class="scale">{escape(name)} <span>{low}</span>{strip}<span>{high}</span></p>'
 
 
 def legend_html(*items: str) -> str:

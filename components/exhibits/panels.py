@@ -23,7 +23,9 @@ from components.exhibits.evidence.intervals import ACCURACY, LEGEND, RHO
 from components.exhibits.evidence.swaps import SWAPS
 from components.exhibits.evidence.table import OWN, PROBES
 from components.exhibits.exhibit import Panel
+from components.exhibits.head.depth import DEPTH
 from components.exhibits.head.flow import FLOW
+from components.exhibits.head.lens import LENS
 from components.exhibits.head.printed import PRINTED
 from components.exhibits.head.sentence import SENTENCE
 from components.exhibits.head.sources import PROGRAMS, SOURCES
@@ -53,7 +55,7 @@ HEAD: Panel[Anatomy, Anatomy] = Panel(
     title="view.head",
     subject=lambda anatomy: anatomy,
     summary=SENTENCE,
-    rows=((FLOW, STRIPS), (PRINTED,), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
+    rows=((FLOW, STRIPS), (LENS, DEPTH), (PRINTED,), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
 READING: Panel[Anatomy, Analysis] = Panel(
     key="reading",

@@ -12,7 +12,7 @@ import gradio as gr
 from gradio.events import api
 
 from components.analyst import Analyst
-from components.as_json import anatomy_json, backbone_json, rows_json, to_json
+from components.as_json import anatomy_json, backbone_json, lens_json, rows_json, to_json
 from components.errors import PoolscopeError
 from components.types import Progress, Query
 from components.ui.classify.download import hub_queue
@@ -119,6 +119,33 @@ def add_api(analyst: Analyst) -> None:
         with _refused_in_english():
             return anatomy_json(analyst.anatomy(query))
 
+    def lens(
+        backbone: str,
+        text: str,
+        text_pair: str = "",
+        pooling: str = "native",
+        head: str = "own",
+        task: str = "",
+    ) -> dict[str, Any]:
+        """Point a head at every hidden state, in place of the vector that it takes: what it would say.
+
+        ``logits[l][t]``: of hidden state t of layer l, from the embeddings (0) up; ``pooled[l]``: of what the
+        pooling makes of layer l. The norm between the last layer and the head is applied to every layer. A
+        request that cannot be answered comes back as a message that says why.
+
+        Args:
+            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
+            text: what is classified
+            text_pair: the second text of a pair; empty for a single text
+            pooling: a key of /poolings; native is what the model's own head does
+            head: own, the checkpoint's, or probe, the same linear classifier for every model
+            task: what the probe was trained for; empty chooses one that suits the model and the texts
+
+        """
+        query = Query(backbone, text, text_pair, pooling, head, task=task)
+        with _refused_in_english():
+            return lens_json(analyst.lens(query))
+
     def compare(
         backbones: list[str],
         poolings: list[str],
@@ -153,6 +180,7 @@ def add_api(analyst: Analyst) -> None:
     api(poolings, api_name="poolings")
     api(analyze, api_name="analyze", concurrency_id="model")
     api(anatomy, api_name="anatomy", concurrency_id="model")
+    api(lens, api_name="lens", concurrency_id="model")
     api(compare, api_name="compare", concurrency_id="model")
 
 

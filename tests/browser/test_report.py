@@ -24,7 +24,7 @@ from tests.ui.fake import FakeAnalyst
 SAY = load_texts()
 WHEN = datetime(2026, 11, 21, tzinfo=UTC)
 PANELS: tuple[Panel[Any, Any], ...] = (ANSWER, TOKENS, HEAD, READING)
-FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips")
+FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth")
 TRICKS: list[str] = tomllib.loads((ROOT / "tests" / "xss.toml").read_text(encoding="utf-8"))["tricks"]
 TEXT = "The plot is thin, but the actors are a delight."
 

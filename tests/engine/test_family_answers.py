@@ -10,8 +10,10 @@ from components.engine.analysis import pooled_features
 from components.engine.anatomy.dissect import dissect, head_calls
 from components.engine.anatomy.trace import rerun
 from components.engine.examine import Examined
+from components.engine.lens import look
 from components.engine.repeatable import repeatable
 from tests.families.cases import TEXT, Family
+from tests.families.lens import layers_by_hand, logits_by_hand
 from tests.plain import cosine
 
 pytestmark = pytest.mark.families
@@ -97,6 +99,19 @@ def test_the_steps_of_the_head_give_the_logits(family: Family) -> None:
     anatomy, logits = family.examined(steps, TEXT)
     np.testing.assert_allclose(logits[0], anatomy.analysis.logits, atol=1e-5)
     np.testing.assert_allclose(anatomy.steps[-1].given, anatomy.analysis.logits, atol=1e-6)
+
+
+def test_every_hidden_state_in_the_place_of_the_heads_vector(family: Family) -> None:
+    """The norm before the head is applied to every layer, where the family's own code has one."""
+    text = "not bad !"
+    logits, lens = family.examined(lambda examined: (examined.outputs.logits[0], look(examined)), text)
+    layers = layers_by_hand(family, text)
+    assert len(lens.logits) == len(lens.pooled) == len(layers)
+    for index, layer in enumerate(layers):
+        rows, whole = logits_by_hand(family, text, layer)
+        np.testing.assert_allclose(lens.logits[index], rows, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(lens.pooled[index], whole, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(lens.pooled[-1], logits, atol=1e-6)
 
 
 def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from components.anatomy import Anatomy
 from components.exhibits import panels
 from components.exhibits.comparison.alignment import align
 from components.exhibits.comparison.comparison import Comparison
@@ -18,6 +19,7 @@ from components.exhibits.edit.versions import versions
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, scale_html
 from components.exhibits.head.strips import strips
 from components.exhibits.tables import to_csv
+from components.lens import Lens
 from components.texts import languages, load_texts
 from components.types import Analysis, Cell, Query
 from tests.exhibits.answers import answers
@@ -79,6 +81,8 @@ ROWS: dict[str, Callable[[Any], int]] = {
     "numbers": lambda analysis: len(analysis.tokens.text),
     "flow": lambda one: len(one.analysis.tokens.text) + len(one.steps) + len(one.analysis.labels),
     "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
+    "lens": lambda one: len(one.analysis.tokens.text),
+    "depth": lambda one: one.analysis.layers + 1,
     "weights": lambda one: len(one.weights),
     "accuracy": lambda evidence: (
         len(evidence.probes) + sum(map(len, map(evidence.swapped, evidence.backbones)))
@@ -95,6 +99,13 @@ ROWS: dict[str, Callable[[Any], int]] = {
         + sum(row.task in {head.task for head in evidence.own} for row in evidence.baselines)
     ),
 }
+
+
+SEEN = ("lens", "depth")  # through the lens, which some heads do not have
+
+
+def has_lens(anatomy: Anatomy) -> bool:
+    return isinstance(anatomy.lens, Lens)
 
 
 def test_every_exhibit_has_a_name_of_its_own() -> None:
@@ -140,7 +151,8 @@ def test_every_exhibit_shows_something_of_every_answer(name: str, tag: str) -> N
         if exhibit.plotted:
             assert one.heading
             assert one.words
-            assert (one.figure is not None) == bool(one.about) == (name != "curves" or bool(subject.cells))
+            drawn = bool(subject.cells) if name == "curves" else name not in SEEN or has_lens(subject)
+            assert (one.figure is not None) == bool(one.about) == drawn
             assert (one.data is not None) == bool(one.figure and one.figure.data)
         else:
             assert one.figure is None

@@ -13,6 +13,7 @@ import numpy as np
 from components.anatomy import Anatomy
 from components.centring import Bands
 from components.errors import PoolscopeError
+from components.lens import Looked
 from components.texts import Sentence
 from components.types import (
     SWAP,
@@ -28,7 +29,7 @@ from components.types import (
     TaskSpec,
     Tokens,
 )
-from tests.ui.fake_anatomy import fake_anatomy
+from tests.ui.fake_anatomy import fake_anatomy, fake_lens
 from tests.ui.fake_compare import fake_compare
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
 from tests.ui.markup import XSS as XSS
@@ -194,6 +195,10 @@ class FakeAnalyst:
     def anatomy(self, query: Query) -> Anatomy:
         analysis = self.analyze(query)
         return fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
+
+    def lens(self, query: Query) -> Looked:
+        analysis = self.analyze(query)
+        return Looked(analysis, fake_lens(analysis))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)

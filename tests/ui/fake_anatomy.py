@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.lens import Lens
+from components.texts import Sentence
 from components.types import Analysis, Floats
 
 WIDTH = 8
@@ -109,5 +111,32 @@ def fake_anatomy(analysis: Analysis, hostile: str = "") -> Anatomy:
             ),
         ),
         program=f"import torch  # {hostile}\n\nprint(torch.tensor({analysis.probabilities.tolist()}))\n",
+        lens=fake_lens(analysis) if analysis.query.pooling != "attention" else Sentence("errors.widths"),
         module="from torch import nn\n\n\nclass Classifier(nn.Module):\n    pass\n",
     )
+
+
+def fake_lens(analysis: Analysis) -> Lens:
+    """Made-up logits that grow into the analysis', which the last layer gives of every token that is read."""
+    layers, (total, count) = analysis.layers, (len(analysis.tokens.text), len(analysis.labels))
+    noise = np.random.default_rng(total).normal(size=(layers + 1, total, count))
+    grown = np.linspace(0, 1, layers + 1)[:, None] * analysis.logits
+    logits = grown[:, None] + noise
+    logits[-1, analysis.reads.positions] = analysis.logits
+    return Lens(
+        logits=logits.astype(np.float32),
+        pooled=grown.astype(np.float32),
+        probabilities=_probabilities(logits, analysis),
+        pooled_probabilities=_probabilities(grown, analysis),
+        norm="body.final_norm",
+    )
+
+
+def _probabilities(logits: Floats, analysis: Analysis) -> Floats:
+    if analysis.problem_type == "regression":
+        values = logits
+    elif analysis.problem_type == "multi_label":
+        values = 1 / (1 + np.exp(-logits))
+    else:
+        values = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    return np.asarray(values, dtype=np.float32)

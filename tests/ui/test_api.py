@@ -10,7 +10,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from components.as_json import anatomy_json, to_json
+from components.as_json import anatomy_json, lens_json, to_json
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
 
@@ -33,6 +33,7 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
         "/poolings",
         "/analyze",
         "/anatomy",
+        "/lens",
         "/compare",
     }
 
@@ -138,6 +139,19 @@ def test_the_anatomy_of_a_probe(client: Client) -> None:
 def test_a_mistake_about_an_anatomy_is_a_message(client: Client) -> None:
     with pytest.raises(AppError, match="text: '' was given"):
         client.predict("first", "", api_name="/anatomy")
+
+
+def test_lens(client: Client) -> None:
+    answer = client.predict("first", "not good", "a pair", api_name="/lens")
+    assert list(answer) == ["tokens", "labels", "logits", "pooled", "warnings"]
+    assert answer == lens_json(FakeAnalyst().lens(Query("first", "not good", "a pair")))
+    assert np.shape(answer["logits"]) == (3, len(answer["tokens"]), 2)
+    assert np.shape(answer["pooled"]) == (3, 2)
+    whole = client.predict("first", "not good", "a pair", api_name="/analyze")
+    assert {name: answer[name] for name in ("tokens", "labels", "warnings")}.items() <= whole.items()
+    assert answer["pooled"][-1] == whole["logits"]
+    with pytest.raises(AppError, match="text: '' was given"):
+        client.predict("first", "", api_name="/lens")
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])

@@ -28,7 +28,7 @@ from tests.ui.page import Page
 SAY = load_texts()
 WHEN = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINK = "https://example.org/?text=a&pooling=mean"
-FIGURES = ["similarity", "outputs", "heatmap", "flow", "strips"]
+FIGURES = ["similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth"]
 
 
 class Document(HTMLParser):

@@ -88,6 +88,7 @@ def test_workers_say_what_the_engine_says_bit_for_bit(desk: Desk, here: Engine, 
     for query in (Query(key, TEXT), Query(key, TEXT, "Another.", "mean", layer=1, reference="pooled")):
         assert same(desk.analyze(query), here.analyze(query))
         assert same(desk.anatomy(query), here.anatomy(query))
+        assert same(desk.lens(query), here.lens(query))
 
 
 def test_a_comparison_comes_backbone_by_backbone_with_the_engine_s_cells(desk: Desk, here: Engine) -> None:

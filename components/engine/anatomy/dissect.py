@@ -18,8 +18,12 @@ from components.engine.examine import Examined
 from components.engine.export.module import module
 from components.engine.export.program import program
 from components.engine.heads import own_head, swaps
+from components.engine.lens import look
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe
+from components.errors import PoolscopeError
+from components.lens import Lens
+from components.texts import Sentence
 from components.types import Floats
 
 TRUST: tuple[Origin, ...] = ("new", "reshaped", "constant", "probe", "checkpoint")  # from the least trained
@@ -39,6 +43,7 @@ def dissect(examined: Examined) -> Anatomy:
         sources=_sources(examined, calls),
         program=program(examined),
         module=module(examined),
+        lens=_lens(examined),
     )
 
 
@@ -85,6 +90,13 @@ def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ..
             yield Declared("", depth, ")")
 
     return tuple(lines(model, "", 0))
+
+
+def _lens(examined: Examined) -> Lens | Sentence:
+    try:
+        return look(examined)
+    except PoolscopeError as error:
+        return error.sentence
 
 
 def _call(

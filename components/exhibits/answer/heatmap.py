@@ -11,28 +11,14 @@ import pandas as pd
 from components.exhibits.answer.ordinary import ENDS, SCALE, departures
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.labels import shorten, width
-from components.exhibits.draw.style import (
-    CHARACTER,
-    DIVERGING,
-    READ,
-    axis,
-    axis_title,
-    layout,
-    segment_lines,
-    tick_texts,
-)
+from components.exhibits.draw.labels import shorten
+from components.exhibits.draw.layers import cells_frame, layers_layout, least_width
+from components.exhibits.draw.style import DIVERGING
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import CENTRED, LAYER, View, asked_line, number, reference_name
 from components.texts import Texts
 from components.types import Analysis, Floats
-
-ROW = 34  # pixels
-TOP, LEFT = 10, 142
-NAMES = 22  # pixels that the names of two texts take above the cells
-EDGE = 0.002  # room for the frame at both ends, as a fraction of the width
-SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded up
 
 
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
@@ -50,7 +36,7 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
         above=scale_html(scale, DIVERGING if view.bands is None else SCALE),
         about=asked_line(analysis, say),
         scale=scale,
-        least_width=LEFT + 14 + 24 * len(view.labels),  # or the T tick labels would run into each other
+        least_width=least_width(view),
     )
 
 
@@ -59,7 +45,6 @@ HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
 
 def heatmap_figure(view: View, say: Texts) -> Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
-    layers, total = view.by_layer.shape
     cells = Trace(
         type="heatmap",
         **_colours(view, say),
@@ -69,36 +54,8 @@ def heatmap_figure(view: View, say: Texts) -> Figure:
         ygap=1,
         showscale=False,  # the page draws the scale, where it takes no room from the cells
     )
-    longest = max(width(shorten(label)) + 2 for label in view.labels)
-    bottom = round(CHARACTER * SLOPE * longest) + 24
-    top = TOP + (NAMES if view.is_pair else 0)
-    texts = segment_lines(  # above the cells
-        view,
-        say,
-        along="x",
-        reach=0.4,
-        line={"yref": "paper", "ysizemode": "pixel", "yanchor": 1, "y0": 5, "y1": 5},
-        name={"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"},
-    )
-    frame = layout(
-        height=layers * ROW + top + bottom,
-        margin={"l": LEFT, "r": 14, "t": top, "b": bottom},
-        xaxis=axis(
-            range=[-0.5 - EDGE * total, total - 0.5 + EDGE * total],
-            tickvals=list(range(total)),
-            ticktext=tick_texts(view),
-            tickangle=-45,
-        ),
-        yaxis=axis(
-            range=[-0.56, layers - 0.44],
-            tickvals=list(range(layers)),
-            ticktext=[say("heatmap.embeddings"), *map(str, range(1, layers))],
-            title=axis_title(say("heatmap.axis"), standoff=10),
-        ),
-        shapes=[_frame(view, total), *texts["shapes"]],
-        annotations=texts["annotations"],
-    )
-    return Figure(data=[cells], layout=frame)
+    frame = cells_frame(view.layer, 0, view.by_layer.shape[1] - 1)
+    return Figure(data=[cells], layout=layers_layout(view, frame, say))
 
 
 def _colours(view: View, say: Texts) -> dict[str, Any]:
@@ -152,15 +109,3 @@ def _data(view: View, say: Texts) -> pd.DataFrame:
     places = (*map(str, range(len(view.labels))), *("" for _ in ends))
     tokens = ((say("table.index"), places), (say("table.token"), (*view.labels, *ends)))
     return data_frame((*tokens, *layers))
-
-
-def _frame(view: View, total: int) -> dict[str, Any]:
-    """A frame round the layer under study."""
-    return {
-        "type": "rect",
-        "x0": -0.5,
-        "x1": total - 0.5,
-        "y0": view.layer - 0.5,
-        "y1": view.layer + 0.5,
-        "line": {"color": READ, "width": 3},
-    }

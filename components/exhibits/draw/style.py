@@ -38,6 +38,7 @@ DIVERGING = [
     [0.75, "#68b986"],
     [1.0, "#00572e"],
 ]
+RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for what is random
 CHARACTER = 7.4  # pixels per character at the size of a tick label
 
 

@@ -21,7 +21,7 @@ from tests.ui.fake import XSS, FakeAnalyst
 SAY = load_texts()
 TAGS = {
     "p", "strong", "span", "code", "h2", "h3", "ul", "li", "ol", "div", "section", "pre", "b", "table",
-    "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "button", "a",
+    "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "button", "a", "style",
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def test_nothing_of_a_checkpoint_becomes_markup(head: str) -> None:
     assert found.tags <= TAGS
     assert found.attributes <= {"class", "id", "aria-hidden", "aria-label", "aria-labelledby", "role",
                                 "tabindex", "scope", "type", "download", "href", "data-export", "data-plot",
-                                "data-about"}  # fmt: skip
+                                "data-about", "data-scale", "style"}  # fmt: skip
 
 
 def test_what_is_hostile_is_still_shown() -> None:

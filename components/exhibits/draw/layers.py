@@ -1,0 +1,77 @@
+"""Layers x tokens: the frame of every heat map of them, with the tokens in the same order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.exhibits.draw.labels import shorten, width
+from components.exhibits.draw.style import (
+    CHARACTER,
+    READ,
+    axis,
+    axis_title,
+    layout,
+    segment_lines,
+    tick_texts,
+)
+from components.exhibits.view import View
+from components.texts import Texts
+
+ROW = 34  # pixels
+TOP, LEFT = 10, 142
+NAMES = 22  # pixels that the names of two texts take above the cells
+EDGE = 0.002  # room for the frame at both ends, as a fraction of the width
+SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded up
+COLUMN = 24  # pixels below which the tick labels would run into each other
+
+
+def layers_layout(view: View, framed: dict[str, Any] | None, say: Texts) -> dict[str, Any]:
+    """L + 1 rows, layer 0 at the bottom, by T columns, of which those in ``framed`` have a frame."""
+    layers, total = view.by_layer.shape
+    longest = max(width(shorten(label)) + 2 for label in view.labels)
+    bottom = round(CHARACTER * SLOPE * longest) + 24
+    top = TOP + (NAMES if view.is_pair else 0)
+    texts = segment_lines(  # above the cells
+        view,
+        say,
+        along="x",
+        reach=0.4,
+        line={"yref": "paper", "ysizemode": "pixel", "yanchor": 1, "y0": 5, "y1": 5},
+        name={"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"},
+    )
+    frames = [] if framed is None else [framed]
+    return layout(
+        height=layers * ROW + top + bottom,
+        margin={"l": LEFT, "r": 14, "t": top, "b": bottom},
+        xaxis=axis(
+            range=[-0.5 - EDGE * total, total - 0.5 + EDGE * total],
+            tickvals=list(range(total)),
+            ticktext=tick_texts(view),
+            tickangle=-45,
+        ),
+        yaxis=axis(
+            range=[-0.56, layers - 0.44],
+            tickvals=list(range(layers)),
+            ticktext=[say("heatmap.embeddings"), *map(str, range(1, layers))],
+            title=axis_title(say("heatmap.axis"), standoff=10),
+        ),
+        shapes=[*frames, *texts["shapes"]],
+        annotations=texts["annotations"],
+    )
+
+
+def least_width(view: View) -> int:
+    """Pixels below which such a heat map scrolls in its box."""
+    return LEFT + 14 + COLUMN * len(view.labels)
+
+
+def cells_frame(layer: int, first: int, last: int) -> dict[str, Any]:
+    """A frame round the cells of a layer from one token to another."""
+    return {
+        "type": "rect",
+        "x0": first - 0.5,
+        "x1": last + 0.5,
+        "y0": layer - 0.5,
+        "y1": layer + 0.5,
+        "line": {"color": READ, "width": 3},
+    }
