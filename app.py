@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import os
 import signal
 import threading
 from typing import TYPE_CHECKING
@@ -11,14 +12,16 @@ if TYPE_CHECKING:
     from components.engine.jobs import Runner
     from components.settings import Settings
 
-GRACE = 4.0  # seconds for answers under way, once the app is told to stop; the server has five more
+GRACE = 3.5  # seconds for answers under way, once the app is told to stop
+READ = 1.0  # more, in which they are read; the server has four besides
+LEAVE = 1.0  # more, for threads that wait for the hub
 
 
 def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components.settings import Settings
-    from components.ui.serving import serve
+    from components.ui.serving import serve, stop
     from components.ui.shell import build
     from components.zero_gpu import add_gpu, lent
 
@@ -26,16 +29,16 @@ def main() -> None:
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
     analyst = _analyst(settings)
-    page = build(analyst, talk=settings.talk)
+    site = build(analyst, talk=settings.talk)
     if lent():
-        add_gpu(page)
-    serve(page, settings, analyst.ready)
+        add_gpu(site.page)
+    serve(site, settings, analyst.ready)
     gc.freeze()
     gc.enable()
     analyst.open()
     _wait_for_the_end()
-    analyst.close(GRACE)
-    page.close()
+    stop(site, lambda: analyst.close(GRACE), READ)
+    _leave_within(LEAVE)
 
 
 def _analyst(settings: "Settings") -> "Desk":
@@ -65,6 +68,13 @@ def _wait_for_the_end() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     stop.wait()
+
+
+def _leave_within(seconds: float) -> None:
+    """End the process by then, whatever its threads still wait for: nobody waits for them any longer."""
+    end = threading.Timer(seconds, os._exit, [0])
+    end.daemon = True
+    end.start()
 
 
 if __name__ == "__main__":

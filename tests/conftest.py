@@ -1,3 +1,4 @@
+import gc
 import os
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported: no test may ask a network
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from hypothesis import settings
@@ -77,6 +78,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (order.index(mark) for mark in order if item.get_closest_marker(mark)), default=len(order)
         )
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage in what is imported, now or later: with torch, that takes half a second a time."""
+    gc.disable()
+    collected = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

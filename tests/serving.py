@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120  # seconds that a server may take to its first page
+PATIENCE = 120  # seconds that something may take to begin on a machine with much else to do
 RATE = "100000"  # questions in a minute: to a server, all tests are one visitor
 Made = TypeVar("Made")
 
@@ -54,6 +54,14 @@ def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     return port
+
+
+def eventually(truth: Callable[[], object], said: str) -> None:
+    """Return when ``truth()`` is; nobody tells when that is, so ask again."""
+    deadline = time.monotonic() + PATIENCE
+    while not truth():
+        assert time.monotonic() < deadline, said
+        time.sleep(0.1)
 
 
 @contextmanager

@@ -68,7 +68,7 @@ anything = st.one_of(leaves, numbers, texts, nested, long)
 @pytest.fixture(scope="module")
 def asks(engine: Engine) -> dict[str, Ask]:
     """The functions behind the public endpoints, by name."""
-    page = built(lambda: build(engine))
+    page = built(lambda: build(engine).page)
     return {fn.api_name: fn.fn for fn in block_functions(page).values() if fn.api_visibility == "public"}
 
 

@@ -226,7 +226,7 @@ def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
     text = block("talks.md", "toml", "[[step]]")
     file = tmp_path / "talk.toml"
     file.write_text(text, encoding="utf-8")
-    page = built(lambda: build(shipped(), talk=file))
+    page = built(lambda: build(shipped(), talk=file).page)
     assert "slide-1" in {block.elem_id for block in page.blocks.values()}
     named = re.findall(r"show = .*: ([\w, ]+) \.\.\.", text)[0].split(", ")
     every = [one for one in vars(panels).values() if isinstance(one, Panel)]

@@ -67,7 +67,7 @@ def test_it_is_marked_wherever_it_is_told(
 ) -> None:
     given = compared(engine, key, head, text, text_pair)
     grid, numbers = GRID.show(given, {}, SAY), records(COMPARISON_TABLE.show(given, {}, SAY))
-    whole = report([COMPARISON], given, {}, {"text": text}, Made(WHEN), SAY)
+    whole = "".join(report([COMPARISON], given, {}, {"text": text}, Made(WHEN), SAY))
     (_, marks), (_, kinds) = Table(grid.html).classes, Table(whole).classes[:2]
     said = SAY("compare.swap")
     for cell, mark, kind, row, text_of in zip(

@@ -5,7 +5,9 @@ Importing this module is light, and so is all that it does: torch and transforme
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -43,6 +45,7 @@ class Desk:
         listed = [spec for spec in every if spec.source != "hub" or not folders_only]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
+        self._closed = threading.Event()
         self._hub = Hub(settings.download, known=runner.classifies)
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
@@ -77,7 +80,11 @@ class Desk:
         """
         spec = self._listed(key) or self._hub.known(key) or self.find(key)
         if spec.source == "hub":
-            yield from self._hub.fetch(spec)
+            with closing(self._hub.fetch(spec)) as steps:
+                for step in steps:
+                    if self._closed.is_set():
+                        raise PoolscopeError("backbone", key, "errors.stopping")
+                    yield step
 
     def poolings(self) -> tuple[PoolingSpec, ...]:
         """Every pooling method, the head's own ("native") first."""
@@ -138,7 +145,11 @@ class Desk:
         return self._runner.ready()
 
     def close(self, seconds: float) -> None:
-        """Let answers under way end, for so many ``seconds`` at most; further questions are refused."""
+        """Let answers under way end, for so many ``seconds`` at most; further questions are refused.
+
+        Downloads end at once: what came stays.
+        """
+        self._closed.set()
         self._runner.close(seconds)
 
     def first(self) -> Job[Analysis] | None:

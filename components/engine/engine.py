@@ -88,8 +88,12 @@ class Here:
         self._ready.set()
 
     def classifies(self, kind: str) -> bool:
-        """Whether transformers classifies texts with this type of model."""
-        return classifies(kind)
+        """Whether transformers classifies texts with this type of model.
+
+        It has a turn like a job: a thread that asks while another one imports sees transformers half-made.
+        """
+        with self.turn:
+            return classifies(kind)
 
     @cached_property
     def measurer(self) -> Measurer:

@@ -49,8 +49,9 @@ def look(examined: Examined) -> Lens:
     _check_widths(examined)
     layers = [*kept.hidden[:-1]] if norm is None else [norm(layer) for layer in kept.hidden[:-1]]
     layers.append(kept.hidden[-1])  # which went through it already
-    on_vectors = _on_vectors(examined)
-    logits = torch.stack([on_vectors(layer[0]) for layer in layers])
+    vectors = torch.cat([layer[0] for layer in layers])
+    said = _on_vectors(examined)(vectors)
+    logits = said.reshape(len(layers), -1, said.shape[1])
     whole = torch.cat(
         [_behind_pooling(examined, states.upto(index))(layer) for index, layer in enumerate(layers)]
     )

@@ -10,8 +10,10 @@ from typing import Any
 
 from components.engine.jobs import Job
 from components.errors import PoolscopeError
+from components.texts import in_bytes
 
 PROTOCOL = pickle.HIGHEST_PROTOCOL
+LARGEST = 64_000_000  # bytes of an answer: one of the largest that can be asked has 5 MB
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,10 @@ def reply(run: Callable[[Job[Any]], Any], question: Question) -> Reply:
     try:
         if isinstance(question, Classifies):
             return Reply(pickle.dumps(classifies(question.kind), PROTOCOL))
-        return Reply(pickle.dumps(run(question), PROTOCOL))
+        answer = pickle.dumps(run(question), PROTOCOL)
+        if len(answer) > LARGEST:
+            raise PoolscopeError("backbone", question.spec.key, "errors.long_answer", most=in_bytes(LARGEST))
+        return Reply(answer)
     except PoolscopeError as error:
         return Reply(refusal=error)
     except BaseException:  # Rust's panics are no Exception

@@ -28,7 +28,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
-from components.ui.gradio_queue import Listeners, keep_fair
+from components.ui.gradio_queue import Listeners, keep_fair, wait_until_quiet
 
 C = TypeVar("C", bound=gr.components.Component)
 logger = logging.getLogger(__name__)
@@ -99,6 +99,11 @@ def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **optio
     )
 
 
+def let_read(page: gr.Blocks, seconds: float) -> None:
+    """Return when all who listen have read their answers: a queue that is closed says nothing more."""
+    wait_until_quiet(page._queue, seconds)
+
+
 def refuse_values(page: gr.Blocks, refusal: Callable[[], str]) -> None:
     """Have a value that a component does not take refused in the words of ``refusal``.
 
@@ -156,6 +161,7 @@ def answering(scope: Scope) -> Iterator[None]:
 CALL_BY_NAME = re.compile(r"/gradio_api/call/v2/(\w+)/?")  # the body holds an endpoint's values by name
 CALL_BY_POSITION = re.compile(r"/gradio_api/call/(\w+)/?")  # the body holds them in a list, "data"
 QUEUE_EVENT = re.compile(r"/gradio_api/(queue/join|(run|api)/\w+/?)")  # the page: a list, "fn_index", ...
+RUN = re.compile(r"/gradio_api/(run|api)/\w+/?")  # the same, answered in one response
 CANCEL_OR_RESET = re.compile(r"/gradio_api/(cancel|reset)/?")  # the page: nobody waits for an answer any more
 RUNS_A_FUNCTION = re.compile(r"/gradio_api/(queue/join|call/|mcp)")  # as the beginning of a path
 READS_QUERY = re.compile(r"/theme\.css|/gradio_api/(queue/data|theme\.css|mcp(/.*)?)")

@@ -5,6 +5,7 @@ Any release of gradio may change it; tests/ui/test_gradio_queue.py checks it.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 import sys
@@ -13,15 +14,24 @@ from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs
 
-from gradio.queueing import Event, Queue
+from gradio.block_function import BlockFunction
+from gradio.exceptions import Error
+from gradio.queueing import Event, EventQueue, Queue
+from gradio.server_messages import ProcessCompletedMessage
+from gradio.utils import error_payload
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from components.ui.public.rate_limit import ADDRESS, FairTurns, Waiting
+from components.fairness import FairTurns, Waiting, share
+from components.ui.public.locale import request_texts
+from components.ui.public.rate_limit import ADDRESS
 
 EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
 UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
 UNHEARD = 30.0  # seconds that an event waits for somebody to listen
+MOMENT = 0.05  # seconds
+JOINED = "/queue/join"  # where a page asks; programs ask elsewhere
 STREAM = re.compile(
     r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(\w+))/?"
 )  # of answers: a page's, a program's
@@ -34,30 +44,46 @@ class VisitorsQueue(Queue):
     when the one before has filled the page. Others are let past meanwhile. Of one visitor EACH events
     may wait, and of one address half of what the queue holds. An event begins when somebody listens to what
     comes of it; answers that nobody hears would stay in memory. ``heard``: how many listen, by the visitor or
-    by the event.
+    by the event. Of what a line may have at work, one address has half at most.
     """
 
     turns: FairTurns
+    again: float  # when to look anew for an event that may begin, on the monotonic clock
     heard: Counter[str]
     joined: dict[str, float]  # event -> when it came
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
-        """The next event that may begin, if there is any; it leaves its line."""
+        """The next event that may begin, if there is any; it leaves its line.
+
+        Gradio asks a thousand times a second as long as any waits: what has just been looked for in vain is
+        not looked for before something has changed, or a moment has passed.
+        """
+        if time.monotonic() < self.again:
+            return None
         at_work = [event for job in self.active_jobs for event in job or ()]
-        busy = {(event.session_hash, event.concurrency_id) for event in at_work}
         lines = list(self.event_queue_per_concurrency_id.values())
         for line in random.sample(lines, len(lines)):
             if line.concurrency_limit is None or line.current_concurrency < line.concurrency_limit:
-                free = [
-                    Waiting(event, _address(event.request), event.session_hash)
-                    for event in line.queue
-                    if (event.session_hash, line.concurrency_id) not in busy and self._is_heard(event)
-                ]
-                event = self.turns.take(free)
+                event = self.turns.take(self._free(line, at_work))
                 if event is not None:
                     line.queue.remove(event)
                     return [event], False, line.concurrency_id
+        self.again = time.monotonic() + MOMENT
         return None
+
+    def _free(self, line: EventQueue, at_work: list[Event]) -> list[Waiting[Event]]:
+        """What of a line may begin: of visitors who have nothing of it at work, and listen."""
+        own = [event for event in at_work if event.concurrency_id == line.concurrency_id]
+        busy = {event.session_hash for event in own}
+        near = Counter(_address(event.request) for event in own)
+        most = share(line.concurrency_limit or self.max_thread_count)
+        return [
+            _waiting(event)
+            for event in line.queue
+            if event.session_hash not in busy
+            and near[_address(event.request)] < most
+            and self._is_heard(event)
+        ]
 
     async def push(self, body: Any, request: Request, username: str | None) -> Any:
         """Let an event wait, or say that the queue is full for the one who asks."""
@@ -71,7 +97,55 @@ class VisitorsQueue(Queue):
         success, event, state = await super().push(body, request, username)
         if success:
             self.joined[str(event)] = time.monotonic()
+            self.again = 0.0
         return success, event, state
+
+    async def process_events(
+        self, events: list[Event], batch: bool, begin_time: float, fn: BlockFunction
+    ) -> None:
+        """Answer an event; where its work is cancelled, its owner reads so."""
+        try:
+            await super().process_events(events, batch, begin_time, fn)
+        except asyncio.CancelledError:
+            self._tell_cancelled(events)
+            raise
+        finally:
+            self.again = 0.0
+
+    async def remove_from_queue(self, event_id: str) -> None:
+        """Take an event out of its line, and say so to its owner."""
+        event = self.event_ids_to_events.get(event_id)
+        await super().remove_from_queue(event_id)
+        if event is not None and event_id not in self.event_ids_to_events:
+            self._tell_cancelled([event])
+
+    def quiet(self) -> bool:
+        """Whether nobody who listens still waits for anything."""
+        pending = list(self.pending_event_ids_session.items())
+        return not any(ids and (session in self.heard or ids & self.heard.keys()) for session, ids in pending)
+
+    def _tell_cancelled(self, events: list[Event]) -> None:
+        """A program reads a sentence; a page has cancelled by itself, and shows its own."""
+        for event in events:
+            if not event.request.url.path.endswith(JOINED):
+                say = request_texts(Headers(scope=event.request.scope))
+                told = error_payload(Error(say("refusal.cancelled"), print_exception=False), False)
+                self.send_message(event, ProcessCompletedMessage(output=told, success=False))
+
+    def forget(self, session: str) -> None:
+        """Drop what a visitor has not read who listens no longer, unless they have asked anew."""
+        begun = (event for job in self.active_jobs for event in job or ())
+        waiting = (event for line in self.event_queue_per_concurrency_id.values() for event in line.queue)
+        if not any(event.session_hash == session and event.alive for event in (*begun, *waiting)):
+            self.pending_messages_per_session.pop(session, None)
+            self.pending_event_ids_session.pop(session, None)
+
+    def broadcast_estimations(self, concurrency_id: str, after: int | None = None) -> None:
+        """Tell those who wait their place: that in which they will be served, not that in which they came."""
+        if after is None:
+            queue = self.event_queue_per_concurrency_id[concurrency_id].queue
+            queue[:] = [one.what for one in self.turns.order([_waiting(event) for event in queue])]
+        super().broadcast_estimations(concurrency_id, after)
 
     def _is_heard(self, event: Event) -> bool:
         """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
@@ -107,12 +181,14 @@ class Listeners:
             return await self._app(scope, receive, send)
         heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
         heard[listens] += 1
+        self._queue.again = 0.0  # type: ignore[attr-defined]
         try:
             await self._app(scope, receive, send)
         finally:
             heard[listens] -= 1
             if not heard[listens]:
                 del heard[listens]
+                self._queue.forget(listens)  # type: ignore[attr-defined]
 
 
 def listener(scope: Scope) -> str | None:
@@ -129,7 +205,23 @@ def keep_fair(queue: Queue) -> None:
     """Make ``queue``, which gradio has made, a `VisitorsQueue` that keeps no statistics."""
     forget_statistics(queue)
     queue.__class__ = VisitorsQueue
-    queue.turns, queue.heard, queue.joined = FairTurns(), Counter(), {}  # type: ignore[attr-defined]  # its class
+    own = {"turns": FairTurns(), "heard": Counter(), "joined": {}, "again": 0.0}
+    vars(queue).update(own)  # of its class
+
+
+def wait_until_quiet(queue: Queue, seconds: float) -> None:
+    """Return when everybody who listens has been told what they wait for, or after so many ``seconds``.
+
+    Called from another thread than the queue's.
+    """
+    until = time.monotonic() + seconds
+    while not queue.quiet() and time.monotonic() < until:  # type: ignore[attr-defined]  # its class
+        time.sleep(0.02)  # nobody tells when a message has been sent
+
+
+def _waiting(event: Event) -> Waiting[Event]:
+    """An event, and of whom."""
+    return Waiting(event, _address(event.request), event.session_hash)
 
 
 def _address(request: Request) -> str:

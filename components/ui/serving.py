@@ -9,7 +9,7 @@ import gradio as gr
 from starlette.types import ASGIApp
 
 from components.settings import Settings
-from components.texts import ASSETS
+from components.texts import ASSETS, ENGLISH
 from components.ui import plots
 from components.ui.gradio_internals import (
     REMOVE_BASE,
@@ -17,19 +17,28 @@ from components.ui.gradio_internals import (
     block_functions,
     current_headers,
     launch_guarded,
+    let_read,
     refuse_values,
 )
 from components.ui.public.locale import request_texts
 from components.ui.public.middleware import PAGES, GuardMiddleware
-from components.ui.public.plain import PlainMiddleware, plain_functions
+from components.ui.public.plain import (
+    REPORT,
+    AtOnceMiddleware,
+    PlainMiddleware,
+    plain_functions,
+    report_function,
+)
 from components.ui.public.rate_limit import Rates
 from components.ui.public.request_body import endpoints_of
 from components.ui.public.response_cache import ResponseCache
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
 from components.ui.public.timeout import with_patience, with_timeout
+from components.ui.shell import Site
 
 ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
+AT_ONCE = 4  # calls that need no analyst, at the same time: each takes the page's own processor
 PLACES = 1  # seconds between two messages to all who wait that say how many are before them
 THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
@@ -43,12 +52,12 @@ ICON = (
 )
 
 
-def serve(page: gr.Blocks, settings: Settings, ready: Callable[[], bool]) -> None:
-    """Serve the page, with every limit that ``settings`` state, and return as soon as it is there.
+def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
+    """Serve a site, with every limit that ``settings`` state, and return as soon as it is there.
 
     ``ready`` says whether questions can be answered by now.
     """
-    monitor = Monitor()
+    monitor, page, links = Monitor(), site.page, site.links
     for function in block_functions(page).values():
         if function.fn is not None:
             streams, asks = function.types_generator, function.concurrency_id in ASKING
@@ -61,16 +70,31 @@ def serve(page: gr.Blocks, settings: Settings, ready: Callable[[], bool]) -> Non
         api_open=False,
     )
     endpoints, functions = endpoints_of(page), plain_functions(page)
+    makers = {tag: _limited(one.report, False, settings.seconds, monitor) for tag, one in links.items()}
+    functions[REPORT] = report_function(makers)
     rates = Rates(settings.rate, settings.address_rate, settings.room, settings.proxies)
 
     def guard(app: ASGIApp) -> ASGIApp:
-        app = PlainMiddleware(app, functions, AT_WORK, settings.waiting)
+        app = PlainMiddleware(
+            AtOnceMiddleware(app, AT_ONCE, settings.waiting), functions, AT_WORK, settings.waiting
+        )
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
-        guarded = GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds)
+        extent = links[ENGLISH].extent  # the same in each language
+        guarded = GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds, extent)
         return StatusMiddleware(guarded, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
+
+
+def stop(site: Site, close: Callable[[], None], seconds: float) -> None:
+    """Have ``close`` end what is asked, let everybody read what came of it, and serve no more.
+
+    So many ``seconds`` are for reading.
+    """
+    close()
+    let_read(site.page, seconds)
+    site.page.close()
 
 
 def _limited(

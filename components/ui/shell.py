@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -28,25 +30,34 @@ TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, QUESTIONS)
 TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps the rest of the address
 
 
+@dataclass(frozen=True, eq=False)
+class Site:
+    """What is served: the page in every language, and its ``links`` by language, which make its reports."""
+
+    page: gr.Blocks
+    links: Mapping[str, Links]
+
+
 def build(
     analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path = ASSETS / "talk.toml"
-) -> gr.Blocks:
+) -> Site:
     """The whole page and its public endpoints, answered by ``analyst``.
 
     ``results`` is what was measured, ``talk`` the script of talk mode.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
+    links: dict[str, Links] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            _fill(Translated(analyst, say), measured, talk, say)
+            links[tag] = _fill(Translated(analyst, say), measured, talk, say)
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return page
+    return Site(page, links)
 
 
-def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> None:
+def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> Links:
     """Lay one language's page out."""
     with gr.Row(elem_id="top"):
         _title(say)
@@ -65,6 +76,7 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> None:
     build_talk(read_talk(talk, links.controls, places), shows, say)
     build_exporter()
     load_plotly()
+    return links
 
 
 def _title(say: Texts) -> gr.HTML:

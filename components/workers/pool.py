@@ -1,18 +1,22 @@
-"""Pool: as many workers as there are cores. Who asks waits in line; a worker that dies is replaced."""
+"""Pool: as many workers as there are cores. Who asks waits for their turn; a worker that dies is replaced."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import islice
 
 from components.engine.replies import Question
+from components.fairness import MAX_CLIENTS, FairTurns, Waiting
 from components.workers.worker import Worker, WorkerDiedError, WorkerLateError
 
 LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
+CROWD = 60.0  # seconds for which somebody who has asked may ask again
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
 
 logger = logging.getLogger(__name__)
@@ -24,8 +28,13 @@ class PoolClosedError(Exception):
 
 @dataclass(eq=False)
 class Turn:
-    """One question's way through the pool: ``granted`` is its worker, as soon as it has one."""
+    """One question's way through the pool, from an address: ``granted`` is its worker, as soon as it has one.
 
+    ``about``: what it is about; a worker that was asked about the same goes first.
+    """
+
+    address: str = ""
+    about: Hashable = None
     granted: Future[Worker] = field(default_factory=Future)
     ended: bool = False
 
@@ -33,17 +42,20 @@ class Turn:
 class Pool:
     """Runs questions on workers that ``hire`` begins, ``size`` of them. Several threads may ask.
 
-    ``seconds``: how long a worker may take for an answer.
+    Addresses take turns. While several ask, one worker is left to others than the one that asks most: a
+    worker that has begun cannot be interrupted. ``seconds``: how long a worker may take for an answer.
     """
 
     def __init__(self, hire: Callable[[], Worker], size: int, seconds: float) -> None:
         self._hire, self._size, self._seconds = hire, size, seconds
         self._lock = threading.Lock()
         self._idle: list[Worker] = []
-        self._line: deque[tuple[Turn, Hashable]] = deque()
+        self._line: list[Turn] = []
+        self._turns = FairTurns()
+        self._asked: OrderedDict[str, float] = OrderedDict()  # address -> when it last did
         self._seen: dict[Worker, set[Hashable]] = {}  # what each of the living has been asked about
         self._prepared: set[Worker] = set()  # those of the living that can be asked
-        self._at_work = 0  # questions that have a worker
+        self._at_work: Counter[str] = Counter()  # questions that have a worker, by address
         self._rested = threading.Condition(self._lock)  # told when there is one less
         self._closed = threading.Event()
 
@@ -63,23 +75,23 @@ class Pool:
         """
         with self._lock:
             self._closed.set()
-            for turn, _ in self._line:
+            for turn in self._line:
                 turn.ended = True
                 if turn.granted.set_running_or_notify_cancel():
                     turn.granted.set_exception(PoolClosedError())
             self._line.clear()
-            self._rested.wait_for(lambda: self._at_work == 0, seconds)
+            self._rested.wait_for(lambda: not self._at_work.total(), seconds)
             for worker in self._idle:
                 worker.dismiss()
             for worker in self._seen:
                 worker.end(LEAVE if worker in self._idle else 0)
 
-    def run(self, question: Question, turn: Turn, about: Hashable = None) -> bytes:
-        """The answer, pickled. A worker that was asked ``about`` the same goes first.
+    def run(self, question: Question, turn: Turn) -> bytes:
+        """The answer, pickled.
 
         WorkerDiedError, WorkerLateError, PoolClosedError; CancelledError if the turn was ended first.
         """
-        worker = self._wait(turn, about)
+        worker = self._wait(turn)
         alive = True
         try:
             return worker.ask(question, self._seconds)
@@ -90,7 +102,8 @@ class Pool:
         finally:
             with self._lock:
                 turn.ended = True
-                self._at_work -= 1
+                self._at_work[turn.address] -= 1
+                self._at_work += Counter()  # forgets those who have none
                 self._rested.notify_all()
             if alive:
                 self._give(worker)
@@ -105,18 +118,17 @@ class Pool:
                 return
             turn.granted.result().kill()
 
-    def _wait(self, turn: Turn, about: Hashable) -> Worker:
+    def _wait(self, turn: Turn) -> Worker:
         self._miss()
         with self._lock:
             if self._closed.is_set():
                 raise PoolClosedError
-            if self._idle:
-                knowing = (worker for worker in self._idle if about in self._seen[worker])
-                worker = next(knowing, self._idle[0])
-                if self._grant(worker, turn, about):
-                    self._idle.remove(worker)
-            else:
-                self._line.append((turn, about))
+            self._asked[turn.address] = time.monotonic()
+            self._asked.move_to_end(turn.address)
+            if len(self._asked) > MAX_CLIENTS:
+                self._asked.popitem(last=False)
+            self._line.append(turn)
+            self._match()
         return turn.granted.result()
 
     def _miss(self) -> None:
@@ -129,22 +141,35 @@ class Pool:
             self._replace()
 
     def _give(self, worker: Worker) -> None:
-        """A worker has nothing to do: who waits for longest has it next."""
+        """A worker has nothing to do."""
         with self._lock:
-            while self._line:
-                turn, about = self._line.popleft()
-                if self._grant(worker, turn, about):
-                    return
             self._idle.append(worker)
+            self._match()
 
-    def _grant(self, worker: Worker, turn: Turn, about: Hashable) -> bool:
-        """Give a turn its worker; False if nobody waits for it any more."""
-        if not turn.granted.set_running_or_notify_cancel():
-            return False
-        self._seen[worker].add(about)
-        self._at_work += 1
-        turn.granted.set_result(worker)
-        return True
+    def _match(self) -> None:
+        """Give those who wait the workers that have nothing to do."""
+        while self._idle:
+            self._line = [turn for turn in self._line if not turn.granted.cancelled()]
+            may = (Waiting(turn, turn.address, "") for turn in self._line if self._may(turn.address))
+            turn = self._turns.take(may)
+            if turn is None:
+                return
+            self._line.remove(turn)
+            if turn.granted.set_running_or_notify_cancel():  # it may have been ended just now
+                knowing = (worker for worker in self._idle if turn.about in self._seen[worker])
+                worker = next(knowing, self._idle[0])
+                self._idle.remove(worker)
+                self._seen[worker].add(turn.about)
+                self._at_work[turn.address] += 1
+                turn.granted.set_result(worker)
+
+    def _may(self, address: str) -> bool:
+        """Whether an address may have a worker more; where it is the only one that asks, all of them."""
+        if self._at_work[address] < self._size - 1 or self._size == 1:
+            return True
+        ago = time.monotonic() - CROWD
+        latest = islice(reversed(self._asked.items()), 2)  # of whom one at most is this address
+        return not any(asked > ago for other, asked in latest if other != address)
 
     def _bury(self, worker: Worker) -> None:
         with self._lock:

@@ -11,10 +11,11 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from components.engine.jobs import Job
-from components.engine.replies import PROTOCOL, Question, Reply, reply
-from components.workers.limits import limit
+from components.engine.replies import LARGEST, PROTOCOL, Question, Reply, reply
+from components.workers.limits import limit, step_back
 
 READY = b""  # what a worker sends first
+BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
 THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
 
@@ -98,7 +99,7 @@ class Worker:
 
     def _received(self) -> bytes:
         try:
-            return self._pipe.recv_bytes()
+            return self._pipe.recv_bytes(LARGEST + BESIDE)  # OSError where a broken process sends more
         except (EOFError, OSError) as error:
             raise WorkerDiedError(self._crash()) from error
 
@@ -115,6 +116,8 @@ def serve(pipe: Connection, duties: Duties) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
     os.environ.setdefault(THREADS, "1")  # before torch is loaded
     os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
+    if duties.working is not None:
+        step_back()  # before torch is loaded: where one dies after the other, that alone is seconds of work
     from components.engine.measurer import Measurer
 
     measurer = Measurer(duties.memory, duties.sharers)

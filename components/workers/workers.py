@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.analyst import PATIENCE
+from components.analyst import ADDRESS, PATIENCE
 from components.engine.answers import Answers, digest
 from components.engine.jobs import Answer_co, Job
 from components.engine.machine import cores
@@ -77,11 +77,12 @@ class Workers:
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
+        address = ADDRESS.get()
 
         def runs(patience: Future[None]) -> bytes:
-            turn = Turn()
+            turn = Turn(address, job.spec.key)
             patience.add_done_callback(lambda _: self._pool.end(turn))
-            return self._pool.run(job, turn, about=job.spec.key)
+            return self._pool.run(job, turn)
 
         with self._said(job.spec.key):
             answer = self._answers.get(digest(job), runs, PATIENCE.get(Future()))
@@ -91,7 +92,7 @@ class Workers:
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
         with self._said(kind):
-            return bool(pickle.loads(self._pool.run(Classifies(kind), Turn())))
+            return bool(pickle.loads(self._pool.run(Classifies(kind), Turn(ADDRESS.get()))))
 
     @contextmanager
     def _said(self, asked: str) -> Iterator[None]:

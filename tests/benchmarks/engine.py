@@ -3,11 +3,15 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
+from components.engine.anatomy import dissect
 from components.engine.engine import Engine
+from components.engine.examine import Examined
+from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 from components.types import Query
 from tests.benchmarks.timing import compare, row
@@ -24,6 +28,7 @@ SIZES = {  # random weights: time does not depend on them
 }
 BARS = {("BERT-base", 128): "bar 1.10", ("BERT 6 x 384", 128): "bar 1.25"}
 ANATOMY_BARS = {("BERT-base", 128): "bar 1.30"}
+LENS_BARS = {("BERT-base", 128): "bar 1.50"}
 ROUNDS = {"bundled BERT": 200, "BERT 6 x 384": 60, "BERT-base": 20}
 
 
@@ -39,6 +44,10 @@ def report() -> None:
         for name in ROUNDS:
             for length in (16, 32, 128):
                 _over_a_pass(engine.anatomy, engine, name, length, ANATOMY_BARS)
+        print("\nEngine.lens over Engine.anatomy without the lens in it")
+        for name in ROUNDS:
+            for length in (16, 32, 128):
+                _lens(engine, name, length)
         print("\nEngine.features for all poolings over one pooling (mean), 8 texts of 64 tokens")
         for name in ROUNDS:
             _features(engine, name)
@@ -88,6 +97,21 @@ def _over_a_pass(
 
     result = compare(lambda: ask(Query(name, text)), bare, ROUNDS[name])
     print(row(f"{name}, {length} tokens", result, bars.get((name, length), "")), flush=True)
+
+
+def _lens(engine: Engine, name: str, length: int) -> None:
+    query = Query(name, words(length))
+    result = compare(lambda: engine.lens(query), lambda: _without_lens(engine, query), ROUNDS[name])
+    print(row(f"{name}, {length} tokens", result, LENS_BARS.get((name, length), "")), flush=True)
+
+
+def _without_lens(engine: Engine, query: Query) -> None:
+    with patch.object(dissect, "look", _no_lens):
+        engine.anatomy(query)
+
+
+def _no_lens(_examined: Examined) -> None:
+    raise PoolscopeError("pooling", "", "errors.widths")
 
 
 def _features(engine: Engine, name: str) -> None:

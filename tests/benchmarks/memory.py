@@ -22,14 +22,15 @@ def report() -> None:
         print(f"{name + ', more than at the start (bar 300 MB)':<44}{figures[name]:9.1f} MB", flush=True)
 
 
-def measured() -> dict[str, float]:
+def measured(rounds: int = ROUNDS) -> dict[str, float]:
     """``each``, and ``most`` and ``end`` over the start, in MB, in a process of their own."""
-    out = subprocess.run([sys.executable, "-m", __name__], capture_output=True, check=True, text=True).stdout
+    command = [sys.executable, "-m", __name__, str(rounds)]
+    out = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     figures: dict[str, float] = json.loads(out.splitlines()[-1])
     return figures
 
 
-def _measure(folder: Path) -> dict[str, float]:
+def _measure(folder: Path, rounds: int) -> dict[str, float]:
     from components.engine.analysis import analyse
     from components.engine.checkpoints import Checkpoints
     from components.engine.examine import examine
@@ -43,7 +44,7 @@ def _measure(folder: Path) -> dict[str, float]:
     query = Query("x", QUESTION)
     analyse(examine(checkpoints.get(small), query))  # what loads once and for all
     resident = [_resident()]
-    for number in range(ROUNDS):
+    for number in range(rounds):
         backbone = checkpoints.get(replace(large, key=str(number)))
         analyse(examine(backbone, query))
         resident.append(_resident())
@@ -62,4 +63,4 @@ def _resident() -> int:
 if __name__ == "__main__":
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
     with TemporaryDirectory() as folder:
-        print(json.dumps(_measure(Path(folder))))
+        print(json.dumps(_measure(Path(folder), int(sys.argv[1]))))

@@ -20,6 +20,20 @@ PRESSED = """async (key) => {
   await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
   return (performance.now() - start) / 1000;
 }"""
+SLID = """async ([steps, seconds]) => {
+  const slider = document.querySelector("#layer input[type=range]");
+  const start = performance.now();
+  let frames = 0;
+  while (performance.now() - start < 1000 * seconds) {
+    if (steps) {
+      slider.value = frames % (Number(slider.max) + 1);
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    await new Promise(requestAnimationFrame);
+    frames += 1;
+  }
+  return (performance.now() - start) / 1000 / frames;
+}"""  # seconds for each frame
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
@@ -41,6 +55,9 @@ def report() -> None:
         print(row("start to first analysis drawn", summary(drawn)), flush=True)
         clicks = zip(_pooling_clicks(browser), _trivial_clicks(browser), strict=True)
         print(row("click to redrawn plots", summary(list(clicks))), flush=True)
+        print(
+            row("frame with a step of the layer, beside an idle one", summary(_slides(browser))), flush=True
+        )
         steps = zip(_talk_steps(browser, "ArrowRight"), _talk_steps(browser, "Shift"), strict=True)
         print(row("key to the next slide of a talk, beside a key that does nothing", summary(list(steps))))
         browser.close()
@@ -95,6 +112,18 @@ def _pooling_click(page: Page, choice: str) -> float:
         polling=10,
     )
     return time.perf_counter() - start
+
+
+def _slides(browser: Browser) -> list[tuple[float, float]]:
+    """Seconds of a frame while the slider of the layer moves by one in each, and where nothing happens."""
+    with served("app.py", log=QUIET) as url:
+        page = browser.new_page()
+        page.goto(url)
+        _analysis_shown(page)
+        with page.expect_request_finished(lambda request: "/run/predict" in request.url):
+            page.locator("#layer").hover()
+        page.evaluate(SLID, [True, 1])  # until every look is there
+        return [(page.evaluate(SLID, [True, 2]), page.evaluate(SLID, [False, 0.5])) for _ in range(5)]
 
 
 def _talk_steps(browser: Browser, key: str) -> list[float]:

@@ -26,7 +26,8 @@ from components.settings import Settings
 from components.types import Query
 from tests.benchmarks.visitors import BACKBONES
 from tests.benchmarks.waiting import WAIT, serve
-from tests.replicas.stage import Stage, cluster_of_two, eventually
+from tests.replicas.stage import Stage, cluster_of_two
+from tests.serving import eventually
 
 CLIENTS = 12  # for each replica
 SECONDS, ROUNDS = 5.0, 2

@@ -1,6 +1,6 @@
 """`make load`: a full room. How many questions a second are answered, beside what engine and gradio can do.
 
-Everything stays on this machine, and takes about two minutes. Nothing passes or fails: judge by the ratios.
+Everything stays on this machine, and takes about six minutes. Nothing passes or fails: judge by the ratios.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from components.engine.machine import cores
+from tests.benchmarks import flood, growth
 from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
 from tests.serving import RATE, served
 
@@ -56,6 +57,8 @@ def report() -> None:
                 f"p95 {waits.quantile(95):.2f} s (bar 1 s)",
                 flush=True,
             )
+    flood.report()
+    growth.report()
 
 
 def _engine(threads: str) -> float:

@@ -7,22 +7,27 @@ import random
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPConnection
-from itertools import count
+from itertools import count as counting
+from itertools import islice
 from urllib.parse import urlsplit
+from urllib.request import urlopen
+from uuid import uuid4
 
 BACKBONES = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
 FAILS = 120  # seconds without an answer
+REFUSED = 0.05  # seconds until who was refused asks anew
+HERE = "127.0.0.1"  # on Linux, all of 127.0.0.0/8 are this machine's
 JSON = {"Content-Type": "application/json"}
 Ask = Callable[[HTTPConnection, dict[str, str]], int]  # a question -> the HTTP status of its answer
 
 
 def questions(said: str) -> Iterator[dict[str, str]]:
     """Short texts for the five backbones in turn; no two are the same."""
-    for number in count():
+    for number in counting():
         yield {"backbone": BACKBONES[number % 5], "text": f"Film {number} {said}: the plot is not bad."}
 
 
@@ -39,6 +44,25 @@ def by_queue(connection: HTTPConnection, question: dict[str, str]) -> int:
 def plainly(connection: HTTPConnection, question: dict[str, str]) -> int:
     """Ask in one request."""
     return _sent(connection, "POST", "/analyze", question)[0]
+
+
+def as_somebody_new(page: str) -> Ask:
+    """Ask through the queue as a ``page`` does, given by its address; each time in a session made up anew."""
+    configuration = json.loads(urlopen(f"{page}/config").read())
+    number = next(one["id"] for one in configuration["dependencies"] if one["api_name"] == "analyze")
+
+    def ask(connection: HTTPConnection, question: dict[str, str]) -> int:
+        session = uuid4().hex
+        values = [question["backbone"], question["text"], "", "native", "own", -1, "cls", ""]
+        event = {"data": values, "fn_index": number, "session_hash": session}
+        status, _ = _sent(connection, "POST", "/gradio_api/queue/join", event)
+        if status != HTTPStatus.OK:
+            return status
+        status, body = _sent(connection, "GET", f"/gradio_api/queue/data?session_hash={session}")
+        done = b'"process_completed"' in body and b'"success":true' in body
+        return status if done else HTTPStatus.INTERNAL_SERVER_ERROR
+
+    return ask
 
 
 @dataclass
@@ -63,13 +87,15 @@ class Waits:
         return statistics.quantiles(self.seconds, n=100)[hundredth - 1]
 
 
-def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[float, Waits]:
-    """Answers in a second where each client asks anew as soon as it has its answer."""
+def rate(
+    url: str, ask: Ask, clients: int, seconds: float, said: str, address: str = HERE
+) -> tuple[float, Waits]:
+    """Answers in a second where each client asks anew as soon as it has its answer; all from one address."""
     waits, asking, lock = Waits(), questions(said), threading.Lock()
     end = time.perf_counter() + seconds
 
     def visit() -> None:
-        connection = HTTPConnection(urlsplit(url).netloc, timeout=FAILS)
+        connection = _connection(url, address)
         while time.perf_counter() < end:
             with lock:
                 question = next(asking)
@@ -77,12 +103,36 @@ def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[f
             if time.perf_counter() < end or status != HTTPStatus.OK:
                 with lock:
                     waits.add(status, waited)
+            if status == HTTPStatus.TOO_MANY_REQUESTS:
+                time.sleep(REFUSED)
 
     _together([threading.Thread(target=visit) for _ in range(clients)])
     return len(waits.seconds) / seconds, waits
 
 
-def thoughtful(url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str) -> Waits:
+def answered(url: str, ask: Ask, clients: int, count: int, said: str) -> int:
+    """Ask ``count`` questions, each client the next one as soon as it has its answer; how many had none."""
+    todo, lock = islice(questions(said), count), threading.Lock()
+    lost: list[int] = []
+
+    def visit() -> None:
+        connection = _connection(url, HERE)
+        while True:
+            with lock:
+                question = next(todo, None)
+            if question is None:
+                return
+            status, _ = _asked(connection, ask, question)
+            if status != HTTPStatus.OK:
+                lost.append(status)
+
+    _together([threading.Thread(target=visit) for _ in range(clients)])
+    return len(lost)
+
+
+def thoughtful(
+    url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str, address: str = HERE
+) -> Waits:
     """What visitors get who each ask ``every`` seconds on average, whether or not they have their answer.
 
     When they ask is drawn at random, the same each time; each question has a connection of its own.
@@ -92,13 +142,18 @@ def thoughtful(url: str, ask: Ask, visitors: int, every: float, seconds: float, 
 
     def visit(at: float, question: dict[str, str]) -> None:
         time.sleep(max(start + at - time.perf_counter(), 0))
-        status, waited = _asked(HTTPConnection(urlsplit(url).netloc, timeout=FAILS), ask, question)
+        status, waited = _asked(_connection(url, address), ask, question)
         with lock:
             waits.add(status, waited)
 
     times = sorted(chance.uniform(0, seconds) for _ in range(round(visitors * seconds / every)))
     _together([threading.Thread(target=visit, args=(at, next(asking))) for at in times])
     return waits
+
+
+def _connection(url: str, address: str) -> HTTPConnection:
+    """From an ``address`` of this machine."""
+    return HTTPConnection(urlsplit(url).netloc, timeout=FAILS, source_address=(address, 0))
 
 
 def _together(threads: list[threading.Thread]) -> None:
@@ -120,7 +175,7 @@ def _asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tu
 
 
 def _sent(
-    connection: HTTPConnection, method: str, path: str, body: dict[str, str] | None = None
+    connection: HTTPConnection, method: str, path: str, body: Mapping[str, object] | None = None
 ) -> tuple[int, bytes]:
     connection.request(method, path, None if body is None else json.dumps(body), JSON)
     answer = connection.getresponse()

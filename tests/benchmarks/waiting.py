@@ -32,5 +32,5 @@ def serve(pipe: Connection, plan: Plan) -> None:
     """A gateway to such replicas."""
     from components.replicas import deployment
 
-    deployment.Replica = Waiting  # type: ignore[misc]
+    deployment.Replica = Waiting  # type: ignore[misc]  # a class in the place of another
     gateway.serve(pipe, plan)

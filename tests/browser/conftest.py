@@ -3,16 +3,19 @@
 import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import pytest
-from playwright.sync_api import BrowserContext, Error, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.browser.home import Home
 from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import Gate, served
 
 Open = Callable[..., Visitor]
+Made = TypeVar("Made")
 AGAIN = 10_000  # milliseconds; a page that is not back by then is opened anew, which takes as long
 FAILED = pytest.StashKey[bool]()
 SWITCHES = [
@@ -23,13 +26,14 @@ SWITCHES = [
     "--disable-default-apps",
     "--disable-sync",
     "--no-first-run",
+    "--process-per-site",  # all pages of a context share one process, which has compiled the scripts
     "--disable-features=LocalNetworkAccessChecks",  # a page of another site shows this machine's in a frame
 ]
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[BrowserContext]:
-    """One browser for all pages, so that each finds gradio's scripts in its cache."""
+    """One browser for all pages, so that each finds gradio's scripts in its cache, and compiled."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         message = "no chromium on the PATH"
@@ -37,15 +41,24 @@ def browser() -> Iterator[BrowserContext]:
     expect.set_options(timeout=PATIENCE)  # the machine may be busy with other tests
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
-        yield browser.new_context()
+        context = browser.new_context()
+        _stay(context.new_page())
+        yield context
         browser.close()
+
+
+def _stay(page: Page) -> None:
+    """Hold on to the process of this machine's pages by an empty one, which stays open between tests."""
+    page.route("**/*", lambda route: route.fulfill(body=""))
+    page.goto("http://127.0.0.1/")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Note on a test that it failed, for its fixtures."""
     report = yield
-    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    before = report.when != "setup" and item.stash.get(FAILED, False)  # another run begins with its setup
+    item.stash[FAILED] = before or report.failed
     return report
 
 
@@ -69,6 +82,27 @@ def fake_url(tmp_path_factory: pytest.TempPathFactory, open_gate: Gate) -> Itera
     log = tmp_path_factory.mktemp("fake") / "server.log"
     with served("-m", "tests.ui.fake_app", str(open_gate.file), log=log) as url:
         yield url
+
+
+class Kept(Generic[Made]):
+    """What tests share; after a test that failed, the next one finds what ``make`` makes anew."""
+
+    def __init__(self, make: Callable[[], AbstractContextManager[Made]]) -> None:
+        self._make, self._stack = make, ExitStack()
+        self._made: list[Made] = []
+
+    def turn(self, test: pytest.Item) -> Iterator[Made]:
+        """It, for one test."""
+        if not self._made:
+            self._made.append(self._stack.enter_context(self._make()))
+        yield self._made[0]
+        if test.stash.get(FAILED, False):
+            self.close()
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._made.clear()
+        self._stack.close()
 
 
 @dataclass(frozen=True)

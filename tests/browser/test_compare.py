@@ -194,7 +194,7 @@ def test_every_kind_of_cell_can_be_read(fake_visitor: Visitor) -> None:
 
 
 def test_what_is_asked_during_the_first_comparison_comes_after_it(waiting: Visitor, gate: Gate) -> None:
-    waiting.choose("compare-head", "probe · the same linear classifier for every model")
+    waiting.choose("compare-head", "probe · same linear classifier for all")
     waiting.type("something else", "compare-text")
     waiting.page.keyboard.press("Enter")
     asks_something_else(waiting)

@@ -6,7 +6,7 @@ from components.exhibits.head.strips import ROW, STRIP
 from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
 
-PLOTS = ("flow", "strips")
+PLOTS = ("flow", "strips", "depth")
 
 
 def opened(visitor: Visitor, width: int = 1366) -> Visitor:
@@ -33,6 +33,7 @@ def drawn(visitor: Visitor, *plots: str) -> None:
 
 def test_the_tab_shows_the_way_of_the_data_its_source_and_programs(visitor: Visitor) -> None:
     opened(visitor)
+    drawn(visitor, "lens")  # which scrolls in its box on a phone
     expect(visitor.page.locator("#head-lead")).to_contain_text("[CLS] → dense → activation (tanh) → dropout")
     names = visitor.plot("flow").locator(".textpoint")
     expect(names.filter(has_text="1. takes one position")).to_have_count(1)

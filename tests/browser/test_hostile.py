@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import BrowserContext, Route, expect
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
+from tests.browser.conftest import Kept
 from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import ROOT, served
 
@@ -64,7 +66,19 @@ def _checkpoint(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def arrived(browser: BrowserContext, address: str) -> Iterator[Visitor]:
+def arrivals(browser: BrowserContext, address: str) -> Iterator[Kept[Visitor]]:
+    kept = Kept(lambda: arriving(browser, address))
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def arrived(arrivals: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    yield from arrivals.turn(request.node)
+
+
+@contextmanager
+def arriving(browser: BrowserContext, address: str) -> Iterator[Visitor]:
     """A visitor to whom nothing may happen but what the page itself does."""
     visitor = visit(browser, address, "light", 1366, 900)
     visitor.page.on("dialog", lambda dialog: visitor.faults.append(f"dialog: {dialog.message}"))

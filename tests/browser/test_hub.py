@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, expect
 
 from components.settings import ASSETS
+from tests.browser.conftest import Kept
 from tests.browser.visitor import Visitor, visit
 from tests.hub import Hub, hub
 from tests.serving import served
@@ -30,9 +33,21 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept[World]]:
+    kept = Kept(lambda: world_in(tmp_path_factory.mktemp("hub")))
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def world(worlds: Kept[World], request: pytest.FixtureRequest) -> Iterator[World]:
+    """One for all tests, or another one, in which nothing has been downloaded, after a test that failed."""
+    yield from worlds.turn(request.node)
+
+
+@contextmanager
+def world_in(folder: Path) -> Iterator[World]:
     """The real app with one bundled backbone, two listed ones of the hub, and a visitor's own ids."""
-    folder = tmp_path_factory.mktemp("hub")
     for name in (*LISTED, "typed", "gated", "markup"):
         checkpoint(folder / "org" / name, id2label={0: XSS if name == "markup" else "no", 1: "yes"})
     pickled = folder / "org" / "pickled"

@@ -36,6 +36,7 @@ def test_what_is_looked_for_on_gradio_s_page_is_there(fake: Open) -> None:
     visitor.sees_an_answer()
     page = visitor.page
     assert moved(page, SELECTORS["on_arrival"]) == []
+    assert page.evaluate("window.__gradio_session_hash__"), "a page no longer knows its visitor's name"
     assert page.locator("base").count() == 0, "the page's <base> is not removed any more"
     unset = [name for name in VARIABLES if not page.evaluate(VALUE, name)]
     assert not unset, f"gradio's theme no longer has {unset}"

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.engine.pooling import POOLINGS
+from tests.browser.conftest import Kept
 from tests.browser.visitor import PATIENCE, Visitor, visit
 
 TYPED = "The plot is not bad, but the acting is not good at all."
@@ -32,7 +34,19 @@ VISIBLE = """() => {
 
 
 @pytest.fixture(scope="module")
-def arrived(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+def arrivals(browser: BrowserContext, app_url: str) -> Iterator[Kept[Visitor]]:
+    kept = Kept(lambda: arriving(browser, app_url))
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def arrived(arrivals: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    yield from arrivals.turn(request.node)
+
+
+@contextmanager
+def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     """A visitor whose browser prefers Chinese."""
     assert browser.browser is not None
     context = browser.browser.new_context(locale="zh-CN")

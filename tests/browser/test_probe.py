@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visitor import Visitor
 
-PROBE = "probe · the same linear classifier for every model"
+PROBE = "probe · same linear classifier for all"
 OWN = "own · the checkpoint's own head"
 
 

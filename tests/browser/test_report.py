@@ -57,7 +57,7 @@ def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, i
 
 
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
-    return report(PANELS, engine.anatomy(query), {}, {"Text": query.text}, Made(WHEN), SAY)
+    return "".join(report(PANELS, engine.anatomy(query), {}, {"Text": query.text}, Made(WHEN), SAY))
 
 
 def sees_all(page: Page, names: tuple[str, ...] = FIGURES) -> None:
@@ -138,7 +138,7 @@ def test_a_comparison_opens_too(
 
     given = Comparison(tuple(specs), poolings, asked(TEXT), "done", asked(version) if version else None)
     made = Made(WHEN, "https://example.org/?a=b")
-    page = opened(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY), width)
+    page = opened("".join(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY)), width)
     sees_all(page, ("curves",))
     expect(page.locator(".compare-grid td")).to_have_count(6)
     expect(page.locator(".nearness")).to_have_count(1 if version else 0)

@@ -3,13 +3,14 @@
 import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from PIL import Image, ImageChops
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Kept, Open
 from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import ROOT
 
@@ -40,7 +41,19 @@ FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => 
 
 
 @pytest.fixture(scope="module")
-def arrived(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+def arrivals(browser: BrowserContext, app_url: str) -> Iterator[Kept[Visitor]]:
+    kept = Kept(lambda: arriving(browser, app_url))
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def arrived(arrivals: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
+    yield from arrivals.turn(request.node)
+
+
+@contextmanager
+def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     """A visitor who came to the talk on a phone, every slide made."""
     visitor = visit(browser, app_url, "light", 360, 740, "&talk=1")
     page = visitor.page

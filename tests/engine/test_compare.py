@@ -97,6 +97,14 @@ def test_other_references_and_layers(engine: Engine, reference: str | int) -> No
     assert all(is_what_it_says_alone(engine, cell) for cell in compared.cells)
 
 
+def test_every_reference_of_one_question_is_what_it_says_alone(engine: Engine) -> None:
+    analysis = engine.analyze(Query(KEYS[0], TEXT))
+    references = ["cls", "pooled", *range(len(analysis.tokens.text))]
+    (compared,) = engine.compare([replace(analysis.query, reference=one) for one in references])
+    assert [cell.query.reference for cell in compared.cells] == references
+    assert all(cell.analysis and is_what_it_says_alone(engine, cell) for cell in compared.cells)
+
+
 @pytest.mark.families
 @pytest.mark.parametrize("family", ["big_bird", "reformer", "bart", "canine", "funnel"])
 def test_no_cell_changes_what_the_next_one_says(

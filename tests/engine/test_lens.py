@@ -1,6 +1,8 @@
 """What a lens says equals what transformers says by hand, one hidden state after the other."""
 
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,7 +11,10 @@ import torch
 from safetensors.numpy import load_file
 from torch import Tensor
 
+from components.engine.backbone import Backbone
 from components.engine.engine import Engine
+from components.engine.examine import examine
+from components.engine.lens import look
 from components.errors import PoolscopeError
 from components.types import Query
 from tests.plain import INPUTS, KEYS, SPECS, load_plain, overwritten
@@ -97,3 +102,19 @@ def test_a_probe_that_takes_more_than_a_hidden_state_says_so(engine: Engine, poo
     with pytest.raises(PoolscopeError, match="no hidden state can stand in its place") as refused:
         engine.lens(query)
     assert engine.anatomy(query).lens == refused.value.sentence
+
+
+def test_a_model_that_cannot_be_given_several_inputs_at_once(
+    engine: Engine, loaded: Callable[[str], Backbone], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GPT-2 without a padding token refuses a batch."""
+    query, backbone = Query("gpt2-sentiment", "not good"), loaded("gpt2-sentiment")
+    together = engine.lens(query).lens
+    tokenizer = deepcopy(backbone.tokenizer)
+    tokenizer.pad_token = None
+    monkeypatch.setattr(backbone.model.config, "pad_token_id", None)
+    with pytest.raises(ValueError, match="padding token"), torch.no_grad():
+        backbone.model(torch.ones(2, 1, dtype=torch.long))
+    alone = look(examine(replace(backbone, tokenizer=tokenizer), query))
+    np.testing.assert_allclose(alone.logits, together.logits, atol=1e-6)
+    np.testing.assert_allclose(alone.pooled, together.pooled, atol=1e-6)

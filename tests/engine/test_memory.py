@@ -131,7 +131,7 @@ def test_the_owner_sets_the_budget() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says what is resident")
 def test_resident_memory_stays_within_the_budget_and_comes_back() -> None:
-    figures = measured()
+    figures = measured(rounds=10)  # 500 MB; what keeps 10 MB of each goes beyond the last line
     assert figures["each"] > 50
     assert figures["end"] < 300
     assert figures["most"] > 3 * figures["each"]  # they were kept as long as there was room

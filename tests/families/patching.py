@@ -27,11 +27,15 @@ def patched_by_hand(family: Family, first: str, second: str, layers: int) -> Ite
     Only families whose ``layers`` stand in one list, and take the states first, are tried by hand.
     """
     model = family.by_hand.model
-    lists = [one for one in model.base_model.modules() if isinstance(one, nn.ModuleList) and len(one) == layers]
+    lists = [
+        one for one in model.base_model.modules() if isinstance(one, nn.ModuleList) and len(one) == layers
+    ]
     if len(lists) != 1:
         return
     one, two = family.inputs(first, ""), family.inputs(second, "")
-    places = sorted({0, int((one["input_ids"] != two["input_ids"])[0].nonzero()[0]), one["input_ids"].shape[1] - 1})
+    places = sorted(
+        {0, int((one["input_ids"] != two["input_ids"])[0].nonzero()[0]), one["input_ids"].shape[1] - 1}
+    )
     for layer, module in enumerate(lists[0]):
         taken: list[Tensor] = []
         _run(model, module, two, lambda own, taken=taken: taken.append(own.clone()) or own)

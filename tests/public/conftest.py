@@ -23,7 +23,8 @@ def real(folder: Path) -> Iterator[httpx.Client]:
     attempts = folder / "attempts"
     attempts.touch()
     log = folder / "real.log"
-    with served("tests/guarded_app.py", log=log, ATTEMPTS=str(attempts)) as url, client_of(url) as client:
+    seen = {"ATTEMPTS": str(attempts), "LOG": str(log)}
+    with served("tests/guarded_app.py", log=log, **seen) as url, client_of(url) as client:
         yield client
     assert attempts.read_text() == ""
     assert "Traceback" not in log.read_text(errors="replace")

@@ -29,6 +29,6 @@ class FaultyAnalyst(FakeAnalyst):
 
 
 if __name__ == "__main__":
-    page = build(FaultyAnalyst(slow=Path(sys.argv[1])))
-    serve(page, Settings(), ready=lambda: True)
-    page.block_thread()
+    site = build(FaultyAnalyst(slow=Path(sys.argv[1])))
+    serve(site, Settings(), ready=lambda: True)
+    site.page.block_thread()

@@ -1,11 +1,15 @@
-"""Told to stop: the answer under way comes, who waits is told, and the process ends."""
+"""Told to stop: the answer under way comes and is heard, who waits is told, and the process ends."""
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 
@@ -13,10 +17,17 @@ import httpx
 import pytest
 
 from components.settings import ASSETS
+from tests.hub import hub
+from tests.public.asking import ANALYZE
 from tests.serving import ROOT, free_port
+from tests.tiny import checkpoint
 
 LIMIT = 60  # seconds, of everything that is waited for
+ENDS = 10  # seconds from the signal to the end of the process, as the docs promise
+WAITING = 40  # questions, more than are handed to a pool at once
 GATE = "gate"  # a named pipe that nobody has written to, for which one backbone waits
+STOPPING = "being stopped: ask again"
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a named pipe makes the worker wait")
 
 
 @pytest.fixture
@@ -30,9 +41,11 @@ def slow(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a named pipe makes the worker wait")
-@pytest.mark.parametrize("workers", ["0", "1"])
-def test_the_answer_under_way_comes_and_who_waits_is_told(slow: Path, workers: str) -> None:
+@contextmanager
+def begun(
+    slow: Path, workers: str, **more: str
+) -> Iterator[tuple["subprocess.Popen[bytes]", httpx.Client, Path]]:
+    """The app, ready to be asked; a client of it; and its log."""
     port = free_port()
     environment = {
         "GRADIO_SERVER_PORT": str(port),
@@ -40,31 +53,103 @@ def test_the_answer_under_way_comes_and_who_waits_is_told(slow: Path, workers: s
         "GATE": str(slow / GATE),
         "PYTHONPATH": str(ROOT),
         "POOLSCOPE_CATALOGUE": str(slow / "backbones.toml"),
+        **more,
     }
-    log = (slow / "server.log").open("w+")
+    log = slow / "server.log"
     command = [sys.executable, "tests/public/held_app.py"]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, stdout=log, stderr=log)
-    with ThreadPoolExecutor() as pool, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with log.open("w") as said, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **environment}, stdout=said, stderr=said
+        )
         client.timeout = LIMIT
-        while _health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
-            assert process.poll() is None
-            time.sleep(0.05)
+        try:
+            while _health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
+                assert process.poll() is None
+                time.sleep(0.05)
+            yield process, client, log
+        finally:
+            process.kill()
+
+
+def streamed(client: httpx.Client, backbone: str, endpoint: str = ANALYZE, **text: str) -> str:
+    """What a program hears of a question that it asks through the queue."""
+    event = client.post(endpoint, json={"backbone": backbone, **text}).raise_for_status().json()["event_id"]
+    return client.get(f"/gradio_api/call/{endpoint.rpartition('/')[2]}/{event}").text
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_the_answer_under_way_comes_and_who_waits_is_told(slow: Path, workers: str) -> None:
+    with ThreadPoolExecutor() as pool, begun(slow, workers) as (process, client, log):
         under_way = pool.submit(client.post, "/analyze", json={"backbone": "slow", "text": "good"})
         pipe = os.open(slow / GATE, os.O_WRONLY)  # opens when the worker reads it
         waiting = pool.submit(client.post, "/analyze", json={"backbone": "quick", "text": "good"})
         process.send_signal(signal.SIGTERM)
         if workers == "1":
-            assert "being stopped: ask again" in waiting.result(LIMIT).json()["detail"]
+            assert STOPPING in waiting.result(LIMIT).json()["detail"]
         os.close(pipe)
         assert under_way.result(LIMIT).json()["backbone"] == "slow"
-        assert "being stopped: ask again" in waiting.result(LIMIT).json()["detail"]
-    assert process.wait(LIMIT) == 0
-    log.seek(0)
-    said = log.read()
-    log.close()
+        assert STOPPING in waiting.result(LIMIT).json()["detail"]
+        assert process.wait(LIMIT) == 0
+    said = log.read_text()
     assert "Traceback" not in said
     assert "leaked" not in said
     assert said.count("question=analyze") == 2
+
+
+def test_streams_are_not_cut(slow: Path) -> None:
+    with ThreadPoolExecutor(WAITING + 1) as pool, begun(slow, "1") as (process, client, log):
+        under_way = pool.submit(streamed, client, "slow", text="good")
+        pipe = os.open(slow / GATE, os.O_WRONLY)
+        waiting = [pool.submit(streamed, client, "quick", text=str(number)) for number in range(WAITING)]
+        process.send_signal(signal.SIGTERM)
+        assert all(STOPPING in one.result(LIMIT) for one in waiting)
+        os.close(pipe)
+        event, data = under_way.result(LIMIT).splitlines()[:2]
+        assert event == "event: complete"
+        assert json.loads(data.removeprefix("data: "))[0]["backbone"] == "slow"
+        assert process.wait(LIMIT) == 0
+    assert "Traceback" not in log.read_text()
+
+
+def test_downloads_and_a_hub_that_says_nothing_keep_nobody(slow: Path, tmp_path: Path) -> None:
+    checkpoint(tmp_path / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
+    shutil.copytree(tmp_path / "models" / "org" / "tiny", tmp_path / "models" / "org" / "mute")
+    with hub(tmp_path / "models") as there, ThreadPoolExecutor() as pool:
+        there.speed = 1_000
+        there.hold("mute", LIMIT, times=100)
+        more = {"POOLSCOPE_SOURCES": "any", **there.environment(tmp_path)}
+        with begun(slow, "1", **more) as (process, client, _log):
+            fetch = "/gradio_api/call/v2/fetch"
+            coming = pool.submit(streamed, client, "org/tiny", fetch)
+            silent = pool.submit(streamed, client, "org/mute", fetch)
+            with there.quiet:
+                assert there.quiet.wait_for(lambda: there.sending and there.asked("mute"), LIMIT)
+            process.send_signal(signal.SIGTERM)
+            assert STOPPING in coming.result(LIMIT)
+            assert process.wait(ENDS) == 0
+            silent.exception(LIMIT)
+
+
+def test_who_cancels_a_question_hears_so(slow: Path) -> None:
+    with ThreadPoolExecutor() as pool, begun(slow, "1") as (process, client, log):
+        functions = client.get("/config").json()["dependencies"]
+        number = next(one["id"] for one in functions if one["api_name"] == "analyze")
+
+        def asked(backbone: str) -> tuple[str, Future[httpx.Response]]:
+            question = {"backbone": backbone, "text": "good"}
+            event = str(client.post(ANALYZE, json=question).json()["event_id"])
+            return event, pool.submit(client.get, f"/gradio_api/call/analyze/{event}")
+
+        at_work = asked("slow")
+        pipe = os.open(slow / GATE, os.O_WRONLY)  # opens when the worker reads it
+        for event, stream in (asked("quick"), at_work):
+            told = {"event_id": event, "session_hash": event, "fn_index": number}
+            client.post("/gradio_api/cancel", json=told).raise_for_status()
+            assert "This question was cancelled" in stream.result(LIMIT).text
+        os.close(pipe)
+        process.terminate()
+        assert process.wait(LIMIT) == 0
+    assert "Traceback" not in log.read_text()
 
 
 def _health(client: httpx.Client) -> int:

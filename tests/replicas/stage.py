@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,19 +17,11 @@ from typing import Any
 
 from ray.util import get_node_ip_address
 
-from tests.serving import ROOT, free_port, served
+from tests.serving import PATIENCE, ROOT, eventually, free_port, served
 
-PATIENCE = 90  # seconds that something may take to begin on a machine with much else to do
 PAGES = ("one", "two")
+STILL = 10  # looks, a tenth of a second apart, at a log to which nothing is added
 MARK = "RAY_TMPDIR"  # in the environment of every process of the cluster
-
-
-def eventually(truth: Any, said: str) -> None:
-    """Return when ``truth()`` is; nobody tells when that is, so ask again."""
-    deadline = time.monotonic() + PATIENCE
-    while not truth():
-        assert time.monotonic() < deadline, said
-        time.sleep(0.1)
 
 
 @dataclass
@@ -52,6 +43,17 @@ class Stage:
     def questions(self, endpoint: str, outcome: str = "answered") -> int:
         """Lines of both logs that say so."""
         return sum(self.log(page).count(f"question={endpoint} outcome={outcome} ") for page in PAGES)
+
+    def settled(self, endpoint: str) -> int:
+        """The same once they stay as many for a while: a page notes a question after it has answered it."""
+        counted = [self.questions(endpoint)]
+
+        def stays() -> bool:
+            counted.append(self.questions(endpoint))
+            return len(counted) > STILL and len(set(counted[-STILL:])) == 1
+
+        eventually(stays, "the pages note one question after the other")
+        return counted[-1]
 
     def ask(self, endpoint: str, timeout: float = PATIENCE, **values: object) -> tuple[int, Any]:
         """The status of an answer of the proxy, and what it says."""

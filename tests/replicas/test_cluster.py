@@ -19,7 +19,8 @@ from components.as_json import anatomy_json, lens_json, rows_json, to_json
 from components.engine.engine import Engine
 from components.settings import ASSETS, Settings
 from components.types import Query
-from tests.replicas.stage import PAGES, Stage, cluster_of_two, eventually, pages_behind_a_proxy
+from tests.replicas.stage import PAGES, Stage, cluster_of_two, pages_behind_a_proxy
+from tests.serving import eventually
 from tests.tiny import checkpoint
 
 TEXT = "The plot is thin, but the actors are a delight."
@@ -145,7 +146,7 @@ def test_who_is_asked_has_the_checkpoint(stage: Stage, catalogue: Path) -> None:
 
 
 def test_a_replica_killed_under_load_costs_no_question_and_none_is_answered_twice(stage: Stage) -> None:
-    before, told = stage.questions("analyze"), []
+    before, told = stage.settled("analyze"), []
     questions = [(key, f"{key} {number}") for number in range(12) for key in BACKBONES[2::3]]
 
     def ask(mine: list[tuple[str, str]]) -> None:
@@ -161,7 +162,7 @@ def test_a_replica_killed_under_load_costs_no_question_and_none_is_answered_twic
         thread.join()
     assert told == [200] * len(questions)
     eventually(lambda: stage.questions("analyze") >= before + len(questions), "they are not all noted")
-    assert stage.questions("analyze") == before + len(questions)
+    assert stage.settled("analyze") == before + len(questions)
     eventually(lambda: len(set(stage.replicas()) - {killed}) == 2, "nobody takes its place")
 
 

@@ -1,114 +1,34 @@
-"""`make siege`: 300 hostile checkpoints against the served app, on this machine alone; minutes."""
+"""`make siege`: attacks on the served app, on this machine alone; each part can be named, and is bounded.
+
+python -m tests.siege hostile 300      # hostile checkpoints; some minutes
+python -m tests.siege floods compar    # attacks with this in their names; a minute each
+python -m tests.siege cold 10          # cold starts; ten seconds each
+"""
 
 from __future__ import annotations
 
 import sys
 import tempfile
-import time
-from collections import Counter
 from pathlib import Path
 
-import httpx
-
-from components.settings import ASSETS
-from components.texts import load_texts
-from tests.public.asking import ask, client_of
-from tests.serving import served
-from tests.siege.checkpoints import every, good, made
-
-MB = 1_000_000
-BACK = 100 * MB  # within which resident memory comes back
-SECONDS = "30"  # for one answer
-BUNDLED = "bert-sentiment"
-TEXT = "the film is not good at all !"
+from tests.siege import cold, floods, hostile
 
 
-def resident(log: Path) -> dict[str, int]:
-    """Bytes of the page's process, and of all processes that it began; what is shared counts once."""
-    own = {int(one.name): _parent(one) for one in Path("/proc").iterdir() if one.name.isdigit()}
-    page = next(pid for pid in own if f"LOG={log}".encode() in _read(Path("/proc") / str(pid) / "environ"))
-    tree = {page}
-    while new := {pid for pid, parent in own.items() if parent in tree} - tree:
-        tree |= new
-    return {"page": _bytes(page), "all": sum(map(_bytes, tree))}
-
-
-def _parent(process: Path) -> int:
-    words = _read(process / "stat").rpartition(b")")[2].split()
-    return int(words[1]) if words else 0
-
-
-def _bytes(pid: int) -> int:
-    lines = _read(Path("/proc") / str(pid) / "smaps_rollup").splitlines()
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:"))
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:  # it has ended, or is somebody else's
-        return b""
-
-
-def catalogue(folder: Path, count: int) -> Path:
-    """A catalogue of a bundled checkpoint, of good ones and of the hostile ones."""
-    goods = good(folder)
-    places = {BUNDLED: ASSETS / "models" / BUNDLED, **{place.name: place for place in goods.values()}}
-    for hostile in list(every())[:count]:
-        places[hostile.key] = made(hostile, goods, folder)
-    file = folder / "backbones.toml"
-    lines = [f'[{key}]\ntitle = "{key}"\ntask = "test"\npath = "{place}"' for key, place in places.items()]
-    file.write_text("\n".join(lines), encoding="utf-8")
-    return file
-
-
-def outcome(client: httpx.Client, key: str) -> str:
-    """ "answered", "refused" or what is wrong with what came."""
-    try:
-        came = ask(client, backbone=key, text=TEXT)
-    except (httpx.HTTPError, ValueError) as error:
-        return f"no answer: {type(error).__name__}"
-    told = str(came.get("error", ""))
-    if not told:
-        sound = len(came["labels"]) == len(came["logits"]) == len(came["probabilities"]) > 0
-        return "answered" if sound else "an answer that is none"
-    return "refused" if load_texts()("verdict.bug") not in told and len(told) > 40 else f"no reason: {told}"
-
-
-def main(count: int) -> int:
-    """Ask for each of them, and between them for the bundled one; say what came of it."""
+def main(part: str, *more: str) -> bool:
+    """Run a part, or all of them; whether what is promised holds."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        log = folder / "siege.log"
-        settings = {
-            "POOLSCOPE_CATALOGUE": str(catalogue(folder, count)),
-            "POOLSCOPE_SECONDS": SECONDS,
-            "POOLSCOPE_WORKERS": "1",
-            "POOLSCOPE_MEMORY": "1GB",
-            "LOG": str(log),
-        }
-        with served("app.py", log=log, **settings) as url, client_of(url) as client:
-            for key in (BUNDLED, "good-bert", "good-gpt2", "good-bart"):
-                assert outcome(client, key) == "answered", key
-            before, came, slowest = resident(log), Counter[str](), 0.0
-            for hostile in list(every())[:count]:
-                begun = time.monotonic()
-                told = outcome(client, hostile.key)
-                slowest = max(slowest, time.monotonic() - begun)
-                came[told.partition(":")[0]] += 1
-                if told not in ("answered", "refused"):
-                    print(f"{hostile.key}: {told}", flush=True)
-                if outcome(client, BUNDLED) != "answered":
-                    came["the bundled one fails"] += 1
-            alive = all(outcome(client, key) == "answered" for key in (BUNDLED, "good-bert"))
-            more = {name: value - before[name] for name, value in resident(log).items()}
-    print(f"{dict(came)}; slowest {slowest:.1f} s; server alive: {alive}")
-    print(
-        "; ".join(f"{name}: {before[name] / MB:,.0f} MB before, {more[name] / MB:+,.0f} MB" for name in more)
-    )
-    fine = came["answered"] + came["refused"] == count and len(came) <= 2
-    return 0 if alive and fine and max(more.values()) < BACK else 1
+        match part:
+            case "hostile":
+                return hostile.main(folder, *map(int, more))
+            case "floods":
+                return floods.main(folder, *more)
+            case "cold":
+                return cold.main(folder, *map(int, more))
+    raise SystemExit(f"{part} is no part: {__doc__}")
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 300))
+    parts = [tuple(sys.argv[1:])] if sys.argv[1:] else [("hostile",), ("floods",), ("cold",)]
+    held = [main(*part) for part in parts]  # each of them, whatever came of the one before
+    sys.exit(0 if all(held) else 1)

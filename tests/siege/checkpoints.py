@@ -7,11 +7,12 @@ import os
 import random
 import shutil
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.settings import ASSETS
 from tests.tiny import checkpoint
 
 Json = dict[str, Any]
@@ -23,6 +24,8 @@ CONFIG, SETTINGS, TOKENIZER, WEIGHTS = (
     "model.safetensors",
 )
 LONG = "x" * 200_000
+BUNDLE = [one for one in sorted((ASSETS / "models").iterdir()) if (one / CONFIG).is_file()]
+BUNDLED = "bert-sentiment"
 EXTREMES: tuple[object, ...] = (
     0, -1, 1, 2, 7, 512, 20_000, 2**24, 2**31, 10**18, 1e308, -0.5, 0.999, "", "x", LONG, None, True, [], {},
     [0], {"a": 0}, [[]] * 1_000, "/etc/passwd", "../../..",
@@ -187,3 +190,15 @@ NAMED: dict[str, Spoil] = {
     "lookahead": regex("(?=(a|b|c| )*)*x"),
     "wide": wide,
 }
+
+
+def catalogue(folder: Path, hostile: Iterable[Hostile]) -> Path:
+    """A catalogue of the bundled checkpoints, of good ones and of the hostile ones."""
+    goods = good(folder)
+    places = {place.name: place for place in (*BUNDLE, *goods.values())}
+    for one in hostile:
+        places[one.key] = made(one, goods, folder)
+    file = folder / "backbones.toml"
+    lines = [f'[{key}]\ntitle = "{key}"\ntask = "test"\npath = "{place}"' for key, place in places.items()]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    return file

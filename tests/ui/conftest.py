@@ -44,13 +44,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def whole(results: Path) -> gr.Blocks:
     """The whole page, with everything on it but questions."""
-    return built(lambda: build(FakeAnalyst(), results))
+    return built(lambda: build(FakeAnalyst(), results).page)
 
 
 @pytest.fixture(scope="session")
 def bare() -> gr.Blocks:
     """The whole page without results and without a talk."""
-    return built(lambda: build(FakeAnalyst(), Path("missing.json"), Path(os.devnull)))
+    return built(lambda: build(FakeAnalyst(), Path("missing.json"), Path(os.devnull)).page)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,6 @@ if __name__ == "__main__":
         if "bare" not in sys.argv:
             write_results(fake_results(), results)
         gate = next((Path(given) for given in sys.argv[1:] if given not in ("broken", "bare")), None)
-        page = build(FakeAnalyst(broken="broken" in sys.argv, gate=gate), results)
-    serve(page, Settings(), ready=lambda: True)
-    page.block_thread()
+        site = build(FakeAnalyst(broken="broken" in sys.argv, gate=gate), results)
+    serve(site, Settings(), ready=lambda: True)
+    site.page.block_thread()

@@ -112,7 +112,7 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
     coming = page.tab.stream(page.values)
     for _ in range(2):
         page.take(next(coming))
-    coming.close()  # type: ignore[attr-defined]
+    coming.close()  # type: ignore[attr-defined]  # it is a generator
     stopped = page.take(page.tab.stop(page.values))
     assert analyst.log == ["asked", "first", "left"]
     assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.status])

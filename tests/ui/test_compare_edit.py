@@ -40,7 +40,7 @@ def test_cancelling_asks_neither_version_of_the_rest() -> None:
     coming = page.tab.stream(page.values)
     for _ in range(2):
         page.take(next(coming))
-    coming.close()  # type: ignore[attr-defined]
+    coming.close()  # type: ignore[attr-defined]  # it is a generator
     assert analyst.log == ["asked", "first", "asked", "first", "left", "left"]
     stopped = page.take(page.tab.stop(page.values))
     assert "Stopped after 1 of 6" in words(stopped[page.tab.status])

@@ -32,7 +32,8 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
         named = {}
         for name in ("a1", "a2", "b1", "a3", "c1", "d1"):
             queue.heard[name[0]] = 1
-            event = Event(name[0], function, Request({"type": "http", "headers": []}), None)
+            scope = {"type": "http", "headers": [], ADDRESS: name[0]}
+            event = Event(name[0], function, Request(scope), None)
             named[event] = name
             line.queue.append(event)
         order: list[str] = []
@@ -49,6 +50,7 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
             ended = next(job for job in queue.active_jobs if job and named[job[0]] == name)
             queue.active_jobs.remove(ended)
             line.current_concurrency -= 1
+            queue.again = 0.0  # as when an event has ended
             take()
         return order
 
@@ -56,6 +58,24 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
         "gradio's queue no longer asks get_events what begins next: a visitor's answers overtake each other"
     )
     assert "get_events" in inspect.getsource(Queue.start_processing)
+
+
+def test_who_waits_is_told_the_place_in_which_they_are_served() -> None:
+    async def told() -> list[tuple[str, int]]:
+        page = small_page().queue()
+        queue, (function,) = page._queue, block_functions(page).values()
+        keep_fair(queue)
+        queue.create_event_queue_for_fn(function)
+        for visitor, address in (("a", "1"), ("a", "1"), ("b", "1"), ("c", "2")):
+            scope = {"type": "http", "headers": [], ADDRESS: address}
+            event = Event(visitor, function, Request(scope), None)
+            queue.event_queue_per_concurrency_id["model"].queue.append(event)
+        heard: list[tuple[str, int]] = []
+        queue.send_message = lambda event, message: heard.append((event.session_hash, message.rank))
+        queue.broadcast_estimations("model")
+        return heard
+
+    assert asyncio.run(told()) == [("a", 0), ("c", 1), ("b", 2), ("a", 3)]
 
 
 def test_one_visitor_and_one_address_cannot_fill_the_queue() -> None:
@@ -135,3 +155,102 @@ def test_no_statistics_are_made_after_each_event() -> None:
     event = {"function": "upper", "status": "success", "process_time": 1.0}
     queue.events_recorded = 10_000
     assert queue.compute_analytics_summary([event]) == known["cached_event_analytics_summary"]
+
+
+def test_one_address_has_half_of_what_a_line_may_have_at_work() -> None:
+    async def begun() -> list[str]:
+        page = small_page().queue(default_concurrency_limit=4, max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+
+        async def push(address: str, visitor: str) -> None:
+            queue.heard[visitor] = 1
+            scope = {"type": "http", "headers": [], ADDRESS: address}
+            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
+            await queue.push(body, Request(scope), None)
+
+        for visitor in ("a1", "a2", "a3", "a4"):
+            await push("8.8.8.8", visitor)
+        await push("9.9.9.9", "b1")
+        found = []
+        while taken := queue.get_events():
+            queue.active_jobs.append(taken[0])
+            found.append(str(taken[0][0].session_hash))
+        return found
+
+    assert asyncio.run(begun()) == ["a1", "b1", "a2"]
+
+
+def test_what_nobody_is_left_to_read_is_dropped() -> None:
+    async def left() -> tuple[list[str], list[str]]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+
+        async def stays(*_: object) -> None:
+            """Another question is asked before the stream of the one before has ended."""
+
+        async def leaves(*_: object) -> None:
+            await queue.clean_events(session_hash=visitor)  # as gradio does when a client has gone
+
+        for visitor in ("gone", "again"):
+            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
+            request = Request({"type": "http", "headers": []})
+            await queue.push(body, request, None)
+            queue.pending_messages_per_session[visitor].put_nowait("unread")
+            query = f"session_hash={visitor}".encode()
+            scope = {"type": "http", "method": "GET", "path": "/gradio_api/queue/data", "query_string": query}
+            app = stays if visitor == "again" else leaves
+            await Listeners(app, queue)(scope, None, None)  # type: ignore[arg-type]  # neither is used
+        return list(queue.pending_messages_per_session), list(queue.pending_event_ids_session)
+
+    assert asyncio.run(left()) == (["again"], ["again"])
+
+
+def test_who_waits_and_is_cancelled_hears_so_but_for_a_page() -> None:
+    async def told() -> tuple[list[list[str]], bool, bool]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+        for path in ("/gradio_api/call/v2/upper", "/gradio_api/queue/join"):
+            scope = {"type": "http", "headers": [], "path": path, "server": ("x", 80)}
+            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=path)
+            _, event, _ = await queue.push(body, Request(scope), None)
+            queue.heard[path] = 1
+            waited = not queue.quiet()
+            await queue.remove_from_queue(str(event))
+            queue.pending_event_ids_session.pop(path)
+        left = queue.pending_messages_per_session
+        return (
+            [[type(left[path].get_nowait()).__name__ for _ in range(left[path].qsize())] for path in left],
+            waited,
+            queue.quiet(),
+        )
+
+    assert asyncio.run(told()) == (
+        [["EstimationMessage", "ProcessCompletedMessage"], ["EstimationMessage"]],
+        True,
+        True,
+    )
+
+
+def test_what_was_looked_for_in_vain_is_not_looked_for_at_once() -> None:
+    async def looked() -> list[bool]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+        body = PredictBodyInternal(data=["a"], fn_index=0, session_hash="a")
+        await queue.push(body, Request({"type": "http", "headers": []}), None)
+        found = [queue.get_events() is not None]
+        queue.heard["a"] = 1  # in a way that nobody is told of
+        found.append(queue.get_events() is not None)
+        stream = {"type": "http", "method": "GET", "query_string": b"session_hash=a"}
+
+        async def listening(*_: object) -> None:
+            found.append(queue.get_events() is not None)
+
+        scope = {**stream, "path": "/gradio_api/queue/data"}
+        await Listeners(listening, queue)(scope, None, None)  # type: ignore[arg-type]  # neither is used
+        return found
+
+    assert asyncio.run(looked()) == [False, False, True]

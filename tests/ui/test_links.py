@@ -1,7 +1,7 @@
 """The page follows a link: every control of every tab, and what is wrong with it is said."""
 
 import re
-from html import unescape
+from html import escape, unescape
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.control import (
@@ -31,6 +32,7 @@ from components.types import Query
 from components.ui.classify.tab import Classify
 from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
+from components.ui.public.rate_limit import CELLS, QUESTION, price
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import fake_results
 from tests.ui.page import drawn, function_of, links_of, place_of
@@ -74,7 +76,7 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
         *(
             part
             for part in blocks.blocks.values()
-            if str(part.elem_id).startswith(("lookup", "questions", "parcel", "answered", "looks"))
+            if str(part.elem_id).startswith(("lookup", "questions", "answered", "looks"))
         ),
     }
     controls = {
@@ -185,6 +187,22 @@ def test_a_tab_without_anything_to_show_has_a_link_too(bare: gr.Blocks) -> None:
         assert key in seen
         state, faults = from_link(f"tab={key}", links.controls)
         assert (state["tab"], faults) == (key, [])
+
+
+def test_a_report_is_made_of_a_link_and_priced_by_what_it_combines(page: tuple[gr.Blocks, Links]) -> None:
+    links = page[1]
+    link = "text=so+good&backbone=pair&pooling=mean"
+    whole = "".join(links.report(link, "https://example.org/zh"))
+    assert "so good" in whole
+    assert escape(f"https://example.org/zh?{link}") in whole
+    assert price(links.extent(link)) == QUESTION
+    assert price(links.extent(f"text={'long+' * 5_000}")) > QUESTION
+    combined = (
+        "tab=compare&compare_text=a&backbones=first&backbones=pair&poolings=cls&poolings=mean&poolings=max"
+    )
+    assert price(links.extent(combined)) == QUESTION * 6 / CELLS
+    with pytest.raises(PoolscopeError, match="backbone"):
+        links.report("backbone=gone", "")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import zlib
 from base64 import b64decode
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.types import Query
-from components.ui.classify.looks import key_of, packed
+from components.ui.classify.looks import MOST, Looks, key_of, packed
+from components.ui.classify.question import to_reference
 from components.ui.places import NOTHING
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, Counting, Page
@@ -29,23 +31,88 @@ def unpacked(text: str) -> dict[str, Any]:
     return looks
 
 
+def _asking(query: Query) -> dict[str, Any]:
+    """The controls of a page that asks it."""
+    asked = {"text": query.text, "pair": query.text_pair, "pooling": query.pooling}
+    return {**asked, "backbone": query.backbone, "reference": str(query.reference)}
+
+
 @pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
 def test_each_look_is_what_the_server_draws(page: Page, query: Query) -> None:
     answer, analysis = page.tab.answer, FakeAnalyst().analyze(query)
-    looks = unpacked(answer.look(analysis, {})[answer.packed])
+    looks = unpacked(answer.bring(Looks.along(analysis, analysis, {}))[answer.packed])
     assert looks["answered"] == key_of(analysis)
-    assert (looks["centrings"], looks["layers"]) == (list(CENTRINGS), analysis.layers + 1)
-    for centring, layer in product(CENTRINGS, range(analysis.layers + 1)):
+    assert looks["last"] == analysis.layers
+    assert looks["complete"] == [looks["own"]] == [str(query.reference)]
+    every = list(product(CENTRINGS, range(analysis.layers + 1)))
+    assert looks["looks"] == [f"{query.reference} {centring} {layer}" for centring, layer in every]
+    for place, (centring, layer) in enumerate(every):
         updates = answer.show(FakeAnalyst().anatomy(query), {LAYER.key: layer, CENTRED.key: centring})
-        place = looks["centrings"].index(centring) * looks["layers"] + layer
         values = [part["values"][part["at"][place]] for part in looks["parts"]]
         assert values == [updates[part] for part in answer.drawn]
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
+def test_each_reference_is_what_the_server_answers(page: Page, query: Query) -> None:
+    """Also that another reference changes nothing but what is drawn anew."""
+    page.set(**_asking(query))
+    tab, answer = page.tab, page.tab.answer
+    page.values |= {answer.layer: 1, answer.centred: "centred"}
+    own = FakeAnalyst().anatomy(query)
+    before = answer.show(own, {LAYER.key: 1, CENTRED.key: "centred"})
+    looks = unpacked(page.take(tab.look_around(page.values))[answer.packed])
+    assert looks["answered"] == page.values[answer.answered]
+    assert looks["around"] == ["centred 1"]
+    references = ["cls", "pooled", *range(len(own.analysis.tokens.text))]
+    assert looks["looks"] == [f"{reference} centred 1" for reference in references]
+    moves = {answer.shown, answer.answered, answer.reference, *answer.drawn}
+    for place, reference in enumerate(references):
+        asked = FakeAnalyst().anatomy(replace(query, reference=reference))
+        updates = answer.show(asked, {LAYER.key: 1, CENTRED.key: "centred"})
+        values = [part["values"][part["at"][place]] for part in looks["parts"]]
+        assert values == [updates[part] for part in answer.drawn]
+        assert {part for part in updates if updates[part] != before[part]} <= moves
+
+
+def test_a_reference_that_is_drawn_is_looked_at_with_every_layer(page: Page) -> None:
+    page.set()
+    answer, query = page.tab.answer, page.values[page.tab.answer.shown].analysis.query
+    page.values[answer.reference] = "2"
+    looks = unpacked(page.take(page.tab.look_from(page.values))[answer.packed])
+    seen = FakeAnalyst().analyze(replace(query, reference=2))
+    assert looks["answered"] == page.values[answer.answered]
+    assert (looks["own"], looks["complete"]) == ("cls", ["2"])
+    alone = unpacked(answer.bring(Looks.along(seen, seen, {}))[answer.packed])
+    assert (looks["looks"], looks["parts"]) == (alone["looks"], alone["parts"])
+
+
+@pytest.mark.parametrize(("tokens", "brought"), [(MOST, MOST + 2), (MOST + 1, 0)])
+def test_references_of_a_long_text_are_left_to_the_server(page: Page, tokens: int, brought: int) -> None:
+    page.set(backbone="last", text=" ".join(["word"] * tokens))
+    answer, analysis = page.tab.answer, page.values[page.tab.answer.shown].analysis
+    assert len(analysis.tokens.text) == tokens
+    looks = unpacked(page.tab.look_around(page.values)[answer.packed])
+    assert len(looks["looks"]) == brought
+    assert looks["around"] == [
+        f"{centring} {layer}"
+        for centring, layer in product(CENTRINGS, range(analysis.layers + 1))
+        if not brought or (centring, layer) == ("plain", analysis.layers)
+    ]
+
+
+@pytest.mark.parametrize("reference", ["no such", "999", None])
+def test_a_reference_that_cannot_be_had_is_left_to_a_question(page: Page, reference: object) -> None:
+    page.set()
+    page.values[page.tab.answer.reference] = reference
+    looks = unpacked(page.tab.look_from(page.values)[page.tab.answer.packed])
+    assert looks["looks"] == []
+    assert looks["complete"] == [str(to_reference(reference))]
 
 
 def test_what_a_look_does_not_change_is_sent_once(page: Page) -> None:
     answer, analysis = page.tab.answer, FakeAnalyst().analyze(Query("first", "not good"))
     (table,) = (place for panel in answer.panels for place in panel.places if place.name == "numbers")
-    (part,) = unpacked(packed([table], analysis, {}, SAY))["parts"]
+    (part,) = unpacked(packed([table], Looks.along(analysis, analysis, {}), SAY))["parts"]
     assert len(part["values"]) == analysis.layers + 1
 
 
@@ -57,7 +124,8 @@ def test_an_answer_goes_by_what_was_asked_and_measured() -> None:
 
 def test_they_are_drawn_without_the_engine_and_dropped_with_the_answer(page: Page, analyst: Counting) -> None:
     answer = page.tab.answer
-    assert page.tab.look(page.values) is NOTHING
+    for look in (page.tab.look, page.tab.look_from, page.tab.look_around):
+        assert look(page.values) is NOTHING
     page.set()
     looks = page.take(page.tab.look(page.values))[answer.packed]
     assert unpacked(looks)["answered"] == page.values[answer.answered]

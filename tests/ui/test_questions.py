@@ -28,7 +28,7 @@ from tests.ui.page import functions_of, links_of, place_of
 @pytest.fixture(scope="module")
 def page(results: Path) -> gr.Blocks:
     """The whole page, on an analyst that every question can be put to."""
-    return built(lambda: build(shipped(), results))
+    return built(lambda: build(shipped(), results).page)
 
 
 def clicks_of(page: gr.Blocks, language: str = "") -> dict[str, Any]:

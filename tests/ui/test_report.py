@@ -76,7 +76,7 @@ def tab() -> Classify:
 
 def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
     facts = tab().facts(anatomy, state)
-    return report(tab().panels, anatomy, state, facts, Made(WHEN, link), SAY)
+    return "".join(report(tab().panels, anatomy, state, facts, Made(WHEN, link), SAY))
 
 
 def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
@@ -86,7 +86,7 @@ def made(backbone: str = "first", text: str = "not good at all", link: str = "",
 
 def compared(given: Comparison, state: State | None = None, link: str = "") -> Document:
     texts = {"text": given.cells[0].query.text}
-    return Document(report([COMPARISON], given, state or {}, texts, Made(WHEN, link), SAY))
+    return Document("".join(report([COMPARISON], given, state or {}, texts, Made(WHEN, link), SAY)))
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_lo
         "compare_centred": "centred",
     }
     given = tab.answer_to(state)
-    found = Document(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN), SAY))
+    found = Document("".join(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN), SAY)))
     for words in ("this is not good", "this is good", SAY("edit.words_heading"), SAY("edit.reads_heading")):
         assert words in found.text
     assert found.tags.count("del") == 2  # the word that was dropped, and what its mark means

@@ -1,15 +1,19 @@
 """The link of what is on the screen, as buttons and as a QR code."""
 
+import io
 import json
 import re
 from html import unescape
 
 import pytest
+import zxingcpp
+from PIL import Image
+from segno import encoder
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, SomeOf, Switch, Text
 from components.texts import load_texts
-from components.ui.links.share import LONGEST, build_share, code
+from components.ui.links.share import LONG, LONGEST, build_share, code, encoded
 from tests.serving import built
 
 SAY = load_texts()
@@ -54,3 +58,24 @@ def test_a_link_that_no_code_holds_is_refused() -> None:
     assert "<svg" in code(whole.ljust(LONGEST, "x"), SAY)
     with pytest.raises(PoolscopeError, match=f"at most {LONGEST:,} bytes"):
         code(whole.ljust(LONGEST + 1, "x"), SAY)
+
+
+@pytest.mark.parametrize("length", [40, LONG - 1, LONG, 1_000, LONGEST])
+def test_a_code_of_any_length_is_read_as_its_link(length: int) -> None:
+    link = "https://example.org/?text=so+%C3%A4+good+"
+    link += link * (length // len(link))
+    picture = io.BytesIO()
+    encoded(link[:length]).save(picture, kind="png", scale=3, border=4)
+    (read,) = zxingcpp.read_barcodes(Image.open(picture))
+    assert read.text == link[:length]
+
+
+def test_a_long_code_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find the best of eight masks takes nearly all of the time that a code takes."""
+    tried: list[int] = []
+    evaluate = encoder.evaluate_mask
+    monkeypatch.setattr(encoder, "evaluate_mask", lambda *given: tried.append(1) or evaluate(*given))
+    encoded("https://example.org/?text=".ljust(LONGEST, "x"))
+    assert not tried
+    encoded("https://example.org/")
+    assert tried

@@ -150,7 +150,7 @@ def talking(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:
     script = tmp_path_factory.mktemp("talk") / "talk.toml"
     one = '[[step]]\nshow = "{show}"\ncaption.en = "Look <here>"\ntext = "film"\n'
     script.write_text("".join(one.format(show=show) for show in ("reads", "similarity", "grid")))
-    return built(lambda: build(FakeAnalyst(), talk=script))
+    return built(lambda: build(FakeAnalyst(), talk=script).page)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from components.errors import PoolscopeError
 from components.settings import Settings
 from components.types import Query
 from components.workers.apart import Apart
+from components.workers.limits import BEHIND
 from components.workers.workers import Workers, among_guests, at_home
 from tests.engine.hostile.spoiling import change
 from tests.tiny import checkpoint
@@ -62,6 +63,11 @@ def worker(desk: Desk) -> int:
     assert isinstance(desk._runner._guests, Workers)
     (only,) = desk._runner._guests._pool._idle
     return only._process.pid or 0
+
+
+def test_what_is_bundled_goes_first_where_processors_are_short(desk: Desk) -> None:
+    assert desk.analyze(Query("good", TEXT)).labels
+    assert os.getpriority(os.PRIO_PROCESS, worker(desk)) == os.getpriority(os.PRIO_PROCESS, 0) + BEHIND
 
 
 def test_a_panic_is_a_sentence_and_its_worker_lives_on(desk: Desk) -> None:

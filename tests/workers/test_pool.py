@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.workers import pool
 from components.workers.pool import Pool, PoolClosedError, Turn
 from components.workers.worker import WorkerDiedError, WorkerLateError
 
@@ -55,18 +56,18 @@ class Office:
         self.hired.append(Clerk())
         return self.hired[-1]
 
-    def ask(self, question: Callable[[Clerk], Any], turn: Turn, about: str = "") -> "Future[Any]":
+    def ask(self, question: Callable[[Clerk], Any], turn: Turn) -> "Future[Any]":
         """Ask in a thread; returns when the question has a worker or a place in the line."""
         answer: Future[Any] = Future()
 
         def run() -> None:
             try:
-                answer.set_result(self.pool.run(question, turn, about))  # type: ignore[arg-type]  # for a clerk
+                answer.set_result(self.pool.run(question, turn))  # type: ignore[arg-type]  # for a clerk
             except BaseException as error:
                 answer.set_exception(error)
 
         threading.Thread(target=run).start()
-        while not (answer.done() or turn.granted.done() or any(turn is one for one, _ in self.pool._line)):
+        while not (answer.done() or turn.granted.done() or any(turn is one for one in self.pool._line)):
             threading.Event().wait(0.001)
         return answer
 
@@ -109,6 +110,42 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
     assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[0]
 
 
+def test_addresses_take_turns() -> None:
+    office, done, order = Office(1), threading.Event(), []
+    office.come.release()
+    first = office.ask(busy(done), Turn("1.1.1.1"))
+    asked = [*["1.1.1.1"] * 4, "2.2.2.2", "3.3.3.3", "2.2.2.2"]
+    turns = [office.ask(lambda _, at=at: order.append(at), Turn(at)) for at in asked]
+    done.set()
+    for one in (first, *turns):
+        one.result(PATIENCE)
+    assert order == ["2.2.2.2", "3.3.3.3", "1.1.1.1", "2.2.2.2", *["1.1.1.1"] * 3]
+
+
+def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    office, done = Office(3), threading.Event()
+    office.come.release(3)
+    alone = [Turn("1.1.1.1") for _ in range(4)]
+    flood = [office.ask(busy(done), turn) for turn in alone]
+    assert [turn.granted.done() for turn in alone] == [True, True, True, False]  # nobody else asks
+    assert not office.ask(at_once, other := Turn("2.2.2.2")).done()
+    assert not other.granted.done()
+    office.pool.end(alone[0])
+    with pytest.raises(WorkerDiedError):
+        flood[0].result(PATIENCE)
+    office.come.release()
+    assert other.granted.result(PATIENCE)
+    while not office.pool._idle:
+        threading.Event().wait(0.001)
+    assert not alone[3].granted.done()  # somebody else may ask again
+    assert office.ask(at_once, Turn("3.3.3.3")).result(PATIENCE)
+    monkeypatch.setattr(pool, "CROWD", 0.0)
+    last = office.ask(at_once, Turn("1.1.1.1"))
+    assert alone[3].granted.result(PATIENCE)
+    done.set()
+    last.result(PATIENCE)
+
+
 def test_closing_lets_an_answer_under_way_end_and_tells_who_waits() -> None:
     office, done = Office(1), threading.Event()
     office.come.release()
@@ -134,14 +171,14 @@ def test_who_was_asked_about_the_same_is_asked_again() -> None:
     office = Office(2)
     office.come.release(2)
     done = threading.Event()
-    both = [office.ask(busy(done), Turn(), about) for about in ("bert", "gpt2")]
+    both = [office.ask(busy(done), Turn(about=about)) for about in ("bert", "gpt2")]
     done.set()
     bert, gpt2 = (one.result(PATIENCE) for one in both)
     assert bert is not gpt2
     for about, clerk in (("gpt2", gpt2), ("bert", bert), ("gpt2", gpt2), ("gpt2", gpt2)):
         while len(office.pool._idle) < 2:
             threading.Event().wait(0.001)
-        assert office.ask(at_once, Turn(), about).result(PATIENCE) is clerk
+        assert office.ask(at_once, Turn(about=about)).result(PATIENCE) is clerk
 
 
 def test_a_turn_that_nobody_waits_for_ends_its_worker_and_no_other() -> None:

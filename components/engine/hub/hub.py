@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from components.engine.checkpoint_files import CONFIG, read_object
 from components.engine.hub.cache import newest_commit, snapshot, snapshot_folder
@@ -59,7 +59,7 @@ class Hub:
             raise PoolscopeError("backbone", model, "errors.private")
         return self._remember(_spec(model, listing.commit, listing.licence, listing.size), listing)
 
-    def fetch(self, spec: BackboneSpec) -> Iterator[Progress]:
+    def fetch(self, spec: BackboneSpec) -> Generator[Progress]:
         """Bring a model here; ends at once where it is. See `Downloads.fetch`."""
         if snapshot(spec.location, spec.revision or ""):
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
@@ -15,14 +16,33 @@ from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
 from components.engine.hub.cache import snapshot_folder
 from components.engine.hub.listing import HubFile
-from components.engine.hub.web import opened, refusal
+from components.engine.hub.web import SLOW, HubUnreachableError, opened, refusal
 from components.engine.internals.hub_internals import lock_file, model_folder
 from components.errors import PoolscopeError
 
+LEAST, WITHIN = 300_000, 60.0  # bytes that come in so many seconds, or the hub is given up
 TRIES = 3  # in a row that bring nothing
 PASSING = (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 Moved = Callable[[int], None]  # is told how many bytes of the file are here, and may raise to stop
+
+
+class Pace:
+    """How fast a file comes, whatever the number of its requests: a byte a second would take for ever."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._since, self._came = time.monotonic(), 0
+
+    def came(self, count: int) -> None:
+        """So many bytes more; PoolscopeError where there were too few in their time."""
+        self._came += count
+        now = time.monotonic()
+        if now - self._since < WITHIN:
+            return
+        if self._came < LEAST:
+            raise HubUnreachableError("backbone", self._model, SLOW)
+        self._since, self._came = now, 0
 
 
 def bring(model: str, commit: str, file: HubFile, moved: Moved, patience: float) -> None:
@@ -67,10 +87,10 @@ def _partial(blob: Path) -> Path:
 
 def _fill(url: str, model: str, file: HubFile, partial: Path, moved: Moved, patience: float) -> None:
     """Bring ``partial`` to its full length; after a cut, again from where it stopped."""
-    tries = 0
+    tries, pace = 0, Pace(model)
     while (before := partial.stat().st_size if partial.is_file() else 0) != file.size:
         try:
-            _stream(url, model, file, partial, moved, patience)
+            _stream(url, model, file, partial, moved, patience, pace)
         except PASSING as error:
             brought = partial.is_file() and partial.stat().st_size > before
             tries = 0 if brought else tries + 1
@@ -84,7 +104,9 @@ def _fill(url: str, model: str, file: HubFile, partial: Path, moved: Moved, pati
             raise refusal(model, error) from error
 
 
-def _stream(url: str, model: str, file: HubFile, partial: Path, moved: Moved, patience: float) -> None:
+def _stream(
+    url: str, model: str, file: HubFile, partial: Path, moved: Moved, patience: float, pace: Pace
+) -> None:
     """Append what one request brings."""
     with partial.open("ab") as out:
         here = out.tell()
@@ -101,6 +123,7 @@ def _stream(url: str, model: str, file: HubFile, partial: Path, moved: Moved, pa
                     raise _wrong(model, partial)
                 out.write(piece)
                 moved(here)
+                pace.came(len(piece))
     if here < file.size:  # an end in good order, but too early
         raise _wrong(model, partial)
 

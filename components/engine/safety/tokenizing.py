@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from components.engine.checkpoint_files import TOKENIZER, TOKENIZER_CONFIG
+from components.engine.checkpoint_files import TOKENIZER, TOKENIZER_CONFIG, VOCABULARIES
 from components.engine.safety.refusal import RefusalError
+from components.engine.safety.sentencepieces import check_pieces
 from components.engine.safety.stated import walk
 
 PIECE = 1_000  # characters of a token, and of any other text of a tokenizer; the longest known piece has 512
@@ -28,6 +29,7 @@ BYTES = 4  # times as long: each byte of a character becomes one of its own
 MAPS, TEMPLATES = ("precompiled_charsmap",), ("chat_template",)  # keys of texts that may be long
 LINES = ("vocab.txt", "merges.txt")
 TABLES = ("vocab.json", "entity_vocab.json", "added_tokens.json", "special_tokens_map.json")
+PROTOCOL_BUFFERS = tuple(name for name in VOCABULARIES if name.endswith(".model"))  # sentencepiece's
 WIDTHS = ("Fixed", "pad_to_multiple_of", "length")  # of a padding
 Json = dict[str, Any]
 
@@ -39,6 +41,9 @@ def check_tokenizer(folder: Path) -> None:
     for name in TABLES:
         for key, value in _object(folder / name).items():
             _check_texts(name, (key, *_texts({key: value})))
+    for name in PROTOCOL_BUFFERS:
+        if (folder / name).is_file():
+            check_pieces(folder / name, piece=BYTES * PIECE, mapped=MAP)
     config = _object(folder / TOKENIZER_CONFIG)
     _check_texts(TOKENIZER_CONFIG, _texts(config))
     _check_words(TOKENIZER_CONFIG, config)

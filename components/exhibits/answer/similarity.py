@@ -41,7 +41,8 @@ from components.exhibits.view import (
 from components.texts import Texts
 from components.types import Analysis, Reads
 
-ROW = 25  # pixels
+ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many, so that a slide shows them larger
+MANY = 30  # rows
 TOP = 68
 BRACKET = 34  # that a bracket with its label takes
 ROOM = 0.16  # of the axis, for a number beside a bar
@@ -67,7 +68,7 @@ SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CE
 
 
 def similarity_figure(view: View, say: Texts) -> Figure:
-    """Horizontal bars for T tokens, the first on top; every row has the same height."""
+    """Horizontal bars for T tokens, the first on top; all rows have the same height."""
     total = len(view.labels)
     bars = Trace(
         type="bar",
@@ -101,7 +102,7 @@ def similarity_figure(view: View, say: Texts) -> Figure:
         name={"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90},
     )
     frame = layout(
-        height=total * ROW + TOP + 12,
+        height=total * (ROW if total <= MANY else LOW_ROW) + TOP + 12,
         margin={"l": left, "r": 14 + (SHARE if beside_bars(view.analysis.reads) else 0), "t": TOP, "b": 12},
         xaxis=value_axis(
             title,

@@ -11,8 +11,10 @@ from itertools import groupby
 from components.anatomy import Anatomy, Step, Weight
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.draw.labels import shorten, visible, word
+from components.exhibits.head.aim import Aim
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
 from components.exhibits.view import indices, labels_of, number
+from components.lens import Lens
 from components.texts import Texts
 from components.types import Analysis
 
@@ -32,6 +34,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "set": ("some", "none"),  # whether any of the new ones were set to one and the same number
     "course": ("up", "down", "level"),  # the cosine of [CLS] from the embeddings to the last layer, as shown
     "agree": ("yes", "no", "untrained"),  # whether both poolings give the same labels
+    "knows": ("every", "later", "last", "unsure", "raw", "random", "none"),  # since which layer, if any
     "alike": ("yes", "no", "alone", "short"),  # whether all read one and the same place; too short to tell
     "same": ("yes", "no", "alone"),  # whether all heads have the same core; only one was asked
     "inherited": ("none", "some", "all", "alone"),  # how many heads have a tensor from the checkpoint
@@ -56,6 +59,7 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
         **_reading(anatomy, say),
         **_order(anatomy, say),
         **_origins(anatomy, say),
+        **_lens(anatomy),
     }
 
 
@@ -91,6 +95,32 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
         "same": "alone" if asked == 1 else _yes(len(cores) == 1),
         "inherited": "alone" if asked == 1 else several,
     }
+
+
+def _lens(anatomy: Anatomy) -> dict[str, str]:
+    """What is seen through the lens of the likeliest label; nothing where the head has none."""
+    if not isinstance(anatomy.lens, Lens):
+        return {"label": "", "since": "", "depths": "", "pointed": "", "knows": "none"}
+    aim = Aim(anatomy.analysis, anatomy.lens)
+    pointed = int(aim.says(aim.lens.probabilities[-1]).sum())
+    return {
+        "label": aim.label,  # the likeliest label
+        "since": str(aim.since),  # the layer from which on the head says so of its own vector
+        "depths": ARROW.join(map(aim.text, aim.pooled)),  # what it says there, from layer 0 to the last
+        "pointed": str(pointed),  # of how many tokens of the last layer it would say so
+        "knows": _knows(aim),
+    }
+
+
+def _knows(aim: Aim) -> str:
+    """Since which layer the head says of its own vector what it says in the end."""
+    if aim.analysis.random:
+        return "random"
+    if aim.raw:
+        return "raw"
+    if aim.since is None:
+        return "unsure"
+    return {0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
 
 
 def _title(anatomy: Anatomy) -> str:

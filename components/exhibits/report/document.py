@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.metadata import version
@@ -42,11 +43,11 @@ def report(
     facts: Mapping[str, str],
     made: Made,
     say: Texts,
-) -> str:
+) -> tuple[str, ...]:
     """Every exhibit that applies to ``answer``, looked at as ``state`` says, under what was asked.
 
-    ``facts``: what was asked, by name, not escaped, the text first. ValueError for a link that leads to no
-    page.
+    In pieces: what is the same in every report, nearly all of it, is there once. ``facts``: what was asked,
+    by name, not escaped, the text first. ValueError for a link that leads to no page.
     """
     sections: list[str] = []
     figures: dict[str, Any] = {}
@@ -99,28 +100,25 @@ def _facts(facts: Mapping[str, str], made: Made, say: Texts) -> str:
     return f'<dl class="asked">{items}</dl>'
 
 
-def document(title: str, body: str, figures: Mapping[str, Any], say: Texts) -> str:
-    """A page of ``body``, escaped HTML with a ``plot_place`` for each of the ``figures``.
+def document(title: str, body: str, figures: Mapping[str, Any], say: Texts) -> tuple[str, ...]:
+    """A page of ``body``, escaped HTML with a ``plot_place`` for each of the ``figures``, in pieces.
 
     Nothing but its own three scripts can run in it, and it can load nothing.
     """
-    styles = (ASSETS / "answers.css", HERE / "report.css")
-    style = "".join(file.read_text(encoding="utf-8") for file in styles)
     data = "".join(
         f'<script type="application/json" data-figure="{name}">{figure.to_json()}</script>'
         for name, figure in figures.items()
     )
-    files = (EXPORT, HERE / "draw.js")
-    scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
-    run = "".join(f"<script>{script}</script>" for script in scripts)
-    whole = (
+    scripts = _scripts()
+    begin = (
         f'<!doctype html>\n<html lang="{escape(say("away.language"))}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{scripts.policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{style}</style></head>"
-        f"<body><main>{body}</main>{data}{run}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{scripts.style}</style></head>"
+        f"<body><main>{body}</main>{data}"
     )
-    return whole.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
+    begin = begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
+    return (begin, *scripts.tags, "</body></html>\n")
 
 
 def plot_place(name: str) -> str:
@@ -142,6 +140,28 @@ def leading(html: str, link: str) -> str:
         return PAGE_LINK.sub("", html)
     page = escape(link.partition("?")[0])
     return PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"', html)
+
+
+@dataclass(frozen=True)
+class Scripts:
+    """What is the same in every report: its style sheet, its scripts with their tags, and what may run."""
+
+    style: str
+    tags: tuple[str, ...]
+    policy: str
+
+
+@cache
+def _scripts() -> Scripts:
+    """Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it."""
+    styles = (ASSETS / "answers.css", HERE / "report.css")
+    files = (EXPORT, HERE / "draw.js")
+    scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
+    return Scripts(
+        style="".join(file.read_text(encoding="utf-8") for file in styles),
+        tags=tuple(f"<script>{script}</script>" for script in scripts),
+        policy=_policy(scripts),
+    )
 
 
 def _policy(scripts: list[str]) -> str:

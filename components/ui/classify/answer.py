@@ -19,7 +19,7 @@ from components.exhibits.panels import ANSWER, HEAD, TOKENS
 from components.exhibits.view import CENTRED, LAYER, View, layer_name, reference_name
 from components.texts import Texts
 from components.types import Analysis
-from components.ui.classify.looks import key_of, packed
+from components.ui.classify.looks import Looks, key_of, packed, references_of
 from components.ui.gradio_internals import CandidSlider
 from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
 
@@ -31,7 +31,7 @@ class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``packed``:
-    every look at it, or "" while none was wanted.
+    the looks at it that were brought last, or "" while none was wanted.
     """
 
     shown: gr.State
@@ -81,9 +81,9 @@ class Answer:
             updates |= panel.show(panel.panel.subject(anatomy), state)
         return updates
 
-    def look(self, analysis: Analysis, state: State) -> Updates:
-        """Updates that bring every look at an analysis, all but layer and centring as in ``state``."""
-        return {self.packed: packed(self._looked_at(), analysis, state, self.say)}
+    def bring(self, looks: Looks) -> Updates:
+        """Updates that bring looks at the answer to the browser."""
+        return {self.packed: packed(self._looked_at(), looks, self.say)}
 
     def layer_in(self, given: Given) -> int:
         """The layer that a browser looks at, -1 for the last; who looks at the last one goes on doing so."""
@@ -162,9 +162,9 @@ def _references(view: View, say: Texts) -> list[tuple[str, str]]:
     tokens = view.analysis.tokens
     cls = shorten(view.labels[tokens.cls], 24)
     named = "view.reference_cls" if tokens.special[tokens.cls] else "view.reference_stand_in"
-    choices = [(say(named, token=cls), "cls"), (say("view.reference_pooled"), "pooled")]
-    choices += [
-        (say("view.reference_token", index=index, token=shorten(label, 24)), str(index))
+    titles = [say(named, token=cls), say("view.reference_pooled")]
+    titles += [
+        say("view.reference_token", index=index, token=shorten(label, 24))
         for index, label in enumerate(view.labels)
     ]
-    return choices
+    return list(zip(titles, map(str, references_of(view.analysis)), strict=True))

@@ -15,45 +15,90 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey) trigger("input"); // Enter alone is gradio's own submit
 });
 
-// Every look at the answer: drawn by the server once somebody goes near the controls, chosen from here.
+// Looks at the answer: drawn by the server once somebody goes near the controls, chosen from here. Events of the
+// bridge bring them: "expand" every layer and centring, "like" the same from another reference, "select" every
+// reference at one layer and centring. "input" asks for one that cannot be brought.
 const SAME = { __type__: "update" }; // leaves a component as it is
-let packed = "", all = null; // as they came, and unpacked
-let asking = false, missed = false; // whether they are on their way, and the controls were moved meanwhile
-const bring = () => {
-  missed = asking;
-  if (!asking) trigger("expand");
-  asking = true;
-};
+let packed = "", all = null; // what came last, as it came; and all that came of one answer
+let chosen = null; // the look that the controls say, as far as they were moved
+let asking = "", missed = false, wanted = false; // what is under way; since when controls were moved; to be drawn
 const unpacked = (text) => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 };
-const at = async (sent, answered, layer, centred) => { // the values of what is drawn; null without looks
-  if (sent && sent !== packed) [packed, all] = [sent, await unpacked(sent)];
-  if (all?.answered !== answered) return null;
-  const last = all.layers - 1, typed = Number.isFinite(layer) ? Math.trunc(layer) : last;
-  const look = all.centrings.indexOf(centred) * all.layers + Math.min(Math.max(typed, 0), last);
-  return all.parts.map(({ values, at: places }) => values[places[look]]);
+const keep = ({ looks, complete, around, parts, ...sent }) => {
+  if (all?.answered !== sent.answered || all.besides !== sent.besides) {
+    all = { ...sent, values: new Map(), known: new Set(), complete: new Set(), around: new Set() };
+  }
+  looks.forEach((look, place) => {
+    all.values.set(look, parts.map(({ values, at }) => values[at[place]]));
+    all.known.add(look.split(" ", 1)[0]);
+  });
+  complete.forEach((reference) => all.complete.add(reference));
+  around.forEach((layer) => all.around.add(layer));
+};
+const looked = async (sent, answered, reference, layer, centred) => { // what is chosen by now
+  if (sent && sent !== packed) {
+    packed = sent;
+    keep(await unpacked(sent));
+  }
+  const last = all?.answered === answered ? all.last : 0, typed = Number.isFinite(layer) ? Math.trunc(layer) : last;
+  chosen = { answered, reference, at: `${centred} ${Math.min(Math.max(typed, 0), last)}` };
+  return chosen;
+};
+const lacking = ({ answered, reference, at }) => { // the event that brings a look; "" where it is here
+  if (all?.answered !== answered) return "expand";
+  if (all.values.has(`${reference} ${at}`)) return "";
+  if (!all.known.has(reference)) return all.around.has(at) ? "input" : "select";
+  if (all.complete.has(reference)) return "input";
+  return reference === all.own ? "expand" : "like";
+};
+const bring = (event) => {
+  missed = Boolean(asking);
+  if (asking) return;
+  if (event !== "input") asking = event; // that one brings an answer
+  else wanted = false;
+  trigger(event);
+};
+const drawn = (count, { reference, at }, event) => {
+  if (event) return Array(count).fill(SAME);
+  wanted = false;
+  return all.values.get(`${reference} ${at}`);
+};
+const around = () => { // whoever is at the menu of references may choose any of them
+  const answered = document.querySelector("#answered textarea")?.value;
+  const layer = document.querySelector("#layer input[type=range]")?.value;
+  const centred = document.querySelector("#centred input:checked")?.value;
+  if (asking || all?.answered !== answered || !document.activeElement?.closest("#reference")) return;
+  if (!all.around.has(`${centred} ${layer}`)) bring("select");
 };
 window.looks = { // called by gradio
   moved: async (count, ...given) => {
-    const values = await at(...given);
-    if (!values) bring();
-    return values ?? Array(count).fill(SAME);
+    const look = await looked(...given), event = lacking(look);
+    wanted = Boolean(event);
+    if (event) bring(event);
+    return drawn(count, look, event);
   },
   came: async (count, ...given) => {
-    asking = false;
-    const values = await at(...given);
-    if (!values && missed) bring(); // they are of an older answer
-    return values ?? Array(count).fill(SAME);
+    const before = asking, again = missed;
+    asking = "";
+    missed = false;
+    const look = await looked(...given), event = lacking(look);
+    if (event && wanted && (event !== before || again)) bring(event); // or it cannot be had
+    else around();
+    return drawn(count, look, event);
   },
 };
 const near = ({ target }) => {
   const answered = document.querySelector("#answered textarea")?.value;
-  if (target.closest?.("#layer, #centred, #heatmap-plot") && all?.answered !== answered && !asking) bring();
+  if (asking || !target.closest?.("#view, #heatmap-plot")) return;
+  if (all?.answered !== answered) return bring("expand");
+  const reference = chosen?.answered === answered ? chosen.reference : all.own;
+  if (!target.closest("#reference") && !all.complete.has(reference)) bring(reference === all.own ? "expand" : "like");
 };
 document.addEventListener("pointerover", near);
 document.addEventListener("focusin", near);
+document.addEventListener("focusin", around);
 
 // A click on a row of the heat map chooses that layer.
 document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {

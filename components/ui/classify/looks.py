@@ -1,7 +1,8 @@
-"""Every look at an answer at once, for the browser to choose from: each layer, with each centring.
+"""Looks at an answer, for the browser to choose from: layers, centrings, and references.
 
-They are drawn by the exhibits themselves, and only once somebody goes near the controls. Another reference is
-asked of the server: for T tokens there are T times as many looks, and the answer has cosines to one alone.
+They are drawn by the exhibits themselves, and only once somebody goes near the controls: every layer with
+every centring from one reference, or every reference at one layer with one centring. All three at once would
+be T times as many. References of a long text are asked of the server one by one.
 """
 
 from __future__ import annotations
@@ -9,40 +10,86 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
+from components.centring import Centring
 from components.exhibits.control import State, Value
-from components.exhibits.view import CENTRED, CENTRINGS, LAYER
+from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View
 from components.texts import Texts
-from components.types import Analysis
-from components.ui.places import AT_ONCE, PRIVATE, Given, Place, Updates
+from components.types import Analysis, Reference
+from components.ui.places import AT_ONCE, PRIVATE, Place, Updates
 
 if TYPE_CHECKING:
-    from components.ui.classify.answer import Answer
+    from components.ui.classify.tab import Classify
+
+MOST = 32  # tokens of a text whose references are all drawn at once: 0.2 MB
 
 
-def connect_looks(answer: Answer, bridge: gr.HTML, look: Callable[[Given], Updates]) -> None:
-    """The browser chooses which layer and which centring is drawn, once ``look`` has brought all of them."""
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """What the browser gets at once of the answer ``own``, with all controls of its own as in ``state``.
+
+    ``each``: the same question with a reference, a centring and a layer that it is looked at with.
+    ``complete``: the references from which every layer and centring is there. ``around``: at which centrings
+    and layers all references are there that are drawn at once.
+    """
+
+    own: Analysis
+    state: State
+    each: Sequence[tuple[Analysis, Centring, int]] = ()
+    complete: Sequence[Reference] = ()
+    around: Sequence[tuple[Centring, int]] = ()
+
+    @classmethod
+    def along(cls, own: Analysis, seen: Analysis, state: State) -> Looks:
+        """``seen``, the answer ``own`` from any reference, at every layer and with every centring."""
+        each = [(seen, centring, layer) for centring, layer in _layers(seen)]
+        return cls(own, state, each, complete=(seen.query.reference,))
+
+    @classmethod
+    def across(cls, own: Analysis, seen: Sequence[Analysis], state: State) -> Looks:
+        """``own`` from each reference that it is ``seen`` from, as ``state`` looks at it."""
+        view = View.of(own, state)
+        each = [(one, view.centring, view.layer) for one in seen]
+        return cls(own, state, each, around=((view.centring, view.layer),))
+
+    @classmethod
+    def none(cls, own: Analysis, state: State) -> Looks:
+        """From no other reference, at whichever layer."""
+        return cls(own, state, around=tuple(_layers(own)))
+
+
+def connect_looks(tab: Classify, bridge: gr.HTML) -> None:
+    """The browser chooses which layer, centring and reference is drawn, once it has been brought.
+
+    What it cannot have so, it asks as a question of its own.
+    """
+    answer = tab.answer
     others = [part for control, part in answer.looks.items() if control != CENTRED]
     moved: dict[str, Any] = {
-        "inputs": [answer.packed, answer.answered, answer.layer, answer.centred],
+        "inputs": [answer.packed, answer.answered, answer.reference, answer.layer, answer.centred],
         "outputs": answer.drawn,
         "trigger_mode": "multiple",
         **PRIVATE,
     }
+    given = {answer.shown, answer.answered, answer.reference, answer.layer, *answer.looks.values()}
+    brought: dict[str, Any] = {"inputs": given, "outputs": answer.packed}
+    asked = {**brought, "concurrency_id": "model", **PRIVATE}
     called = f"(...given) => window.looks.{{}}({len(answer.drawn)}, ...given)"
-    gr.on(
-        [bridge.expand, *(part.input for part in others)],
-        look,
-        inputs={answer.shown, *answer.looks.values()},
-        outputs=answer.packed,
-        **AT_ONCE,
-    ).then(None, js=called.format("came"), **moved)
-    gr.on([answer.layer.input, answer.centred.input], None, js=called.format("moved"), **moved)
+    for coming in (
+        gr.on([bridge.expand, *(part.input for part in others)], tab.look, **brought, **AT_ONCE),
+        bridge.select(tab.look_around, **asked),
+        bridge.like(tab.look_from, **asked),
+    ):
+        coming.then(None, js=called.format("came"), **moved)
+    chosen = [answer.layer.input, answer.centred.input, answer.reference.blur]  # as the other menus are
+    gr.on(chosen, None, js=called.format("moved"), **moved)
 
 
 def key_of(analysis: Analysis) -> str:
@@ -52,36 +99,45 @@ def key_of(analysis: Analysis) -> str:
     return blake2b(b"".join(parts), digest_size=12).hexdigest()
 
 
-def looks_of(analysis: Analysis, state: State) -> Iterator[dict[str, Value]]:
-    """States that look at an answer in each way: by centring, then by layer; all else as ``state`` says."""
-    for centring in CENTRINGS:
-        for layer in range(analysis.layers + 1):
-            yield {**state, LAYER.key: layer, CENTRED.key: centring}
+def references_of(analysis: Analysis) -> list[Reference]:
+    """What tokens can be compared with."""
+    return ["cls", "pooled", *range(len(analysis.tokens.text))]
 
 
-def packed(places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
+def packed(places: Sequence[Place], looks: Looks, say: Texts) -> str:
     """What each part of ``places`` holds at each look, as JSON, deflated, in base64.
 
-    ``parts``: for each part its values, each once, and ``at``: which of them it has at each look.
+    ``parts``: for each part its values, each once, and ``at``: which of them it has at each look. ``besides``
+    changes with what looks depend on besides layer, centring and reference.
     """
-    parts = [_part(values) for place in places for values in _values(place, analysis, state, say)]
-    looks = {
-        "answered": key_of(analysis),
-        "centrings": CENTRINGS,
-        "layers": analysis.layers + 1,
+    parts = [_part(values) for place in places for values in _values(place, looks, say)]
+    besides = ((key, value) for key, value in looks.state.items() if key not in (LAYER.key, CENTRED.key))
+    found = {
+        "answered": key_of(looks.own),
+        "own": str(looks.own.query.reference),
+        "besides": repr(sorted(besides)),
+        "last": looks.own.layers,
+        "looks": [f"{seen.query.reference} {centring} {layer}" for seen, centring, layer in looks.each],
+        "complete": list(map(str, looks.complete)),
+        "around": [f"{centring} {layer}" for centring, layer in looks.around],
         "parts": parts,
     }
-    return b64encode(zlib.compress(json.dumps(looks).encode())).decode("ascii")
+    return b64encode(zlib.compress(json.dumps(found).encode())).decode("ascii")
 
 
-def _values(place: Place, analysis: Analysis, state: State, say: Texts) -> list[list[Any]]:
+def _layers(analysis: Analysis) -> Iterator[tuple[Centring, int]]:
+    return product(CENTRINGS, range(analysis.layers + 1))
+
+
+def _values(place: Place, looks: Looks, say: Texts) -> list[list[Any]]:
     """For each part of a place its value at each look; what does not depend on all of it is drawn once."""
-    drawn: dict[tuple[Value, ...], Updates] = {}
+    drawn: dict[tuple[Reference | Value, ...], Updates] = {}
     at_each: list[Updates] = []
-    for look in looks_of(analysis, state):
-        key = tuple(control.of(look) for control in place.exhibit.controls)
+    for analysis, centring, layer in looks.each:
+        state = {**looks.state, LAYER.key: layer, CENTRED.key: centring}
+        key = (analysis.query.reference, *(control.of(state) for control in place.exhibit.controls))
         if key not in drawn:
-            drawn[key] = place.show(place.exhibit.shown(analysis, look, say), say)
+            drawn[key] = place.show(place.exhibit.shown(analysis, state, say), say)
         at_each.append(drawn[key])
     return [[updates[part] for updates in at_each] for part in place.parts]
 

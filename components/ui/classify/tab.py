@@ -24,9 +24,9 @@ from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
 from components.ui.classify.download import Download, hub_queue
-from components.ui.classify.looks import connect_looks
+from components.ui.classify.looks import MOST, Looks, connect_looks, references_of
 from components.ui.classify.permalink import controls_of, follow, query_of
-from components.ui.classify.question import Question, build_question, to_query
+from components.ui.classify.question import Question, build_question, to_query, to_reference
 from components.ui.gradio_internals import scripted_html
 from components.ui.places import AT_ONCE, NOTHING, PRIVATE, Given, Updates, state_of
 from components.ui.tab import Linked, Surroundings, TabKind
@@ -42,7 +42,7 @@ def build_classify(around: Surroundings) -> Classify:
     question = build_question(analyst, examples, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
-    bridge = scripted_html("", BRIDGE, "bridge")  # input: typing paused; expand: every look is wanted
+    bridge = scripted_html("", BRIDGE, "bridge")  # input: asks; expand, select, like: looks are wanted
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
@@ -54,7 +54,7 @@ def build_classify(around: Surroundings) -> Classify:
         "trigger_mode": "always_last",
     }
     asked = [question.text.submit, question.pair.submit, bridge.input]
-    menus = [question.pooling, question.head, question.task, tab.answer.reference]
+    menus = [question.pooling, question.head, question.task]
     # With each choice a menu loses the focus once, and says "input" twice. The page chooses backbones, too.
     chosen = [question.backbone.change, *(menu.blur for menu in menus)]
     gr.on([*asked, *chosen], tab.ask, **model)
@@ -68,7 +68,7 @@ def build_classify(around: Surroundings) -> Classify:
     )
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
-    connect_looks(tab.answer, bridge, tab.look)
+    connect_looks(tab, bridge)
     _connect_hub(tab)
     return tab
 
@@ -224,7 +224,35 @@ class Classify:
         shown: View | None = given[self.answer.shown]
         if shown is None:  # the last question had no answer
             return NOTHING
-        return self.answer.look(shown.analysis, state_of(self.answer.looks, given))
+        state = state_of(self.answer.looks, given)
+        return self.answer.bring(Looks.along(shown.analysis, shown.analysis, state))
+
+    def look_from(self, given: Given) -> Updates:
+        """The same from the reference that is chosen, which the answer need not have."""
+        shown: View | None = given[self.answer.shown]
+        if shown is None:
+            return NOTHING
+        own, state = shown.analysis, state_of(self.answer.looks, given)
+        query = replace(own.query, reference=to_reference(given[self.answer.reference]))
+        try:
+            looks = Looks.along(own, self.analyst.analyze(query), state)
+        except PoolscopeError:  # which is said where it is asked as a question of its own
+            looks = Looks(own, state, complete=(query.reference,))
+        return self.answer.bring(looks)
+
+    def look_around(self, given: Given) -> Updates:
+        """Draw it from every reference as it is looked at by now, unless the text is long."""
+        shown: View | None = given[self.answer.shown]
+        if shown is None:
+            return NOTHING
+        own = shown.analysis
+        state = {**state_of(self.answer.looks, given), LAYER.key: self.answer.layer_in(given)}
+        if len(own.tokens.text) > MOST:
+            return self.answer.bring(Looks.none(own, state))
+        queries = [replace(own.query, reference=reference) for reference in references_of(own)]
+        cells = [cell for compared in self.analyst.compare(queries) for cell in compared.cells]
+        seen = [cell.analysis for cell in cells if cell.analysis is not None]
+        return self.answer.bring(Looks.across(own, seen, state))
 
     def respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
         """The answer, or the offer of a backbone that is not here; and the query as it is answered."""

@@ -55,9 +55,16 @@ const link = () => {
   return location.origin + location.pathname + (all.size ? `?${all}` : "");
 };
 
-// Called by gradio with the value of every control, in their order, whenever one of them changes.
+// Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
+let due = 0;
 window.poolscope = {
-  changed: (...values) => {
+  changed: () => { // an answer changes many at once: their values are collected once for all
+    due ||= requestAnimationFrame(() => {
+      due = 0;
+      trigger("select");
+    });
+  },
+  set: (...values) => {
     if (!followed) return;
     requestAnimationFrame(() => { // a tab is marked as chosen after it says so
       const before = state.get("tab");
@@ -68,18 +75,10 @@ window.poolscope = {
       document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
     });
   },
-  save: (report) => {
-    const saved = document.createElement("a");
-    saved.href = URL.createObjectURL(new Blob([report], { type: "text/html" }));
-    saved.download = "poolscope.html";
-    saved.click();
-    setTimeout(() => URL.revokeObjectURL(saved.href), 60_000);
-    return ""; // what was saved need not be kept
-  },
   followed: (...values) => {
     followed = true;
     arriving = true;
-    window.poolscope.changed(...values);
+    window.poolscope.set(...values);
   },
 };
 
@@ -98,11 +97,37 @@ const copy = async () => {
     status.textContent = status.dataset.select;
   }
 };
+// A report is some megabytes: the server makes it while it is sent, and keeps none.
+const report = async (button) => {
+  button.disabled = true;
+  status.textContent = "";
+  try {
+    const asked = {
+      query: String(state),
+      page: location.origin + location.pathname,
+      session_hash: window.__gradio_session_hash__, // gradio's name of this visitor
+    };
+    const answer = await fetch("report", { method: "POST", body: JSON.stringify(asked) });
+    if (answer.ok) save(await answer.blob());
+    else status.textContent = plain((await answer.json()).detail);
+  } catch {
+    status.textContent = status.dataset.unreached;
+  }
+  button.disabled = false;
+};
+const save = (blob) => {
+  const saved = document.createElement("a");
+  saved.href = URL.createObjectURL(blob);
+  saved.download = "poolscope.html";
+  saved.click();
+  setTimeout(() => URL.revokeObjectURL(saved.href), 60_000);
+};
+const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent; // runs nothing
 element.addEventListener("click", (event) => {
   const asked = event.target.closest("button")?.dataset.share;
   if (asked === "copy") copy();
   if (asked === "code") trigger("expand", { link: link() });
-  if (asked === "report") trigger("download", { query: String(state), page: location.origin + location.pathname });
+  if (asked === "report") report(event.target.closest("button"));
 });
 
 // A link to another state of the page keeps what others have put into the address, the theme for example.

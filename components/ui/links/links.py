@@ -20,9 +20,9 @@ from components.ui.links.share import build_share, code
 from components.ui.places import PRIVATE, Given, Updates
 from components.ui.tab import Linked, Tab, selected
 
-CHANGED = "(...values) => window.poolscope?.changed(...values)"
+CHANGED = "() => window.poolscope?.changed()"
+SET = "(...values) => window.poolscope.set(...values)"
 FOLLOWED = "(...values) => window.poolscope?.followed(...values)"
-SAVED = "(report) => window.poolscope.save(report)"
 SHOWN = "() => document.getElementById('code')?.showModal()"
 
 
@@ -59,7 +59,6 @@ class Links:
         waiting = [part for tab in self.tabs.values() for part in tab.waits]  # an answer may be a refusal
         with self.place:
             share, dialog = build_share(self.controls, self.say), gr.HTML("", elem_id="code-place")
-            parcel = gr.Textbox("", visible="hidden", show_label=False, elem_id="parcel")
         share.apply(
             self.follow,
             inputs={part for tab in self.tabs.values() for part in tab.needs},
@@ -70,15 +69,8 @@ class Links:
             show_progress_on=waiting,
         ).then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
         changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
-        gr.on(changes, None, inputs=parts, js=CHANGED, **PRIVATE)
-        share.download(
-            self.report,
-            outputs=parcel,
-            concurrency_id="model",
-            api_visibility="private",
-            show_progress="minimal",
-            show_progress_on=[share],
-        ).success(None, inputs=parcel, outputs=parcel, js=SAVED, **PRIVATE)
+        gr.on(changes, None, js=CHANGED, **PRIVATE)
+        share.select(None, inputs=parts, js=SET, **PRIVATE)
         share.expand(self.draw_code, outputs=dialog, queue=False, **PRIVATE).then(None, js=SHOWN, **PRIVATE)
 
     @property
@@ -104,21 +96,31 @@ class Links:
         notice = str(updates[self.banner]) + self._notice(faults)
         return {**updates, **selected(chosen, state), self.banner: notice}
 
-    def report(self, event: gr.EventData) -> str:
-        """What is on the screen as one document; PoolscopeError where that is no answer.
+    def report(self, query: str, page: str) -> tuple[str, ...]:
+        """What the link ``query`` of the page at ``page`` shows, as one document in pieces.
 
         It is made anew of the link, which must be without a fault: a report of anything else would mislead.
+        PoolscopeError where there is a fault, or no answer.
         """
-        query, page = _sent(event, "query"), _sent(event, "page")
         state, faults = from_link(query, self.controls)
         if faults:
             raise faults[0]
         here = page.startswith(("https://", "http://"))
         made = Made(datetime.now(UTC), f"{page}?{query}" if here else "")
-        first, asked = next(iter(self.tabs.values())), self.tabs.get(str(state["tab"]))
-        tab = asked if asked is not None and asked.panels else first
+        tab = self._reported(state)
         answer = tab.answer_to(state)
         return report(tab.panels, answer, state, tab.facts(answer, state), made, self.say)
+
+    def extent(self, query: str) -> list[object]:
+        """What the report of a link asks for: texts, and lists of what is combined."""
+        state, _ = from_link(query, self.controls)
+        values = (one.control.of(state) for one in self._reported(state).linked)
+        return [list(value) if isinstance(value, tuple) else value for value in values]
+
+    def _reported(self, state: State) -> Tab:
+        """The tab that a report shows; the first one for a tab that shows no answer of its own."""
+        first, asked = next(iter(self.tabs.values())), self.tabs.get(str(state["tab"]))
+        return asked if asked is not None and asked.panels else first
 
     def draw_code(self, event: gr.EventData) -> str:
         """The QR code of the present link, or why there is none."""

@@ -20,6 +20,8 @@ from components.ui.gradio_internals import scripted_html
 
 SCRIPT = Path(__file__).with_name("address.js")
 LONGEST = 2331  # bytes that a QR code of the lowest but one level of error correction holds
+LONG = 300  # bytes of a link, of which a code is as mixed as any: to try all masks takes 0.4 s, one a tenth
+MASK = 4
 ALIASES = {"text_pair": "pair"}  # names of the API -> what the page calls the same
 NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # this machine, to itself
 
@@ -27,11 +29,12 @@ NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # 
 def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
     """The buttons. Its ``apply`` says that the page has come, and ``query`` with which link.
 
-    Its ``expand`` asks for the QR code of a ``link``, its ``download`` for the report of a ``query``.
+    Its ``expand`` asks for the QR code of a ``link``. The report is asked for by the script itself.
     """
     arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
     known, aliases = escape(json.dumps(arrivals)), escape(json.dumps(ALIASES))
     copied, select = escape(say("link.copied")), escape(say("link.select"))
+    unreached = escape(say("link.unreached"))
     return scripted_html(
         f'<div class="share" data-controls="{known}" data-aliases="{aliases}">'
         f'<button type="button" data-share="talk">{escape(say("talk.button"))}</button>'
@@ -39,7 +42,8 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
         f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'
         f'<button type="button" data-share="report">{escape(say("link.report"))}</button>'
         f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'
-        f'<span role="status" data-copied="{copied}" data-select="{select}"></span></div>',
+        f'<span role="status" data-copied="{copied}" data-select="{select}" '
+        f'data-unreached="{unreached}"></span></div>',
         SCRIPT,
         "share",
     )
@@ -55,6 +59,11 @@ def code(link: object, say: Texts) -> str:
     )
 
 
+def encoded(link: str) -> segno.QRCode:
+    """A link's QR code."""
+    return segno.make_qr(link, error="m", mask=None if len(link) < LONG else MASK)
+
+
 def qr_code(link: object, say: Texts) -> str:
     """A link as a picture and as text, as HTML; PoolscopeError if it is none, or too long for a QR code."""
     if not isinstance(link, str) or not link.startswith(("http://", "https://")):
@@ -62,8 +71,7 @@ def qr_code(link: object, say: Texts) -> str:
     if len(link.encode()) > LONGEST:
         raise PoolscopeError("link", link, "link.long", longest=f"{LONGEST:,}")
     drawn = io.BytesIO()
-    made = segno.make_qr(link, error="m")
-    made.save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
+    encoded(link).save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
     near = say("link.near") if link.startswith(NEAR) else ""
     picture, alternative = drawn.getvalue().decode(), escape(say("link.code_alternative"))
     return (

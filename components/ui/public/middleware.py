@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -44,7 +45,8 @@ from components.ui.public.rate_limit import (
     is_local,
     price,
 )
-from components.ui.public.request_body import Endpoint, validated_body
+from components.ui.public.request_body import REPORT, Endpoint, validated_body
+from components.ui.public.sending import as_taken
 from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
@@ -82,9 +84,10 @@ class GuardMiddleware:
         rates: Rates,
         max_body_bytes: int,
         body_timeout: float,
+        extent: Callable[[str], Iterable[object]] = lambda query: [query],
     ) -> None:
-        """``body_timeout``: seconds in which a body must arrive."""
-        self._app, self._endpoints = app, endpoints
+        """``body_timeout``: seconds in which a body must arrive; ``extent``: what a link's report asks."""
+        self._app, self._endpoints, self._extent = app, endpoints, extent
         self._visitors = RateLimiter(QUESTION * rates.visitor)
         self._addresses = RateLimiter(QUESTION * rates.address)
         self._rates = rates
@@ -97,6 +100,7 @@ class GuardMiddleware:
         if scope["type"] != "http":  # gradio has no websockets
             return None
         scope[ADDRESS] = client_address(scope, self._rates.proxies)
+        receive, send = as_taken(receive, send)
         send, is_page = _with_security_headers(send), scope["path"] in PAGES
         say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
         if is_page:
@@ -125,7 +129,7 @@ class GuardMiddleware:
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        plain = method == "POST" and path.strip("/") in self._endpoints
+        plain = method == "POST" and self._is_plain(path)
         if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not READS_QUERY.fullmatch(path):
@@ -153,8 +157,7 @@ class GuardMiddleware:
             valid = validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
-        asks = scope["path"].strip("/") in self._endpoints or RUNS_A_FUNCTION.match(scope["path"])
-        cost = price(valid.get("data", list(valid.values()))) if asks else OTHER
+        cost = self._price(scope["path"], valid)
         # The dearest question may still be asked twice in a minute.
         most = QUESTION * min(self._rates.visitor / 2, self._rates.address)
         visitor = f"{scope[ADDRESS]} {valid.get('session_hash', '')}"
@@ -166,6 +169,18 @@ class GuardMiddleware:
         if "transfer-encoding" in headers:
             del headers["transfer-encoding"]
         return _receive_first(body, receive)
+
+    def _is_plain(self, path: str) -> bool:
+        """Whether a POST there is answered in one response of this app's own."""
+        return path == REPORT or path.strip("/") in self._endpoints
+
+    def _price(self, path: str, valid: dict[str, Any]) -> float:
+        """What a POST with this body costs."""
+        if path == REPORT:
+            return price(self._extent(valid["query"]))
+        if self._is_plain(path) or RUNS_A_FUNCTION.match(path):
+            return price(valid.get("data", list(valid.values())))
+        return OTHER
 
     def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""

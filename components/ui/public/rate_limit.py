@@ -1,4 +1,4 @@
-"""Rate limits and fairness: how often a visitor and an address may ask, and whose question begins next."""
+"""Rate limits: how often a visitor and an address may ask."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Generic, TypeVar
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
+
+from components.fairness import MAX_CLIENTS
 
 MINUTE = 60.0  # seconds
 ADDRESS = "poolscope.address"  # in the ASGI scope of a request: who sent it, as `client_address` says
@@ -19,9 +20,6 @@ OTHER = 2  # what any other POST costs: those redraw or cancel
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
-MAX_CLIENTS = 10_000  # who are remembered: a flood of addresses must not fill the memory
-Waiting_co = TypeVar("Waiting_co", covariant=True)
-Noted = TypeVar("Noted")
 
 
 @dataclass(frozen=True)
@@ -109,46 +107,3 @@ def _address(given: str) -> IPv4Address | IPv6Address | None:
     except ValueError:
         return None
     return getattr(known, "ipv4_mapped", None) or known
-
-
-@dataclass(frozen=True)
-class Waiting(Generic[Waiting_co]):
-    """Something that waits, and of whom: a visitor at an address."""
-
-    what: Waiting_co
-    address: str
-    visitor: str
-
-
-class FairTurns:
-    """Round robin: addresses take turns, so do the visitors of each, and each visitor's questions keep order.
-
-    Who asks a hundred times waits behind who asks once, and a thousand made-up visitors of one address behind
-    one of another. Who was served longest ago is forgotten first.
-    """
-
-    def __init__(self, remembered: int = MAX_CLIENTS) -> None:
-        self._remembered = remembered
-        self._addresses: OrderedDict[str, int] = OrderedDict()  # address -> when it was last served
-        self._visitors: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._now = 0
-
-    def take(self, waiting: Iterable[Waiting[Waiting_co]]) -> Waiting_co | None:
-        """The one whose turn it is, of those who wait in this order; None where nobody does."""
-        chosen = min(waiting, key=self._served, default=None)
-        if chosen is None:
-            return None
-        self._now += 1
-        self._note(self._addresses, chosen.address)
-        self._note(self._visitors, (chosen.address, chosen.visitor))
-        return chosen.what
-
-    def _served(self, one: Waiting[object]) -> tuple[int, int]:
-        """When its address was last served, and when its visitor was; the first of equals is chosen."""
-        return self._addresses.get(one.address, 0), self._visitors.get((one.address, one.visitor), 0)
-
-    def _note(self, served: OrderedDict[Noted, int], who: Noted) -> None:
-        served[who] = self._now
-        served.move_to_end(who)
-        if len(served) > self._remembered:
-            served.popitem(last=False)

@@ -22,6 +22,7 @@ from components.ui.gradio_internals import (
     block_functions,
 )
 
+REPORT = "/report"  # the path that answers with a document of what stands in a link
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 
 
@@ -60,6 +61,8 @@ def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoin
         given = _call_by_position(by_position[1], given, endpoints)
     elif QUEUE_EVENT.fullmatch(path):
         given = _queue_event(given, endpoints)
+    elif path == REPORT:
+        given = _report(given)
     elif (name := path.strip("/")) in endpoints:
         given = _call_by_name(name, given, endpoints)
     elif ending := CANCEL_OR_RESET.fullmatch(path):
@@ -99,6 +102,15 @@ def _queue_event(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint])
         "trigger_id": trigger if isinstance(trigger, int) else None,
         **_session(given, required=True),
     }
+
+
+def _report(given: dict[str, Any]) -> dict[str, Any]:
+    """What the page sends to have a report of a link."""
+    texts = {field: given.get(field, "") for field in ("query", "page")}
+    for field, value in texts.items():
+        if not isinstance(value, str):
+            raise PoolscopeError(field, value, "errors.text")
+    return {**texts, **_session(given, required=True)}
 
 
 def _cancel_or_reset(

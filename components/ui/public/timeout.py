@@ -10,12 +10,14 @@ from functools import partial, wraps
 from typing import Any
 
 import gradio as gr
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from components.analyst import PATIENCE
+from components.analyst import ADDRESS, PATIENCE
 from components.errors import PoolscopeError
 from components.ui.gradio_internals import current_headers, current_scope, error_text
 from components.ui.public.locale import request_texts
+from components.ui.public.rate_limit import ADDRESS as WHENCE
 
 ENDED = object()  # what comes after the last step of a generator
 ARRIVED = "poolscope.arrived"  # in the ASGI scope of a request: when it came, on the event loop's clock
@@ -90,7 +92,12 @@ async def _while_waited_for(work: Callable[[], Any]) -> Any:
 
 
 async def _in_thread(work: Callable[[], Any], patience: Future[None]) -> Any:
-    """The result of ``work`` in a thread, on behalf of somebody with ``patience``."""
+    """The result of ``work`` in a thread, on behalf of somebody with ``patience``.
+
+    It has a thread for itself: how many are at work is limited where they come from, so that those who wait
+    for the hub take none from those who do not.
+    """
     context = copy_context()
     context.run(PATIENCE.set, patience)
-    return await run_sync(partial(context.run, work), abandon_on_cancel=True)
+    context.run(ADDRESS.set, str(current_scope().get(WHENCE, "")))
+    return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from components.engine.safety.tokenizing import check_tokenizer
 from components.types import BackboneSpec
 from tests.engine.hostile.spoiling import change, refusal
 
@@ -149,3 +150,48 @@ def test_what_is_no_plain_file_is_not_opened(unread: BackboneSpec, name: str) ->
     file.unlink()
     file.symlink_to("/dev/zero")
     assert f"its {name} is no plain file" in refusal(unread)
+
+
+def field(number: int, content: bytes) -> bytes:
+    """A field of Protocol Buffers that holds bytes: https://protobuf.dev/programming-guides/encoding/"""
+    length, told = len(content), b""
+    while length > 127:
+        told, length = told + bytes([length & 127 | 128]), length >> 7
+    return bytes([number << 3 | 2]) + told + bytes([length]) + content
+
+
+def sentencepieces(*pieces: bytes, charsmap: bytes = b"") -> bytes:
+    """A file of sentencepiece's: pieces, each with a score and a kind, what it was trained on, and a map."""
+    scored = b"\x15\x00\x00\x80\xbf" + b"\x18\x01"
+    every = b"".join(field(1, field(1, piece) + scored) for piece in pieces)
+    return every + field(2, field(1, b"x" * 9_000)) + field(3, field(1, b"nmt_nfkc") + field(2, charsmap))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (sentencepieces(b"<unk>", b"x" * 200_000), "a text of 200,000 characters"),
+        (sentencepieces(b"<unk>", charsmap=b"x" * 5_000_000), "a text of 5,000,000 characters"),
+        (sentencepieces(b"<unk>")[:-3], "is damaged"),
+        (b"\xff" * 40, "is damaged"),
+        (b"\x0f", "is damaged"),
+    ],
+)
+@pytest.mark.parametrize("name", ["spiece.model", "sentencepiece.bpe.model"])
+def test_a_sentencepiece_file_is_looked_through_first(
+    spec: BackboneSpec, name: str, content: bytes, said: str
+) -> None:
+    (Path(spec.location) / name).write_bytes(content)
+    told = refusal(spec)
+    assert name in told
+    assert said in told
+
+
+def test_a_sound_sentencepiece_file_is_let_through(tmp_path: Path) -> None:
+    from google.protobuf.internal.encoder import TagBytes  # an independent writer of the same
+
+    assert TagBytes(3, 2) == field(3, b"")[:1]
+    (tmp_path / "spm.model").write_bytes(
+        sentencepieces(*[f"▁{n}".encode() for n in range(1_000)], charsmap=b"x" * 300_000)
+    )
+    check_tokenizer(tmp_path)

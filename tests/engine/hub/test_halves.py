@@ -14,7 +14,7 @@ from filelock import FileLock
 from huggingface_hub import close_session, constants
 
 from components.engine.checkpoint_files import is_complete
-from components.engine.hub import downloads
+from components.engine.hub import downloads, transfer
 from components.engine.hub.cache import newest_commit, snapshot
 from components.engine.hub.downloads import Downloads
 from components.engine.hub.listing import Listing, listed
@@ -185,6 +185,17 @@ def test_the_token_does_not_follow_to_another_host(
     fetched(listing)
     tokens = {BODY in request.path: request.token for request in there.requests}
     assert tokens == {False: "Bearer hf_secret", True: ""}
+
+
+def test_a_hub_that_drips_is_given_up(there: Hub, listing: Listing, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte comes in time, and the whole never would; what came stays."""
+    monkeypatch.setattr(transfer, "WITHIN", 0.3)
+    there.speed = 20_000
+    with pytest.raises(PoolscopeError, match="does not answer in time"):
+        fetched(listing)
+    assert partials()
+    there.speed = None
+    fetched(listing)
 
 
 def test_a_dead_hub_is_said(listing: Listing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.centring import Centring
-from components.exhibits.answer.similarity import ROW, SIMILARITY
+from components.exhibits.answer.similarity import LOW_ROW, MANY, ROW, SIMILARITY
 from components.exhibits.draw.style import FIRST, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Shown
 from components.exhibits.view import CENTRINGS, number
@@ -124,6 +124,15 @@ def test_the_axis_says_what_it_measures() -> None:
 def test_rows_have_a_fixed_height() -> None:
     short, long = checked(shown(analysis("a b")).figure), checked(shown(analysis("a b c d e")).figure)
     assert long.layout.height - short.layout.height == 3 * ROW
+
+
+def test_rows_are_lower_where_there_are_many() -> None:
+    few, many, more = (
+        checked(shown(analysis(" ".join(["very"] * words))).figure).layout.height
+        for words in (MANY - 2, MANY + 8, MANY + 9)  # and two special tokens
+    )
+    assert more - many == LOW_ROW < ROW
+    assert many - few == (MANY + 10) * LOW_ROW - MANY * ROW
 
 
 def test_hover_names_token_place_and_share() -> None:

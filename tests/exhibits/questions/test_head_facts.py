@@ -9,6 +9,7 @@ import pytest
 from components.anatomy import Anatomy, Declared, Step, Weight
 from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts, listed
 from components.exhibits.view import number, percent
+from components.lens import Lens
 from components.texts import load_texts
 from components.types import Query
 from tests.ui.fake import KINDS, FakeAnalyst
@@ -36,6 +37,22 @@ def along(start: float, end: float) -> Anatomy:
     similarity = np.full_like(whole.analysis.similarity, 0.5)
     similarity[[0, -1], whole.analysis.tokens.cls] = start, end
     return replace(whole, analysis=replace(whole.analysis, similarity=similarity))
+
+
+def seen_as(*pooled: float) -> Anatomy:
+    """A head that gives its second label these probabilities, layer by layer."""
+    whole = anatomy()
+    assert isinstance(whole.lens, Lens)
+    seen = np.array([[1 - one, one] for one in pooled], dtype=np.float32)
+    analysis = replace(whole.analysis, probabilities=seen[-1])
+    return replace(whole, analysis=analysis, lens=replace(whole.lens, pooled_probabilities=seen))
+
+
+def unsure() -> Anatomy:
+    """A head of several labels that may hold, of which none does."""
+    given = anatomy("emotions")
+    low = np.full_like(given.analysis.probabilities, 0.1)
+    return replace(given, analysis=replace(given.analysis, probabilities=low))
 
 
 def with_weights(*origins: Any) -> Anatomy:
@@ -278,6 +295,8 @@ def reached() -> list[dict[str, str]]:
         with_weights("checkpoint", "new"),
         with_weights("checkpoint", "constant"),
         *(along(*ends) for ends in ((0.1, 0.9), (0.9, 0.1), (0.301, 0.299))),
+        *(seen_as(*pooled) for pooled in ((0.2, 0.3, 0.9), (0.2, 0.6, 0.9), (0.6, 0.7, 0.9))),
+        *(unsure(), anatomy("score"), anatomy(head="probe", pooling="attention")),
     ]
     pairs = [
         (anatomy(), anatomy()),
@@ -307,3 +326,26 @@ def test_more_names_than_fit_are_counted() -> None:
     assert listed(["a", "b", "c"], 2, EN) == "a, b and 1 more"
     assert listed(["a", "b", "c"], 2, ZH) == "a、b 等（另有 1 个）"
     assert listed([], 2, EN) == "none"
+
+
+@pytest.mark.parametrize(
+    ("pooled", "case", "since"),
+    [((0.2, 0.3, 0.9), "last", "2"), ((0.2, 0.6, 0.9), "later", "1"), ((0.6, 0.7, 0.9), "every", "0")],
+)
+def test_since_which_layer_the_head_says_so(pooled: tuple[float, ...], case: str, since: str) -> None:
+    given = seen_as(*pooled)
+    assert isinstance(given.lens, Lens)
+    found = facts(given)
+    assert (found["knows"], found["since"], found["label"]) == (case, since, "positive")
+    assert found["depths"] == " → ".join(map(percent, pooled))
+    says = sum(int(row[1] > row[0]) for row in given.lens.probabilities[-1])
+    assert found["pointed"] == str(says)
+
+
+@pytest.mark.parametrize(("key", "case"), [("score", "raw"), ("untrained", "random")])
+def test_a_head_that_says_no_label_has_no_such_layer(key: str, case: str) -> None:
+    assert facts(anatomy(key))["knows"] == case
+
+
+def test_a_head_without_a_lens_says_nothing_of_it() -> None:
+    assert facts(anatomy(head="probe", pooling="attention"))["knows"] == "none"

@@ -10,11 +10,11 @@ import gradio as gr
 import httpx
 import pytest
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.errors import PoolscopeError
 from components.ui.gradio_internals import current_headers
-from components.ui.public.plain import PlainMiddleware, plain_functions
+from components.ui.public.plain import AtOnceMiddleware, PlainMiddleware, plain_functions
 from components.ui.public.timeout import with_timeout
 from components.ui.shell import build
 from tests.serving import built
@@ -95,12 +95,12 @@ class Slow:
 def test_who_is_too_many_is_told_and_the_others_have_their_turn() -> None:
     async def visits() -> list[httpx.Response]:
         slow = Slow()
-        app = PlainMiddleware(ELSEWHERE, {"slow": slow}, at_work=1, waiting=1)
+        app = PlainMiddleware(ELSEWHERE, {"slow": slow}, at_work=1, waiting=3)  # half for one address
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://app") as client:
             first = asyncio.ensure_future(client.post("/slow", json={}))
             await slow.begun.wait()
             second = asyncio.ensure_future(client.post("/slow", json={}))
-            while app._asking < 2:
+            while app._places.there.total() < 2:
                 await asyncio.sleep(0)
             third = await client.post("/slow", json={})
             slow.go_on.set()
@@ -145,5 +145,29 @@ def test_who_closes_the_connection_has_nothing_more_done() -> None:
 
 
 def test_every_endpoint_that_gives_one_answer_can_be_asked_so() -> None:
-    names = plain_functions(built(lambda: build(FakeAnalyst()))).keys()
+    names = plain_functions(built(lambda: build(FakeAnalyst()).page)).keys()
     assert names == {"backbones", "find", "poolings", "analyze", "anatomy", "lens", "compare"}
+
+
+def test_what_is_answered_at_once_is_asked_a_few_times_at_once() -> None:
+    async def visits() -> tuple[list[int], int]:
+        slow = Slow()
+        most = at_work = 0
+
+        async def gradio(scope: Scope, receive: Receive, send: Send) -> None:
+            nonlocal at_work, most
+            at_work += 1
+            most = max(most, at_work)
+            await slow()
+            at_work -= 1
+            await ELSEWHERE(scope, receive, send)
+
+        app = AtOnceMiddleware(gradio, limit=4, waiting=6)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://app") as client:
+            asked = [asyncio.ensure_future(client.post("/gradio_api/run/predict")) for _ in range(8)]
+            await slow.begun.wait()
+            told = await asked[-1]
+            slow.go_on.set()
+            return sorted([told.status_code, *[(await one).status_code for one in asked[:-1]]]), most
+
+    assert asyncio.run(visits()) == ([200] * 5 + [503] * 3, 2)

@@ -91,7 +91,7 @@ def test_anything_else_is_named(path: str, body: object, told: str) -> None:
 
 
 def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields() -> None:
-    found = endpoints_of(built(lambda: build(FakeAnalyst())))
+    found = endpoints_of(built(lambda: build(FakeAnalyst()).page))
     public = {name for name in found if isinstance(name, str)}
     assert public >= {"backbones", "poolings", "analyze", "anatomy"}
     assert found["analyze"].required == ("backbone", "text")

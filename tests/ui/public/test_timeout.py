@@ -37,6 +37,19 @@ def test_an_answer_has_a_timeout_and_others_go_on() -> None:
     assert begun == ["first", "second", "third"]
 
 
+def test_those_who_wait_for_the_hub_take_no_thread_from_others() -> None:
+    async def visits() -> str:
+        go_on = threading.Event()
+        waiting = [asyncio.ensure_future(with_timeout(go_on.wait, 60)(60)) for _ in range(60)]
+        await asyncio.sleep(0)
+        answer: str = await with_timeout(lambda: "here", 5)()
+        go_on.set()
+        await asyncio.gather(*waiting)
+        return answer
+
+    assert asyncio.run(visits()) == "here"
+
+
 def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
     """After the timeout, and where gradio cancels what a visitor has stopped."""
     begun, ended = {"late": threading.Event(), "stopped": threading.Event()}, queue.Queue[str]()

@@ -1,0 +1,253 @@
+"""Floods: while one address attacks for half a minute, how long does another visitor wait?"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.hub import hub
+from tests.public.asking import ask, client_of
+from tests.resident import resident
+from tests.serving import served
+from tests.siege.checkpoints import BUNDLE, BUNDLED, NAMED, Hostile, catalogue
+from tests.tiny import checkpoint
+
+SECONDS = 30.0  # of each attack, and of the peace before it
+EVERY = 0.6  # seconds between two questions of the visitor: 100 in a minute, within the rate
+PACE = (
+    1 / 40
+)  # seconds between two requests of the attacker, who sends the next one whatever came of the last
+OPEN = 400  # connections that the attacker keeps open
+MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor waits
+GROWN = 300_000_000  # bytes by which the page's process may grow in an attack
+MB = 1_000_000
+ATTACKER, VISITOR = "8.8.8.8", "9.9.9.9"
+SLOW_HUB = 8.0  # seconds until it answers
+ALONE = ("wide", "regex", "lookahead")
+Body = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What is sent: where, the body of each request, and whether its answer is read."""
+
+    path: str
+    body: Callable[[int], Body]
+    reads: bool = True
+    stream: str = ""  # where what comes of it is listened to: the event's id follows
+
+
+@dataclass
+class Waits:
+    """Seconds that a visitor waited for each answer, and what was none."""
+
+    seconds: list[float] = field(default_factory=list)
+    faults: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def p95(self) -> float:
+        """What 95 of 100 answers took at most."""
+        return statistics.quantiles(self.seconds, n=100)[94]
+
+
+async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
+    """Send one request on a connection of its own; the whole answer, or none where it is not read."""
+    content = json.dumps(attack.body(number)).encode()
+    head = f"POST {attack.path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {who}\r\nConnection: close\r\n"
+    answer = await _exchanged(
+        url, head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content, attack.reads
+    )
+    if attack.stream and b"event_id" in answer:
+        event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
+        await _exchanged(
+            url, f"GET {attack.stream}{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(), True
+        )
+    return answer
+
+
+async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
+    place = urlsplit(url)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=4096)
+    try:
+        writer.write(request)
+        await writer.drain()
+        if reads:
+            return await reader.read(-1)
+        await asyncio.sleep(SECONDS)
+        return b""
+    finally:
+        writer.close()
+
+
+async def attacked(url: str, attack: Attack, until: float) -> Counter[str]:
+    """Send one request after the other, at a steady pace; what came, by its status."""
+    came, open_ = Counter[str](), asyncio.Semaphore(OPEN)
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def one(number: int) -> None:
+        async with open_:
+            try:
+                came["unread"] += not attack.reads
+                answer = await sent(url, ATTACKER, attack, number)
+            except OSError as error:
+                came[type(error).__name__] += 1
+            else:
+                came[answer[9:12].decode()] += attack.reads
+
+    for number in itertools.count():
+        if time.monotonic() > until:
+            break
+        tasks.add(asyncio.ensure_future(one(number)))
+        await asyncio.sleep(PACE)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return came
+
+
+async def visited(url: str, until: float) -> Waits:
+    """Ask a question every so often, each another text."""
+    waits = Waits()
+    while time.monotonic() < until:
+        begun = time.monotonic()
+        text = f"The film of {time.monotonic_ns()} is not bad."
+        question = Attack("/analyze", lambda _, text=text: {"backbone": BUNDLED, "text": text})  # type: ignore[misc]
+        try:
+            answer = await sent(url, VISITOR, question, 0)
+            status = answer[9:12].decode()
+        except OSError as error:
+            status = type(error).__name__
+        waits.seconds.append(time.monotonic() - begun)
+        if status != "200":
+            waits.faults[status] += 1
+        await asyncio.sleep(max(0.0, begun + EVERY - time.monotonic()))
+    return waits
+
+
+async def both(url: str, attack: Attack | None, seconds: float) -> tuple[Waits, Counter[str]]:
+    """A visitor's waits, and what came to the attacker, if there is one."""
+    until = time.monotonic() + seconds
+    attacking: Awaitable[Counter[str]] = (
+        asyncio.sleep(0, Counter()) if attack is None else attacked(url, attack, until)
+    )
+    waits, came = await asyncio.gather(visited(url, until), attacking)
+    return waits, came
+
+
+def attacks(
+    functions: list[dict[str, Any]], keys: tuple[str, ...], backbones: list[str]
+) -> dict[str, Attack]:
+    """All of them, each request from a made-up visitor. ``functions``: the page's; ``keys``: hostile ones."""
+    code = next(one for one in functions if one["api_name"] == "draw_code")
+    looks = next(
+        one for one in functions if one["queue"] is False and one["inputs"] and one["api_name"] == "go_to"
+    )
+    link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
+    call = "/gradio_api/call/"
+
+    def run(one: dict[str, Any], event: Body) -> Callable[[int], Body]:
+        data = [None] * len(one["inputs"])
+        return lambda n: {"fn_index": one["id"], "data": data, "session_hash": f"s{n}", "event_data": event}
+
+    return {
+        "reports that nobody reads": Attack(
+            "/report",
+            lambda n: {"query": f"text=film+{n}", "page": "https://x/", "session_hash": f"r{n}"},
+            False,
+        ),
+        "downloads from a slow hub": Attack(
+            f"{call}fetch",
+            lambda n: {"data": [f"org/slow{n}"], "session_hash": f"f{n}"},
+            stream=f"{call}fetch/",
+        ),
+        "whole comparisons": Attack(
+            f"{call}compare",
+            lambda n: {"data": [backbones, [], f"so {n} good " * 100, "", "own"], "session_hash": f"c{n}"},
+            stream=f"{call}compare/",
+        ),
+        "QR codes of long links": Attack("/gradio_api/run/predict", run(code, {"link": link[:2331]})),
+        "a session for each request": Attack("/gradio_api/run/predict", run(looks, {})),
+        "checkpoints that freeze": Attack(
+            f"{call}anatomy",
+            lambda n: {
+                "data": [keys[n % len(keys)], f"so {n} good !", "", "native", "own", ""],
+                "session_hash": f"h{n}",
+            },
+            stream=f"{call}anatomy/",
+        ),
+    }
+
+
+@contextmanager
+def besieged(folder: Path) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
+    """The app as it is shipped, but that anything may be asked: its address, its log, the hostile keys."""
+    hostile = tuple(Hostile(name, "bert", NAMED[name]) for name in ALONE)
+    checkpoint(folder / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
+    log = folder / "floods.log"
+    with hub(folder / "models") as there:
+        there.hold("/api/models", SLOW_HUB, times=1_000_000)
+        settings = {
+            "POOLSCOPE_CATALOGUE": str(catalogue(folder, hostile)),
+            "POOLSCOPE_SOURCES": "any",
+            "POOLSCOPE_RATE": "120",
+            "LOG": str(log),
+            **there.environment(folder / "home"),
+        }
+        with served("app.py", log=log, **settings) as url:
+            yield url, log, ALONE
+
+
+def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
+    """Each attack after a time of peace; a table of what the visitor waited; whether none waited too long."""
+    fine = True
+    with besieged(folder) as (url, log, keys), client_of(url) as client:
+        backbones = [place.name for place in BUNDLE]
+        for key in backbones:
+            assert "error" not in ask(client, backbone=key), key
+        functions = client.get("/config").json()["dependencies"]
+        print(
+            "| Attack | p95 in peace | in the attack | grown | what came |\n|---|---|---|---|---|", flush=True
+        )
+        for name, attack in attacks(functions, keys, backbones).items():
+            if only not in name:
+                continue
+            peace, _ = asyncio.run(both(url, None, seconds / 2))
+            before = resident(log)["page"]
+            waits, came = asyncio.run(both(url, attack, seconds))
+            grown = resident(log)["page"] - before
+            _until_calm(client)
+            peace.seconds += asyncio.run(both(url, None, seconds / 2))[
+                0
+            ].seconds  # others use the machine, too
+            kept = not waits.faults and waits.p95 <= MOST * peace.p95 and grown < GROWN
+            came_to = f"{dict(came)} {dict(waits.faults) or ''}{'' if kept else ' **TOO MUCH**'}"
+            print(
+                f"| {name} | {1000 * peace.p95:.0f} ms | {1000 * waits.p95:.0f} ms, "
+                f"x {waits.p95 / peace.p95:.1f} | {grown / MB:+.0f} MB | {came_to} |",
+                flush=True,
+            )
+            fine &= kept
+    return fine
+
+
+def _until_calm(client: httpx.Client) -> None:
+    """Return when what the attack began has ended."""
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        begun = time.monotonic()
+        ask(client, text=f"calm {begun}")
+        if time.monotonic() - begun < 0.5:
+            return
+        time.sleep(1)
