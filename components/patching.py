@@ -17,7 +17,8 @@ class Patched:
     text when the state of the one token after so many layers (0: the embeddings) is that of the other, and
     all above runs on. ``whole``: (L + 1, K) when all states of a layer are the other's, or None where the
     texts have different numbers of tokens. ``shares``: (L + 1, P) the part of the change from the first
-    logits to the second that each patch makes: 0 for none of it, 1 for all. ``warnings``: what was left alone.
+    logits to the second that each patch makes: 0 for none of it, 1 for all of it. ``warnings``: what was
+    left alone.
     """
 
     first: Analysis

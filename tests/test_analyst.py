@@ -33,6 +33,8 @@ def test_answers_are_the_same() -> None:
         (analyst.analyze(QUERY), plain.analyze(QUERY)),
         (analyst.anatomy(QUERY).analysis, plain.anatomy(QUERY).analysis),
         (analyst.lens(QUERY).analysis, plain.lens(QUERY).analysis),
+        (analyst.trace(QUERY, "bad", "").first, plain.trace(QUERY, "bad", "").first),
+        (analyst.trace(QUERY, "bad", "").second, plain.trace(QUERY, "bad", "").second),
     ):
         assert given.backbone.title == "情感模型"
         assert (given.query, given.predicted) == (expected.query, expected.predicted)

@@ -92,6 +92,13 @@ def test_the_example_of_the_lens_runs(app_url: str) -> None:
     assert len(answer["logits"][0]) == len(answer["tokens"])
 
 
+def test_the_example_of_the_trace_runs(app_url: str) -> None:
+    command = block("api.md", "bash", "7860/trace").replace(LOCAL, app_url)
+    answer = json.loads(subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout)
+    assert len(answer["shares"]) == len(answer["whole"]) == len(answer["patched"])
+    assert len(answer["patched"][0]) == len(answer["pairs"])
+
+
 def test_the_curl_example_runs(app_url: str) -> None:
     first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
     event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
@@ -141,6 +148,7 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
         ("/analyze", ["bert-sentiment", "not good"]),
         ("/anatomy", ["bert-sentiment", "not good"]),
         ("/lens", ["bert-sentiment", "not good"]),
+        ("/trace", ["bert-sentiment", "not good", "not bad"]),
         ("/compare", [["bert-sentiment"], ["mean"], "not good"]),
     ],
 )

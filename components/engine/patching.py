@@ -21,6 +21,7 @@ from components.engine.entries import Entry, entered
 from components.engine.examine import Examined
 from components.engine.heads import own_head, pooled, probe_head, swapped_head, swaps
 from components.engine.pooling import POOLINGS
+from components.engine.reads import Reading
 from components.engine.repeatable import repeatable
 from components.engine.states import states_of
 from components.errors import PoolscopeError
@@ -132,13 +133,17 @@ def _logits(examined: Examined, layer: int, entries: tuple[Entry, ...], patch: P
     """The logits (R, K) for each change of the hidden states after a layer."""
     alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
     most = 1 if alone else max(STATES // patch.where.shape[1], 1)
-    return torch.cat(
-        [_said(examined, _patched(examined, layer, entries, part)) for part in patch.parts(most)]
-    )
+    parts = patch.parts(most)
+    return torch.cat([_said(examined, *_patched(examined, layer, entries, part)) for part in parts])
 
 
-def _patched(examined: Examined, layer: int, entries: tuple[Entry, ...], patch: Patch) -> Pass:
-    """The pass of R inputs, from the changed layer up."""
+def _patched(
+    examined: Examined, layer: int, entries: tuple[Entry, ...], patch: Patch
+) -> tuple[Pass, tuple[Tensor, ...]]:
+    """The pass of R inputs from the changed layer up, and the hidden states of all its layers, changed ones too.
+
+    The last layer of the pass itself is what its head was handed.
+    """
     backbone, kept, rows = examined.backbone, examined.kept, len(patch.where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
     hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
@@ -146,24 +151,29 @@ def _patched(examined: Examined, layer: int, entries: tuple[Entry, ...], patch: 
     if layer == len(entries):  # the last: nothing but the head lies above
         wide = replace(kept, inputs=inputs)
         logits = replay(backbone.model, backbone.cut, wide, changed)
-        return replace(wide, hidden=(*hidden[:-1], changed), logits=logits)
+        return replace(wide, logits=logits), (*hidden[:-1], changed)
     with repeatable(backbone.model), entered(entries[layer], lambda _own: changed):
         above = backbone.run(inputs).upmost(len(hidden))
-    return replace(above, hidden=(*hidden[:layer], changed, *above.hidden[layer + 1 :]))
+    return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
 
 
-def _said(examined: Examined, kept: Pass) -> Tensor:
+def _said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
     """What the head of ``examined`` says behind its pooling (R, K), of another pass."""
     backbone, pooling = examined.backbone, examined.query.pooling
     if examined.probe is None and not swaps(backbone, pooling):
         return kept.logits
-    rows = len(kept.hidden[-1])
+    rows, own = len(hidden[-1]), own_head(backbone, kept)
     special, cls = examined.states.special.expand(rows, -1), examined.states.cls.expand(rows)
-    states = replace(states_of(backbone, kept, special, cls), query=examined.states.query)
-    method, hidden = POOLINGS[pooling], kept.hidden[-1]
+    states = replace(
+        states_of(backbone, kept, special, cls),
+        layers=hidden,
+        reads=Reading(own, hidden[-1]),
+        query=examined.states.query,
+    )
+    method = POOLINGS[pooling]
     if examined.probe is not None:
-        return probe_head(examined.probe, method, states)(hidden)
-    return swapped_head(own_head(backbone, kept), pooled(method, states))(hidden)
+        return probe_head(examined.probe, method, states)(hidden[-1])
+    return swapped_head(own, pooled(method, states))(hidden[-1])
 
 
 def _shares(logits: Tensor, before: Tensor, after: Tensor) -> Floats:

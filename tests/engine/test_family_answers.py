@@ -119,16 +119,15 @@ def test_every_hidden_state_in_the_place_of_the_heads_vector(family: Family) -> 
 
 
 def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -> None:
-    """All of a layer is the other run, and one state of it is what a hook on the family's own layers gives."""
+    """All of a layer is the other run; one state of it is what a hook on the family's own layers gives."""
     texts = "the film is good !", "the film is bad !"
     first, second = (examined(family, text) for text in texts)
-    try:
-        with repeatable(family.backbone.model):
-            patched = trace(first, second)
-    except PoolscopeError as refused:
-        assert family.name in FACTS["untraced"], str(refused)
+    if family.name in FACTS["untraced"]:
+        with pytest.raises(PoolscopeError, match="replaced"):
+            trace(first, second)
         return
-    assert family.name not in FACTS["untraced"]
+    with repeatable(family.backbone.model):
+        patched = trace(first, second)
     expected = np.broadcast_to(second.outputs.logits, patched.whole.shape)
     np.testing.assert_allclose(patched.whole, expected, rtol=1e-5, atol=1e-5)
     for layer, place, logits in patched_by_hand(family, *texts, layers=len(patched.logits) - 1):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from gradio_client import Client
 
-from components.as_json import anatomy_json, lens_json, rows_json, to_json
+from components.as_json import anatomy_json, lens_json, rows_json, to_json, trace_json
 from components.engine.engine import Engine
 from components.settings import ASSETS, Settings
 from components.types import Query
@@ -96,6 +96,9 @@ def test_answers_are_those_of_one_process_as_soon_as_there_are_replicas(
         assert same(stage.ask("analyze", **asked), (200, to_json(here.analyze(Query(**asked)))))
     asked = {"backbone": key, "text": TEXT}
     assert same(stage.ask("anatomy", **asked), (200, anatomy_json(here.anatomy(Query(**asked)))))
+    traced = {**asked, "other": "Something else."}
+    expected = trace_json(here.trace(Query(**asked), "Something else.", ""))
+    assert same(stage.ask("trace", **traced), (200, expected))
     assert same(stage.ask("lens", **asked), (200, lens_json(here.lens(Query(**asked)))))
 
 

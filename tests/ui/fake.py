@@ -14,6 +14,7 @@ from components.anatomy import Anatomy
 from components.centring import Bands
 from components.errors import PoolscopeError
 from components.lens import Looked
+from components.patching import Patched
 from components.texts import Sentence
 from components.types import (
     SWAP,
@@ -29,7 +30,7 @@ from components.types import (
     TaskSpec,
     Tokens,
 )
-from tests.ui.fake_anatomy import fake_anatomy, fake_lens
+from tests.ui.fake_anatomy import fake_anatomy, fake_lens, fake_trace
 from tests.ui.fake_compare import fake_compare
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
 from tests.ui.markup import XSS as XSS
@@ -199,6 +200,10 @@ class FakeAnalyst:
     def lens(self, query: Query) -> Looked:
         analysis = self.analyze(query)
         return Looked(analysis, fake_lens(analysis))
+
+    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
+        changed = replace(query, text=other, text_pair=other_pair)
+        return fake_trace(self.analyze(query), self.analyze(changed))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)

@@ -6,6 +6,7 @@ import numpy as np
 
 from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
 from components.lens import Lens
+from components.patching import Patched
 from components.texts import Sentence
 from components.types import Analysis, Floats
 
@@ -129,6 +130,22 @@ def fake_lens(analysis: Analysis) -> Lens:
         probabilities=_probabilities(logits, analysis),
         pooled_probabilities=_probabilities(grown, analysis),
         norm="body.final_norm",
+    )
+
+
+def fake_trace(first: Analysis, second: Analysis) -> Patched:
+    """Made-up logits on the way from one answer to the other."""
+    count = min(len(first.tokens.text), len(second.tokens.text))
+    shares = np.random.default_rng(count).uniform(size=(first.layers + 1, count)).astype(np.float32)
+    way = second.logits - first.logits
+    return Patched(
+        first=first,
+        second=second,
+        pairs=np.repeat(np.arange(count)[:, None], 2, axis=1),
+        logits=(first.logits + shares[:, :, None] * way).astype(np.float32),
+        whole=np.broadcast_to(second.logits, (first.layers + 1, len(way))),
+        shares=shares,
+        warnings=(),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from components.as_json import anatomy_json, lens_json, to_json
+from components.as_json import anatomy_json, lens_json, to_json, trace_json
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
 
@@ -34,6 +34,7 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
         "/analyze",
         "/anatomy",
         "/lens",
+        "/trace",
         "/compare",
     }
 
@@ -139,6 +140,15 @@ def test_the_anatomy_of_a_probe(client: Client) -> None:
 def test_a_mistake_about_an_anatomy_is_a_message(client: Client) -> None:
     with pytest.raises(AppError, match="text: '' was given"):
         client.predict("first", "", api_name="/anatomy")
+
+
+def test_trace(client: Client) -> None:
+    answer = client.predict("first", "not good", "not bad", api_name="/trace")
+    assert answer == trace_json(FakeAnalyst().trace(Query("first", "not good"), "not bad", ""))
+    assert np.shape(answer["patched"]) == (3, len(answer["pairs"]), 2)
+    assert np.shape(answer["shares"]) == (3, len(answer["pairs"]))
+    with pytest.raises(AppError, match="text: '' was given"):
+        client.predict("first", "", "not bad", api_name="/trace")
 
 
 def test_lens(client: Client) -> None:

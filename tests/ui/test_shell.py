@@ -13,8 +13,18 @@ def test_the_page_can_be_built_on_any_analyst(whole: gr.Blocks) -> None:
 def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Blocks) -> None:
     functions = functions_of(whole)
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}
-    assert public == {"backbones", "find", "fetch", "poolings", "analyze", "anatomy", "lens", "compare"}
-    names = ("ask", "arrive", "try_example", "analyze", "anatomy", "lens")
+    assert public == {
+        "backbones",
+        "find",
+        "fetch",
+        "poolings",
+        "analyze",
+        "anatomy",
+        "lens",
+        "trace",
+        "compare",
+    }
+    names = ("ask", "arrive", "try_example", "analyze", "anatomy", "lens", "trace")
     asking = [fn for fn in functions if fn.name in names]
     assert len(asking) == len(names)
     assert {fn.concurrency_id for fn in asking} == {"model"}

@@ -89,6 +89,8 @@ def test_workers_say_what_the_engine_says_bit_for_bit(desk: Desk, here: Engine, 
         assert same(desk.analyze(query), here.analyze(query))
         assert same(desk.anatomy(query), here.anatomy(query))
         assert same(desk.lens(query), here.lens(query))
+        other = "Something else.", query.text_pair
+        assert same(desk.trace(query, *other), here.trace(query, *other))
 
 
 def test_a_comparison_comes_backbone_by_backbone_with_the_engine_s_cells(desk: Desk, here: Engine) -> None:
