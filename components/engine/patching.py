@@ -140,7 +140,7 @@ def _logits(examined: Examined, layer: int, entries: tuple[Entry, ...], patch: P
 def _patched(
     examined: Examined, layer: int, entries: tuple[Entry, ...], patch: Patch
 ) -> tuple[Pass, tuple[Tensor, ...]]:
-    """The pass of R inputs from the changed layer up, and the hidden states of all its layers, changed ones too.
+    """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
 
     The last layer of the pass itself is what its head was handed.
     """
