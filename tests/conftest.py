@@ -15,6 +15,7 @@ from components.engine.engine import Engine
 from components.settings import Settings
 from tests.serving import served
 
+SERVED = ("public", "replicas", "siege")  # their tests start servers and wait for what these do
 HERE = Path(__file__).resolve().parent
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
     "browser": ("browser",),
@@ -70,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = (item.path, *item.path.parents)
         for mark in {marked[place] for place in places if place in marked}:
             item.add_marker(mark)
-        if item.get_closest_marker("browser") or HERE / "replicas" in item.path.parents:
+        if item.get_closest_marker("browser") or any(HERE / place in item.path.parents for place in SERVED):
             item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again
     order = list(MARKS)
     items.sort(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from http.client import HTTPConnection
 from http.cookiejar import CookieJar
 from pathlib import Path
+from select import select
 from typing import Any
 
 import pytest
@@ -170,13 +171,17 @@ def test_a_replica_killed_under_load_costs_no_question_and_none_is_answered_twic
 
 
 def test_who_leaves_ends_the_work(stage: Stage) -> None:
-    before, body = set(stage.replicas()), json.dumps({"backbone": "deep", "text": "the film is good"})
+    for page in stage.pages:  # the test before has killed a replica
+        eventually(lambda page=page: stage.health(page) == 200, f"{page} has lost its replicas")
+    text = f"the film is good {os.urandom(4).hex()}"
+    before, body = set(stage.replicas()), json.dumps({"backbone": "deep", "text": text})
     gone = stage.questions("analyze", "gone")
     worked = {replica: _worked(replica) for replica in before}
     visitor = HTTPConnection(stage.proxy)
     visitor.request("POST", "/analyze", body, {"Content-Type": "application/json"})
     try:
         eventually(lambda: any(_worked(one) > worked[one] + 1 for one in before), "nobody loads it")
+        assert not select([visitor.sock], [], [], 0)[0], visitor.getresponse().read()
         assert stage.questions("analyze", "gone") == gone
     finally:
         visitor.close()
