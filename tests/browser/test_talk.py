@@ -2,6 +2,7 @@
 
 import io
 import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
@@ -147,7 +148,8 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     expect(page.locator("#talk")).to_be_hidden()
     visitor.type(LONG)
     page.get_by_role("button", name="Talk").click()
-    for _ in range(5):
+    script = tomllib.loads((ROOT / "assets" / "talk.toml").read_text(encoding="utf-8"))["step"]
+    for _ in range([step["show"] for step in script].index("words") - 1):
         page.keyboard.press("ArrowRight")
     last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
