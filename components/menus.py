@@ -136,15 +136,11 @@ class Choices:
         """The checkpoint's own head, and a probe where one fits."""
         return HEADS if self.tasks(query) else HEADS[:1]
 
-    def poolings(self, query: Query) -> list[tuple[str, str]]:
-        """(title, key) of the poolings that the query's head can read: learned and wide ones need a probe."""
-        return [
-            (visible(spec.title), spec.key)
-            for spec in self.pooled
-            if query.head == "probe" or not (spec.learned or spec.wide)
-        ]
+    def poolings(self, query: Query, backbone: BackboneSpec | None) -> list[tuple[str, str]]:
+        """(title, key) of the poolings that the query's ``backbone`` and head can be asked for."""
+        return [(visible(spec.title), spec.key) for spec in self.pooled if self._fits(spec, query, backbone)]
 
-    def fitted(self, query: Query) -> Query:
+    def fitted(self, query: Query, backbone: BackboneSpec | None) -> Query:
         """``query`` with what no longer fits given up: the task first, then the probe, then the pooling.
 
         What is no choice at all stays as it is; the engine says what is wrong with it.
@@ -153,10 +149,15 @@ class Choices:
             query = replace(query, head="own")
         if query.head != "probe" or query.task not in [task.key for task in self.tasks(query)]:
             query = replace(query, task="")  # the engine chooses
-        unread = query.head != "probe" and any(
-            spec.key == query.pooling and (spec.learned or spec.wide) for spec in self.pooled
-        )
-        return replace(query, pooling="native") if unread else query
+        chosen = [spec for spec in self.pooled if spec.key == query.pooling]
+        fits = all(self._fits(spec, query, backbone) for spec in chosen)
+        return query if fits else replace(query, pooling="native")
+
+    def _fits(self, pooling: PoolingSpec, query: Query, backbone: BackboneSpec | None) -> bool:
+        """Learned and wide ones need a probe, and what is declared a checkpoint that declares something."""
+        if pooling.declared and (backbone is None or backbone.declared is None):
+            return False
+        return query.head == "probe" or not (pooling.learned or pooling.wide)
 
 
 @dataclass(frozen=True)

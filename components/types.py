@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from components.centring import Bands, Centring
+from components.declaration import Declaration
 from components.texts import Sentence
 
 Floats = NDArray[np.float32]
@@ -26,17 +27,22 @@ Reference = str | int
 
 UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary lacks most of a text
 SWAP = "warnings.swap"  # key of what is said where an own head is given another vector than its own
+SWAP_LAYER = "warnings.swap_layer"  # and where the vector is one of a lower layer
+SWAPS = (SWAP, SWAP_LAYER)
 
 
 @dataclass(frozen=True)
 class BackboneSpec:
     """One entry of the catalogue.
 
-    ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``.
+    ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``; ``package`` is a
+    Python package that carries the same files, or None: where it is installed, nothing has to be downloaded.
     ``texts`` is how many texts the head was trained on (1, 2), or None where that is not known.
     ``probes`` is the file of its probes, or None; ``probed`` are the keys of the tasks that it holds.
     ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet (``available``
     is false); ``size`` is what has to be downloaded for it, in bytes, or None where that is not known.
+    ``declared`` is what its modules.json says of how a vector is made, or why that cannot be read; None: it
+    has none.
     """
 
     key: str
@@ -54,11 +60,13 @@ class BackboneSpec:
     available: bool = True
     licence: str = ""
     size: int | None = None
+    package: str | None = None
+    declared: Declaration | Sentence | None = None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a download is, in bytes; it is over when ``done`` equals ``total``."""
+    """How far a download is, in bytes, or an answer, in parts; it is over when ``done`` equals ``total``."""
 
     done: int
     total: int
@@ -66,13 +74,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class PoolingSpec:
-    """One way to make one vector of the hidden states; some are ``learned``, some ``wide``r than they."""
+    """One way to make one vector of the hidden states; some are ``learned``, some ``wide``r than they.
+
+    One is ``declared`` by a checkpoint's own files, and there for those alone.
+    """
 
     key: str
     title: str
     summary: str
     learned: bool = False
     wide: bool = False
+    declared: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,7 @@ class Query:
 
     ``reference`` is "cls", "pooled" or the index of a token. ``task`` is the probe's, for ``head="probe"``;
     empty, it is the backbone's own where that fits the number of texts, else the first that does.
+    ``pool_layer`` is the layer that is pooled, as if it were the last, counted as ``layer`` is.
     """
 
     backbone: str
@@ -101,6 +114,7 @@ class Query:
     layer: int = -1
     reference: Reference = "cls"
     task: str = ""
+    pool_layer: int = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +154,7 @@ class Reads:
 class Analysis:
     """The answer to a Query.
 
+    ``query``: as it was answered, with its task and, below the last, its ``pool_layer`` counted from 0.
     ``layer``: the query's layer counted from 0. ``similarity``, ``centred`` and ``standardised``:
     (L + 1, T) in [-1, 1], cosines to the reference at the same layer: plain; after subtracting the ordinary
     mean of that layer; and after also dividing each dimension by its ordinary deviation. ``ordinary``: what
@@ -185,6 +200,16 @@ class Analysis:
         return len(self.similarity) - 1
 
     @property
+    def pool_layer(self) -> int:
+        """The layer that is pooled, counted from 0."""
+        return self.query.pool_layer % (self.layers + 1)
+
+    @property
+    def lower(self) -> bool:
+        """Whether a layer below the last is pooled."""
+        return self.pool_layer < self.layers
+
+    @property
     def unreadable(self) -> Sentence | None:
         """The warning that the model cannot read the text, since its vocabulary lacks most of it; or None."""
         return next((warning for warning in self.warnings if warning.key == UNREADABLE), None)
@@ -201,7 +226,7 @@ class Analysis:
     @property
     def swapped(self) -> bool:
         """Whether the own head was given another vector than it was trained on, as ``warnings`` say."""
-        return any(warning.key == SWAP for warning in self.warnings)
+        return any(warning.key in SWAPS for warning in self.warnings)
 
 
 @dataclass(frozen=True, eq=False)

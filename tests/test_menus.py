@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.declaration import Declaration
 from components.errors import PoolscopeError
 from components.menus import BackboneMenu, Choices, Example, load_examples, suited, unlinked
-from components.texts import in_bytes, load_texts
+from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, PoolingSpec, Query
 from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
 from tests.ui.fake_hub import FINDABLE, FakeHub
@@ -75,7 +76,7 @@ def test_where_a_backbone_comes_from_and_what_it_takes(spec: BackboneSpec, place
 def test_offline_no_size_is_promised() -> None:
     models = _models(SPEC, online=False)
     assert models.within("hub") == [("Title · not available offline", "key")]
-    assert models.places == [("On the hub · offline (1)", "hub")]  # before anybody goes there
+    assert models.places == [("Hub · offline (1)", "hub")]  # before anybody goes there
 
 
 def test_places_are_counted_and_empty_ones_are_none() -> None:
@@ -150,7 +151,7 @@ def test_tasks_fit_backbone_and_number_of_texts() -> None:
 
 def test_learned_poolings_are_offered_to_a_probe_only() -> None:
     def offered(head: str) -> list[str]:
-        return [key for _, key in CHOICES.poolings(replace(PROBE, head=head))]
+        return [key for _, key in CHOICES.poolings(replace(PROBE, head=head), None)]
 
     assert offered("own") == [spec.key for spec in POOLINGS if not spec.learned]
     assert offered("probe") == [spec.key for spec in POOLINGS]
@@ -160,10 +161,29 @@ def test_a_vector_too_wide_for_an_own_head_is_offered_to_a_probe_only() -> None:
     wide = PoolingSpec("wide", "wide", "Four of them.", wide=True)
     choices = replace(CHOICES, pooled=(*POOLINGS, wide))
     query = replace(PROBE, pooling="wide")
-    assert ("wide", "wide") in choices.poolings(query)
-    assert choices.fitted(query).pooling == "wide"
-    assert ("wide", "wide") not in choices.poolings(replace(query, head="own"))
-    assert choices.fitted(replace(query, head="own", task="")).pooling == "native"
+    assert ("wide", "wide") in choices.poolings(query, None)
+    assert choices.fitted(query, None).pooling == "wide"
+    assert ("wide", "wide") not in choices.poolings(replace(query, head="own"), None)
+    assert choices.fitted(replace(query, head="own", task=""), None).pooling == "native"
+
+
+DECLARED = PoolingSpec("declared", "declared", "As its files say.", declared=True)
+
+
+@pytest.mark.parametrize("declared", [Declaration(("mean",), 4, ()), Sentence("refusals.damaged", file="x")])
+def test_what_is_declared_is_offered_where_something_is(declared: Declaration | Sentence) -> None:
+    choices, asked = (
+        replace(CHOICES, pooled=(*POOLINGS, DECLARED)),
+        Query("first", "good", pooling="declared"),
+    )
+    for head in ("own", "probe"):
+        query = replace(asked, head=head)
+        for spec in (None, BUNDLED):
+            assert ("declared", "declared") not in choices.poolings(query, spec)
+            assert choices.fitted(query, spec).pooling == "native"
+        declaring = replace(BUNDLED, declared=declared)
+        assert ("declared", "declared") in choices.poolings(query, declaring)
+        assert choices.fitted(query, declaring).pooling == "declared"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +197,7 @@ def test_a_vector_too_wide_for_an_own_head_is_offered_to_a_probe_only() -> None:
     ],
 )
 def test_what_no_longer_fits_is_given_up(given: Query, fitted: Query) -> None:
-    assert CHOICES.fitted(given) == fitted
+    assert CHOICES.fitted(given, None) == fitted
 
 
 @given(
@@ -192,9 +212,9 @@ def test_what_no_longer_fits_is_given_up(given: Query, fitted: Query) -> None:
     )
 )
 def test_what_fits_is_never_refused(query: Query) -> None:
-    fitted = CHOICES.fitted(replace(query, text_pair=query.text_pair.strip()))
+    fitted = CHOICES.fitted(replace(query, text_pair=query.text_pair.strip()), None)
     try:
         FakeAnalyst().analyze(fitted)
     except PoolscopeError as error:
         pytest.fail(str(error))
-    assert CHOICES.fitted(fitted) == fitted
+    assert CHOICES.fitted(fitted, None) == fitted

@@ -10,10 +10,12 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.engine.cut import Inputs, Pass, run
+from components.engine.hub.cache import folder as here
 from components.engine.pooler import Pooler
 from components.types import BackboneSpec, ProblemType
 
 if TYPE_CHECKING:
+    from components.engine.declared import Declared
     from components.engine.entries import Entry
     from components.engine.ordinary import Ordinary
 
@@ -75,6 +77,14 @@ class Backbone:
         from components.engine.entries import measured  # which runs a backbone
 
         return measured(self)
+
+    @cached_property
+    def declared(self) -> Declared | None:
+        """How its own files say that a vector is made, or None; RefusalError says why they cannot be read."""
+        from components.engine.declared import read_declared  # which runs poolings
+
+        folder = here(self.spec)
+        return None if folder is None else read_declared(folder)
 
     @property
     def final_norm_path(self) -> str:

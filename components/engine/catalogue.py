@@ -10,19 +10,24 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from safetensors import SafetensorError
 
-from components.engine.checkpoint_files import CONFIG, architecture, labels, read_object
+from components.declaration import Declaration
+from components.engine.checkpoint_files import CONFIG, architecture, declaring_files, labels, read_object
+from components.engine.declaration import read_declaration
 from components.engine.hub.cache import COMMIT, folder
 from components.engine.hub.ids import checked_id
 from components.engine.probes import probed
+from components.engine.safety.refusal import RefusalError
 from components.errors import PoolscopeError
 from components.settings import ASSETS
+from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, TaskSpec
 
 
 class Entry(BaseModel):
     """One entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``.
 
-    ``size``: what a hub entry takes to download, in bytes. ``preload``: whether a Space brings it along.
+    ``size``: what a hub entry takes to download, in bytes. ``package``: a Python package whose folder
+    ``model`` holds the same files. ``preload``: whether a Space brings it along.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -37,6 +42,7 @@ class Entry(BaseModel):
     probes: str | None = None
     licence: str = ""
     size: int | None = None
+    package: str | None = None
     preload: bool = False
 
     @model_validator(mode="after")
@@ -49,8 +55,10 @@ class Entry(BaseModel):
             raise ValueError("revision is a whole commit hash, of 40 characters")
         if self.hub is not None:
             checked_id(self.hub)
-        if self.hub is None and (self.size is not None or self.preload):
-            raise ValueError("size and preload are for hub entries")
+        if self.hub is None and (self.size is not None or self.package is not None or self.preload):
+            raise ValueError("size, package and preload are for hub entries")
+        if self.package is not None and not self.package.isidentifier():
+            raise ValueError("package is the name of a Python package, without dots")
         if self.texts not in (None, 1, 2):
             raise ValueError("texts is 1 or 2")
         return self
@@ -58,18 +66,19 @@ class Entry(BaseModel):
 
 @dataclass(frozen=True)
 class Stated:
-    """What a config.json says; ``version``: the time, size and inode of the file that was read."""
+    """What a checkpoint's JSON files say; ``version``: time, size and inode of each that was read."""
 
-    version: tuple[int, int, int]
+    version: tuple[tuple[int, int, int], ...]
     architecture: str
     labels: tuple[str, ...]
     readable: bool
+    declared: Declaration | Sentence | None
 
 
 class Configs:
-    """What the config.json of each checkpoint on this machine says.
+    """What the config.json of each checkpoint on this machine says, and what its modules.json declares.
 
-    A file is read once, and again only when it was written anew. Several threads may ask.
+    Files are read once, and again only when they were written anew. Several threads may ask.
     """
 
     def __init__(self) -> None:
@@ -78,25 +87,29 @@ class Configs:
     def refreshed(self, spec: BackboneSpec) -> BackboneSpec:
         """``spec`` with what its files say of it now; not available where they are not all here."""
         found = folder(spec)
-        stated = self._of(found / CONFIG) if found else None
+        stated = self._of(found) if found else None
         if stated is None:
-            return replace(spec, architecture="", labels=(), available=False)
+            return replace(spec, architecture="", labels=(), available=False, declared=None)
         return replace(
-            spec, architecture=stated.architecture, labels=stated.labels, available=stated.readable
+            spec,
+            architecture=stated.architecture,
+            labels=stated.labels,
+            available=stated.readable,
+            declared=stated.declared,
         )
 
-    def _of(self, file: Path) -> Stated | None:
-        """What ``file`` says, or None where it is not there."""
+    def _of(self, found: Path) -> Stated | None:
+        """What the files in the folder ``found`` say, or None where one was not there."""
         try:
-            now = file.stat()
+            stats = [file.stat() for file in (found / CONFIG, *declaring_files(found))]
         except FileNotFoundError:
             return None
-        version = (now.st_mtime_ns, now.st_size, now.st_ino)
-        known = self._stated.get(file)
+        version = tuple((now.st_mtime_ns, now.st_size, now.st_ino) for now in stats)
+        known = self._stated.get(found)
         if known is None or known.version != version:
-            config = read_object(file)
-            known = Stated(version, architecture(config), labels(config), bool(config))
-            self._stated[file] = known
+            config = read_object(found / CONFIG)
+            known = Stated(version, architecture(config), labels(config), bool(config), _declared(found))
+            self._stated[found] = known
         return known
 
 
@@ -124,6 +137,14 @@ def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
     )
 
 
+def _declared(found: Path) -> Declaration | Sentence | None:
+    """What a checkpoint declares of how a vector is made, or why that cannot be read."""
+    try:
+        return read_declaration(found)
+    except RefusalError as refusal:
+        return refusal.sentence
+
+
 def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
     try:
         known = Entry.model_validate(entry)
@@ -139,6 +160,7 @@ def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
         licence=known.licence,
         size=known.size,
         revision=known.revision,
+        package=known.package,
         **_place(known, file),
         **_probes(key, known.probes, file),
     )
@@ -162,3 +184,12 @@ def _probes(key: str, given: str | None, catalogue: Path) -> dict[str, Any]:
     except (OSError, SafetensorError) as error:
         entry, reason = f"catalogue entry [{key}]", str(error)
         raise PoolscopeError(entry, given, "errors.probe_file", reason=reason) from error
+
+
+def present(spec: BackboneSpec) -> BackboneSpec:
+    """``spec``, if it is on this machine."""
+    if spec.source == "hub" and not spec.available:
+        if spec.size:
+            raise PoolscopeError("backbone", spec.key, "errors.absent_sized", size=in_bytes(spec.size))
+        raise PoolscopeError("backbone", spec.key, "errors.absent")
+    return spec

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,11 @@ TOKENIZER_FILES = (  # every file that a tokenizer may read, of those that a che
     "merges.txt",
     "entity_vocab.json",
 )
+MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
+ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
+LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
+MODULE = re.compile(r"\w[\w.-]{0,80}")  # of a module: a plain name in the checkpoint's own folder
+MOST_MODULES = 16  # checkpoints have two to five
 PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
 LONGEST = 200  # characters of a class's name
@@ -99,6 +104,36 @@ def weights_in(folder: Path) -> tuple[Path, ...]:
     """The files of weights in a checkpoint's folder; () where they are not all there."""
     names = weight_files(lambda name: (folder / name).is_file(), lambda: read_object(folder / INDEX))
     return tuple(folder / name for name in names)
+
+
+def module_files(listed: str | bytes, names: Iterable[str]) -> tuple[str, ...]:
+    """Which of ``names`` beside modules.json a checkpoint of sentence-transformers is read from.
+
+    ``listed``: what stands in its modules.json, of which no folders but plain names are followed.
+    """
+    try:
+        found = json.loads(listed)
+    except (ValueError, RecursionError):
+        found = []
+    each = found[:MOST_MODULES] if isinstance(found, list) else []
+    paths = [one.get("path") for one in each if isinstance(one, dict)]
+    folders = {path for path in paths if isinstance(path, str) and MODULE.fullmatch(path)}
+    wanted = {ENCODING, *(f"{folder}/{name}" for folder in folders for name in (CONFIG, WEIGHTS))}
+    return tuple(name for name in names if name in wanted or LENGTH.fullmatch(name))
+
+
+def declaring_files(folder: Path) -> tuple[Path, ...]:
+    """The files of ``folder`` that say how sentence-transformers makes a vector; () without modules.json."""
+    file = folder / MODULES
+    try:
+        if not file.is_file() or file.stat().st_size > LARGEST:
+            return ()
+        listed = file.read_bytes()
+    except FileNotFoundError:  # deleted a moment ago
+        return ()
+    there = (each for pattern in ("*.json", f"*/{CONFIG}", f"*/{WEIGHTS}") for each in folder.glob(pattern))
+    names = sorted(each.relative_to(folder).as_posix() for each in there if each.is_file())
+    return (file, *(folder / name for name in module_files(listed, names)))
 
 
 def is_complete(folder: Path) -> bool:

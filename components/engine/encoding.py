@@ -75,16 +75,22 @@ class Encoded:
     warnings: tuple[Sentence, ...]
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, limit: int, text: str, text_pair: str) -> Encoded:
-    """Tokenise a text or a pair, up to ``limit`` tokens; what was left out or odd is said in the warnings."""
+def encode(
+    tokenizer: PreTrainedTokenizerBase, limit: int, text: str, text_pair: str, special_tokens: bool = True
+) -> Encoded:
+    """Tokenise a text or a pair, up to ``limit`` tokens; what was left out or odd is said in the warnings.
+
+    ``special_tokens``: whether the tokenizer is asked to add its own.
+    """
     pair = text_pair or None
-    whole = tokenizer(text, pair, return_tensors="pt", verbose=False)
+    asked = {"return_tensors": "pt", "add_special_tokens": special_tokens}
+    whole = tokenizer(text, pair, verbose=False, **asked)
     length = whole["input_ids"].shape[1]
     if length == 0:
         raise PoolscopeError("text", text, "errors.no_tokens")
     kept = whole
     if length > limit:
-        kept = tokenizer(text, pair, return_tensors="pt", truncation=True, max_length=limit)
+        kept = tokenizer(text, pair, truncation=True, max_length=limit, **asked)
     (row,) = rows(tokenizer, kept)
     tokens = _tokens(tokenizer, row)
     warnings = _left_out(length, limit) + _oddities(tokenizer, row, tokens, (text, text_pair))

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from components.engine.reads import Reading
 
 FLATTENED = 64  # tokens that ``flatten`` puts one after the other
+POWER = 3.0  # p of the generalised mean
+SMALLEST = 1e-6  # what smaller values count as there
+LEAST_VARIANCE = 1e-12  # has a slope where a dimension is the same in all tokens, as in a text of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,7 @@ class States:
     ``reads``: what the checkpoint's own head reads of the final hidden states, measured when asked for.
     ``pooler``: the checkpoint's own pooler, (B, T, D) -> (B, D), or None.
     ``query``: (D,) what ``attention`` compares tokens with, or None where no probe came with one.
+    ``declared``: what the checkpoint's files say of how a vector is made: these states -> (B, D'), or None.
     """
 
     layers: tuple[Tensor, ...]
@@ -43,6 +47,7 @@ class States:
     reads: Reading
     pooler: Callable[[Tensor], Tensor] | None
     query: Tensor | None = None
+    declared: Callable[[States], Tensor | None] | None = None
 
     @property
     def hidden(self) -> Tensor:
@@ -53,6 +58,11 @@ class States:
     def pooler_output(self) -> Tensor | None:
         """What the checkpoint's own pooler makes of these hidden states: (B, D), or None without one."""
         return None if self.pooler is None else self.pooler(self.hidden)
+
+    @property
+    def declared_output(self) -> Tensor | None:
+        """What the checkpoint's files declare, made of these hidden states: (B, D'), or None without it."""
+        return None if self.declared is None else self.declared(self)
 
     def upto(self, layer: int) -> States:
         """The same input as if ``layer`` (0 to L) were the last."""
@@ -76,13 +86,13 @@ class Pooling:
 
 
 def pooling(
-    title: str, learned: bool = False, wide: bool = False
+    title: str, learned: bool = False, wide: bool = False, declared: bool = False
 ) -> Callable[[Callable[[States], Tensor]], Pooling]:
     """Make a pooling method of a function of States."""
 
     def make(function: Callable[[States], Tensor]) -> Pooling:
         summary = " ".join((function.__doc__ or "").split())
-        return Pooling(PoolingSpec(function.__name__, title, summary, learned, wide), function)
+        return Pooling(PoolingSpec(function.__name__, title, summary, learned, wide, declared), function)
 
     return make
 
@@ -147,6 +157,13 @@ def weightedmean(states: States) -> Tensor:
     return _total(states.hidden, position) / position.sum(dim=1, keepdim=True)
 
 
+@pooling("gem · generalised mean, p = 3")
+def gem(states: States) -> Tensor:
+    """The cube root of the mean cube; negative values count as 0 (GeM, Radenović et al. 2018)."""
+    cubes = states.hidden.clamp(min=SMALLEST).pow(POWER)
+    return (_total(cubes, states.mask) / states.mask.sum(dim=1, keepdim=True)).pow(1 / POWER)
+
+
 @pooling("first_last_avg · average of layer 1 and the last")
 def first_last_avg(states: States) -> Tensor:
     """The average of all tokens over layer 1 and the last layer together (Li et al. 2020)."""
@@ -156,13 +173,40 @@ def first_last_avg(states: States) -> Tensor:
     return _total((lowest + states.hidden) / 2, states.mask) / states.mask.sum(dim=1, keepdim=True)
 
 
+@pooling("mean_last4 · average of the last four layers")
+def mean_last4(states: States) -> Tensor:
+    """The average of all tokens over the last four layers together (or all, if fewer)."""
+    layers = _last_four(states)
+    if any(layer.shape != states.hidden.shape for layer in layers):
+        raise PoolscopeError("pooling", "mean_last4", "errors.widths")
+    return _total(sum(layers[1:], layers[0]) / len(layers), states.mask) / states.mask.sum(1, keepdim=True)
+
+
 @pooling("concat_last4_cls · [CLS] of the last four layers", wide=True)
 def concat_last4_cls(states: States) -> Tensor:
     """[CLS] of the last four layers (or of all, if fewer) in one long vector; BERT paper, feature-based."""
     import torch
 
-    above = states.layers[1:] or states.layers  # layer 0 holds embeddings
-    return torch.cat([_at(hidden, states.cls) for hidden in above[-4:]], dim=-1)  # (B, 4 D)
+    return torch.cat([_at(hidden, states.cls) for hidden in _last_four(states)], dim=-1)  # (B, 4 D)
+
+
+@pooling("mean_max · mean and maximum side by side", wide=True)
+def mean_max(states: States) -> Tensor:
+    """The average of all tokens, then the largest value of each dimension (Howard and Ruder 2018)."""
+    import torch
+
+    return torch.cat([mean(states), max(states)], dim=-1)  # (B, 2 D)
+
+
+@pooling("mean_std · mean and deviation side by side", wide=True)
+def mean_std(states: States) -> Tensor:
+    """The average of all tokens, then their standard deviation: statistics pooling (Snyder et al. 2018)."""
+    import torch
+
+    centre = mean(states)
+    squares = _total((states.hidden - centre[:, None]).square(), states.mask)
+    variance = squares / states.mask.sum(dim=1, keepdim=True)
+    return torch.cat([centre, variance.clamp(min=LEAST_VARIANCE).sqrt()], dim=-1)  # (B, 2 D)
 
 
 @pooling("pooler · the checkpoint's own pooler")
@@ -171,6 +215,15 @@ def pooler(states: States) -> Tensor:
     vector = states.pooler_output
     if vector is None:
         raise PoolscopeError("pooling", "pooler", "errors.no_pooler")
+    return vector
+
+
+@pooling("declared · by its modules.json", declared=True)
+def declared(states: States) -> Tensor:
+    """What sentence-transformers' encode gives, where the checkpoint's modules.json says how."""
+    vector = states.declared_output
+    if vector is None:
+        raise PoolscopeError("pooling", "declared", "errors.no_declared")
     return vector
 
 
@@ -205,3 +258,8 @@ def _at(hidden: Tensor, index: Tensor) -> Tensor:
 
 def _total(hidden: Tensor, weight: Tensor) -> Tensor:
     return (hidden * weight[:, :, None]).sum(dim=1)  # (B, T, D), (B, T) -> (B, D)
+
+
+def _last_four(states: States) -> tuple[Tensor, ...]:
+    """The last four layers without the embeddings, or all, if fewer; of the embeddings alone, these."""
+    return (states.layers[1:] or states.layers)[-4:]

@@ -26,9 +26,9 @@ def checked(
 ) -> Query:
     """The query with each field of the right type and known; PoolscopeError names the first that is not.
 
-    Texts come back cleaned, a blank second text as "". ``longest`` is in characters. The ranges of ``layer``
-    and of a token index depend on the backbone and the text, and are checked where these are known, as is
-    the task of a probe, in `with_task`.
+    Texts come back cleaned, a blank second text as "". ``longest`` is in characters. The ranges of the
+    layers and of a token index depend on the backbone and the text, and are checked where these are known, as
+    is the task of a probe, in `with_task`.
     """
     text_pair = query.text_pair if query.text_pair is not None else ""
     text, text_pair = checked_text("text", query.text, longest), checked_text("text_pair", text_pair, longest)
@@ -42,6 +42,7 @@ def checked(
         pooling=choice("pooling", query.pooling, poolings),
         head=choice("head", query.head, heads),
         layer=whole_number("layer", query.layer),
+        pool_layer=whole_number("pool_layer", query.pool_layer),
         reference=_reference(query.reference),
         task=checked_text("task", query.task if query.task is not None else "", longest),
     )
@@ -128,6 +129,13 @@ def whole_number(field: str, given: object) -> int:
     if isinstance(given, bool) or not isinstance(given, int):
         raise PoolscopeError(field, given, "errors.whole")
     return operator.index(given)
+
+
+def counted_from_zero(field: str, given: int, count: int) -> int:
+    """``given`` of ``count`` things, where negative numbers count from the end."""
+    if not -count <= given < count:
+        raise PoolscopeError(field, given, "errors.range", low=-count, high=count - 1)
+    return given % count
 
 
 def _reference(given: object) -> Reference:

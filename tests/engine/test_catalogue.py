@@ -12,6 +12,8 @@ from huggingface_hub import constants
 
 from components.engine.catalogue import Configs, read_catalogue, read_tasks
 from components.engine.checkpoint_files import is_complete
+from components.engine.hub.cache import folder as folder_of
+from components.engine.hub.hub import Hub
 from components.engine.probes import Probe, write_probes
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
@@ -84,6 +86,53 @@ def test_a_hub_entry_is_there_when_all_of_its_files_are(
     assert refreshed(listed).architecture == "BertForSequenceClassification"
     (folder / "model.safetensors").unlink()
     assert refreshed(refreshed(listed)) == listed
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a checkpoint in a Python package that cannot be imported, but for its config."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    folder = tmp_path / "site" / "carrying_a_checkpoint" / "model"
+    folder.mkdir(parents=True)
+    (folder.parent / "__init__.py").write_text("raise AssertionError('nobody needs this code')")
+    for name in ("model.safetensors", "tokenizer.json"):
+        (folder / name).write_text("{}")
+    return folder
+
+
+CARRIED = f"""
+    [a]
+    title = "A"
+    hub = "org/name"
+    revision = "{"0123456789" * 4}"
+    package = "carrying_a_checkpoint"
+    task = "t"
+"""
+
+
+def test_a_hub_entry_is_there_when_a_package_carries_it(tmp_path: Path, package: Path) -> None:
+    (spec,) = read_catalogue(written(tmp_path, CARRIED))
+    assert (spec.source, spec.package, spec.available) == ("hub", "carrying_a_checkpoint", False)
+    assert folder_of(spec) is None  # the package is there, but not the whole checkpoint
+    (package / "config.json").write_text('{"architectures": ["BertModel"]}')
+    known = Configs().refreshed(spec)
+    assert (known.available, known.architecture) == (True, "BertModel")
+    assert folder_of(spec) == package
+    assert list(Hub(0).fetch(spec)) == []  # nothing is downloaded
+
+
+def test_a_hub_entry_whose_package_is_not_installed_is_looked_up_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    (spec,) = read_catalogue(written(tmp_path, CARRIED))
+    assert (spec.available, folder_of(spec)) == (False, None)
+    folder = tmp_path / "models--org--name" / "snapshots" / str(spec.revision)
+    folder.mkdir(parents=True)
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (folder / name).write_text("{}")
+    assert folder_of(spec) == folder
 
 
 @pytest.mark.parametrize(
@@ -177,6 +226,8 @@ def test_a_folder_that_is_not_there_is_listed_as_absent(tmp_path: Path) -> None:
         (f'[a]\ntitle = "A"\ntask = "t"\nhub = "../z"\nrevision = "{"0" * 40}"', "an id of a model"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\nsize = 3', "for hub entries"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\npreload = true', "for hub entries"),
+        ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\npackage = "y"', "for hub entries"),
+        (CARRIED.replace("carrying_", "carrying."), "a Python package, without dots"),
         ('[a]\ntask = "t"\npath = "x"', "title"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\ncolour = "red"', "colour"),
         ('[a]\ntitle = "A"\ntask = "t"\npath = "x"\ntexts = 3', "texts is 1 or 2"),

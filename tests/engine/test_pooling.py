@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import pmean
 from torch import Tensor
 
-from components.engine.pooling import FLATTENED, POOLINGS, States
+from components.engine.pooling import POOLINGS, States
 from components.engine.reads import Reading
 from components.errors import PoolscopeError
 
@@ -21,9 +22,14 @@ EXPECTED = {  # three tokens 0, 1, 2, of which the first and the last are specia
     "max": 2,
     "mean_sqrt_len_tokens": 3 / np.sqrt(3),
     "weightedmean": (0 * 1 + 1 * 2 + 2 * 3) / 6,
+    "gem": ((0 + 1 + 8) / 3) ** (1 / 3),
     "first_last_avg": (1 + 11) / 2,  # layer 1 holds t + 10
+    "mean_last4": (1 + 11) / 2,
     "concat_last4_cls": None,
+    "mean_max": None,
+    "mean_std": None,
     "pooler": 100,
+    "declared": 1 / 2,  # below: half of the mean
     "attention": 2 - 1e-6,  # the query below all but takes the maximum
     "flatten": None,
 }
@@ -54,6 +60,7 @@ def states(side: str, layers: int = 2) -> States:
         reads=Reading(head, final),
         pooler=lambda hidden: hidden[torch.arange(2), start] + 100,  # of the first token
         query=QUERY,
+        declared=lambda states: POOLINGS["mean"](states) / 2,
     )
 
 
@@ -72,11 +79,29 @@ def random_states(side: str, lengths: tuple[int, ...] = (3, 70, 64, 1), width: i
         reads=Reading(lambda states: states[:, 0], hidden),
         pooler=None,
         query=torch.linspace(-1, 2, width),
+        declared=POOLINGS["mean"],
     )
 
 
-def test_every_pooling_is_expected_here() -> None:
-    assert list(EXPECTED) == list(POOLINGS)
+MASKED = [key for key in POOLINGS if key not in ("native", "pooler")]  # what these see is the model's own
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("key", MASKED)
+def test_a_text_in_a_batch_is_pooled_as_it_is_alone(key: str, side: str) -> None:
+    whole = random_states(side)
+    whole = replace(whole, layers=(*whole.layers, whole.hidden * 2), special=~whole.mask)
+    for row, mask in enumerate(whole.mask):
+        layers = tuple(layer[row : row + 1, mask] for layer in whole.layers)
+        alone = replace(
+            whole,
+            layers=layers,
+            mask=mask[mask][None],
+            special=~mask[mask][None],
+            cls=torch.zeros(1, dtype=torch.long),
+            reads=Reading(lambda states: states[:, 0], layers[-1]),
+        )
+        np.testing.assert_allclose(POOLINGS[key](whole)[row], POOLINGS[key](alone)[0], atol=1e-5)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -95,17 +120,55 @@ def test_concat_takes_the_last_four_layers_without_the_embeddings(layers: int, e
     assert pooled[0].tolist() == [value for value in expected for _ in range(4)]
 
 
-@pytest.mark.parametrize("key", list(EXPECTED))
+@pytest.mark.parametrize(("layers", "expected"), [(1, 0), (3, 10), (4, 15), (6, 15)])
+def test_the_mean_of_the_last_four_layers_leaves_the_embeddings_out(layers: int, expected: int) -> None:
+    """Layer l is 10 (L - l) above the last one, whose three tokens are 0, 1 and 2."""
+    assert POOLINGS["mean_last4"](states("left", layers))[0].tolist() == pytest.approx([expected + 1] * 4)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_means_with_another_statistic_by_their_side(side: str) -> None:
+    given = random_states(side)
+    largest, deviation = POOLINGS["mean_max"](given).numpy(), POOLINGS["mean_std"](given).numpy()
+    for row, (hidden, mask) in enumerate(zip(given.hidden.numpy(), given.mask.numpy(), strict=True)):
+        tokens = hidden[mask]
+        np.testing.assert_allclose(largest[row], [*tokens.mean(axis=0), *tokens.max(axis=0)], atol=1e-5)
+        np.testing.assert_allclose(deviation[row], [*tokens.mean(axis=0), *tokens.std(axis=0)], atol=1e-5)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_generalised_mean_by_scipy(side: str) -> None:
+    """A negative value counts as nothing, as in the pooling of images, where there is none behind a ReLU."""
+    given = random_states(side)
+    pooled = POOLINGS["gem"](given).numpy()
+    for row, (hidden, mask) in enumerate(zip(given.hidden.numpy(), given.mask.numpy(), strict=True)):
+        expected = pmean(np.maximum(hidden[mask].astype(np.float64), 1e-6), 3, axis=0)
+        np.testing.assert_allclose(pooled[row], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("key", ["gem", "mean_std"])
+def test_slopes_are_finite_where_nothing_varies_or_all_is_negative(key: str) -> None:
+    plain = states("right")
+    hidden = torch.full_like(plain.hidden, -1).requires_grad_()
+    POOLINGS[key](plain.ending(hidden)).sum().backward()
+    assert hidden.grad is not None
+    assert hidden.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("key", list(POOLINGS))
 def test_what_stands_in_the_padding_is_never_read(key: str) -> None:
     plain = states("right")
     noisy = plain.layers[-1].masked_fill(~plain.mask[:, :, None], -5555.0)
     assert torch.equal(POOLINGS[key](plain), POOLINGS[key](plain.ending(noisy)))
 
 
-@pytest.mark.parametrize("key", list(EXPECTED))
+@pytest.mark.parametrize("key", list(POOLINGS))
 def test_every_pooling_works_on_the_embeddings_alone(key: str) -> None:
-    width = 4 * FLATTENED if key == "flatten" else 4
-    assert POOLINGS[key](states("right").upto(0)).shape == (2, width)
+    pooled = POOLINGS[key](states("right").upto(0))
+    assert pooled.shape[0] == 2
+    assert pooled.isfinite().all()
+    if not POOLINGS[key].spec.wide:
+        assert pooled.shape[1] == 4
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -149,14 +212,19 @@ def test_pooler_of_a_checkpoint_without_one_says_so() -> None:
         POOLINGS["pooler"](States(bare.layers, bare.mask, bare.special, bare.cls, bare.reads, None))
 
 
+def test_what_a_checkpoint_does_not_declare_is_said() -> None:
+    for silent in (None, lambda _states: None):
+        with pytest.raises(PoolscopeError, match="declares no pooling"):
+            POOLINGS["declared"](replace(states("right"), declared=silent))
+
+
 def test_every_pooling_explains_itself() -> None:
     for key, pooling in POOLINGS.items():
         assert pooling.spec.key == key
         assert pooling.spec.title.startswith(key)
         assert pooling.spec.summary.endswith(".")
-        assert pooling.spec.learned == (key in ("attention", "flatten"))
 
 
-@pytest.mark.parametrize("key", list(EXPECTED))
+@pytest.mark.parametrize("key", list(POOLINGS))
 def test_wide_poolings_say_so(key: str) -> None:
     assert (POOLINGS[key](states("right", 4)).shape[1] > 4) == POOLINGS[key].spec.wide

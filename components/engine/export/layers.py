@@ -29,7 +29,12 @@ ACTIVATIONS: Mapping[str, type[nn.Module]] = {
     for name, kind in vars(nn.modules.activation).items()
     if inspect.isclass(kind) and issubclass(kind, nn.Module)
 }
-PARTS = {"reads", "pooler_output", "query"}  # fields of States that no pooling of a head's own looks at
+PARTS = {
+    "reads",
+    "pooler_output",
+    "declared_output",
+    "query",
+}  # fields of States that no pooling of a head's own looks at
 
 
 @dataclass(frozen=True)

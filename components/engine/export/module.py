@@ -47,6 +47,7 @@ def module(examined: Examined) -> str:
     pooling = asked if asked != NATIVE else own.native or "first"
     source = pooling_source(pooling)
     needed = source.imports | {("torch", ""), ("torch", "Tensor"), ("torch", "nn")}
+    needed |= text.DECLARED if "declared_output" in source.fields else set()
     needed |= {("transformers", "AutoModel"), ("transformers", "AutoTokenizer")}
     summary = f'"""A classifier with the pooling {pooling}, ready for training."""'
     top = [summary, text.imports(needed), _constants(examined, source.fields)]
@@ -79,6 +80,8 @@ def _init(examined: Examined, own: OwnLayers, fields: Sequence[str]) -> str:
     if "query" in fields:
         width = examined.states.hidden.shape[2]
         lines.append(f"{INDENT}self.query = nn.Parameter(torch.zeros({width}))  # starts as the mean")
+    if "declared_output" in fields:
+        lines.append(text.declared(spec, f"{INDENT}self.steps", "checkpoint", "revision"))
     lines.append(text.comment(_remark(examined, own), INDENT))
     if examined.probe is not None:
         lines.append(f"{INDENT}self.head = nn.Linear({examined.probe.weight.shape[1]}, labels)")
@@ -114,10 +117,14 @@ def _forward(examined: Examined, own: OwnLayers, pooling: str, fields: Sequence[
         "special": "special_tokens_mask.bool()",
         "cls": _cls(examined, own),
         "pooler_output": "output.pooler_output",
+        "declared_output": 'self.steps(features)["sentence_embedding"]',
         "query": "self.query",
     }
-    looks = {"hidden", "layers"} & {*fields}
+    looks = {"hidden", "layers", "declared_output"} & {*fields}
     hidden = [f"{INDENT}hidden = output.last_hidden_state  # (B, T, D)"] if looks else []
+    if "declared_output" in fields:
+        states["declared_output"] += text.kept(examined)
+        hidden.append(f'{INDENT}features = {{"token_embeddings": hidden, "attention_mask": attention_mask}}')
     lines = [
         text.spread("    def forward(", arguments, ") -> dict[str, Tensor]:"),
         f'{INDENT}"""(B, T) token ids and mask -> (B, K) logits and, with labels, the loss."""',

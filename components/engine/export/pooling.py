@@ -26,6 +26,7 @@ FIELDS = {  # of States: type, and what it is
     "cls": ("Tensor", "(B,) index of the token in [CLS]'s place"),
     "reads": ("SimpleNamespace", "share: (B, T) what the own head reads of each token, sums to 1"),
     "pooler_output": ("Tensor", "(B, D) what the checkpoint's own pooler gives"),
+    "declared_output": ("Tensor", "(B, D') what the checkpoint's modules.json makes of the hidden states"),
     "query": ("Tensor", "(D,) what tokens are compared with, learned"),
 }
 TYPES = {

@@ -28,7 +28,8 @@ for label, probability in zip(LABELS, probabilities.tolist(), strict=True):
 def program(examined: Examined) -> str:
     """Python that prints the probabilities of the query, one line for each label, with seven digits."""
     own = examined.probe is None
-    whole = own and not swaps(examined.backbone, examined.query.pooling)  # the model as it is
+    swapped = examined.lower or swaps(examined.backbone, examined.query.pooling)
+    whole = own and not swapped  # the model as it is
     if text.unfit(examined) and not whole:
         return f"{text.unfit(examined)}\n"
     needed: set[text.Import] = {("torch", ""), *(("transformers", name) for name in AUTO)}
@@ -37,6 +38,7 @@ def program(examined: Examined) -> str:
     source = None if whole else pooling_source(examined.query.pooling)
     if source is not None:
         needed |= source.imports
+        needed |= text.DECLARED if "declared_output" in source.fields else set()
     top = "\n\n".join([f'"""{_summary(examined)}"""', text.imports(needed), _constants(examined)])
     steps = "\n\n".join(_steps(examined, source))
     return text.file([top, *source.code, steps] if source else [f"{top}\n\n{steps}"])
@@ -118,14 +120,24 @@ def _pooling(examined: Examined, fields: tuple[str, ...]) -> str:
     """From the inputs to the pooled vector."""
     below = "layers" in fields
     output = f"model.base_model(**inputs{', output_hidden_states=True' if below else ''})"
-    looks = below or "hidden" in fields
+    declared = "declared_output" in fields
+    looks = below or declared or "hidden" in fields
     lines = [
         f"output = {output}  # all but the head",
         *(["hidden = output[0]  # (1, T, D), what the head receives"] if looks else []),
+        *(_declared(examined) if declared else []),
         text.spread("states = States(", [line for field in fields for line in FIELDS[field](examined)]),
         f"vector = {examined.query.pooling}(states)  # (1, D)",
     ]
     return "\n".join(lines)
+
+
+def _declared(examined: Examined) -> Iterator[str]:
+    """What the checkpoint's modules.json makes of the hidden states, by sentence-transformers itself."""
+    mask = 'inputs.get("attention_mask", torch.ones_like(inputs["input_ids"]))'
+    yield text.declared(examined.backbone.spec, "steps")
+    yield f'features = {{"token_embeddings": hidden, "attention_mask": {mask}}}'
+    yield f'declared_output = steps(features)["sentence_embedding"]{text.kept(examined)}'
 
 
 def _swap(examined: Examined) -> str:
@@ -194,6 +206,7 @@ FIELDS: Mapping[str, Callable[[Examined], list[str]]] = {  # arguments of States
     "cls": _cls,
     "reads": _reads,
     "pooler_output": lambda _examined: ["pooler_output=output.pooler_output,"],
+    "declared_output": lambda _examined: ["declared_output=declared_output,"],
     "query": lambda examined: [f"query=probes[{_place(examined, 'query')}].float(),"],
 }
 

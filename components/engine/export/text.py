@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from components.declaration import Cut
 from components.engine.examine import Examined
 from components.settings import ASSETS
 from components.types import BackboneSpec
@@ -14,6 +15,7 @@ from components.types import BackboneSpec
 WIDTH = 100  # of a line, in characters
 ROOT = ASSETS.parent
 SAFELY = ("trust_remote_code=False", "use_safetensors=True", "dtype=torch.float32")  # to load weights
+DECLARED = {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}  # what `declared` needs
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
 
 
@@ -108,6 +110,8 @@ def _indent(line: str) -> str:
 
 def unfit(examined: Examined) -> str:
     """A comment that says why no short program can pool the hidden states; "" where one can."""
+    if examined.lower:
+        return comment("A layer below the last is pooled. There is no short program for this.")
     reason = ""
     if not examined.backbone.per_token:
         reason = "the states that its head receives stay inside of the model, and stand for no single token"
@@ -117,6 +121,34 @@ def unfit(examined: Examined) -> str:
         return ""
     name = examined.backbone.architecture
     return comment(f"{name} has no body that runs by itself: {reason}. There is no short program for this.")
+
+
+def declared(
+    spec: BackboneSpec, target: str, checkpoint: str = "CHECKPOINT", pinned: str = "REVISION"
+) -> str:
+    """Lines that load the steps behind the transformer that a checkpoint declares into ``target``."""
+    indent = _indent(target)
+    return "\n".join(
+        [
+            call(
+                f"{indent}modules = SentenceTransformer(",
+                [
+                    checkpoint,
+                    *revision(spec, pinned),
+                    'device="cpu"',
+                    'model_kwargs={"dtype": torch.float32}',
+                ],
+            ),
+            f"{target} = nn.Sequential(*list(modules)[1:])  # all that is declared behind the transformer",
+        ]
+    )
+
+
+def kept(examined: Examined) -> str:
+    """What takes the numbers that ``encode`` keeps of a declared vector, as source; "" where all are kept."""
+    declared = examined.backbone.declared
+    cuts = [step.size for step in declared.says.steps if isinstance(step, Cut)] if declared else []
+    return f"[:, :{cuts[0]}]" if cuts else ""
 
 
 def layers_name(examined: Examined) -> str:

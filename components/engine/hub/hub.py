@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Generator
 
 from components.engine.checkpoint_files import CONFIG, read_object
-from components.engine.hub.cache import newest_commit, snapshot, snapshot_folder
+from components.engine.hub.cache import folder, newest_commit, snapshot, snapshot_folder
 from components.engine.hub.downloads import Downloads
 from components.engine.hub.fit import Classifies, check_config, classifies
 from components.engine.hub.ids import checked_id
@@ -61,7 +61,7 @@ class Hub:
 
     def fetch(self, spec: BackboneSpec) -> Generator[Progress]:
         """Bring a model here; ends at once where it is. See `Downloads.fetch`."""
-        if snapshot(spec.location, spec.revision or ""):
+        if folder(spec):
             return
         found = self._recall(spec.key)
         known = found[1] if found and found[0].revision == spec.revision else None

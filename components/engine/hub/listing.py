@@ -14,10 +14,12 @@ from components.engine.checkpoint_files import (
     CONFIG,
     INDEX,
     LARGEST,
+    MODULES,
     TOKENIZER_CONFIG,
     TOKENIZER_FILES,
     WEIGHTS,
     JsonObject,
+    module_files,
     parse_object,
     weight_files,
 )
@@ -108,7 +110,11 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies = c
     check_config(model, config, known)  # may have to wait for transformers, which is no fault of the hub
     check_vocabulary(model, there)
     check_tokenizer_config(model, tokenizer)
-    needed = (*weights, *(name for name in TOKENIZER_FILES if name in there), CONFIG)
+    declaring: tuple[str, ...] = ()
+    if MODULES in there:
+        said = small(hf_hub_url(model, MODULES, revision=commit), model, SETTINGS, until)
+        declaring = (MODULES, *module_files(said, there))
+    needed = (*weights, *(name for name in TOKENIZER_FILES if name in there), *declaring, CONFIG)
     files = tuple(_file(model, there[name]) for name in needed)
     found = Listing(model, commit, files, _licence(answer.card or {}), answer.private)
     if found.size > largest:

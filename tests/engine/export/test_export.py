@@ -18,8 +18,9 @@ from components.engine.examine import Examined, examine
 from components.engine.export.module import module
 from components.engine.export.program import program
 from components.engine.loading import load
-from components.engine.pooling import POOLINGS
+from components.engine.pooling import POOLINGS, States
 from components.engine.probes import Probe, write_probes
+from components.engine.reads import Reading
 from components.settings import Settings
 from components.types import Analysis, Query
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, load_plain
@@ -37,9 +38,9 @@ HEADS = {  # the linear layers of each family's own head, as its code has them
     "xlnet": ("sequence_summary.summary", "logits_proj"),
     "gpt2": ("score",),
 }
-WIDTHS = {"flatten": 64 * 128, "concat_last4_cls": 3 * 128}  # of backbones with three layers
-SWAPS = [key for key in POOLINGS if key not in ("native", "pooler", "attention", *WIDTHS)]
-ANYWHERE = [key for key in POOLINGS if key != "pooler"]  # for checkpoints of any kind
+WIDE = [key for key, pooling in POOLINGS.items() if pooling.spec.wide]
+SWAPS = [key for key in POOLINGS if key not in ("native", "pooler", "declared", "attention", *WIDE)]
+ANYWHERE = [key for key in POOLINGS if key not in ("pooler", "declared")]  # for checkpoints of any kind
 TINY = ("regression", "several", "headless", "reshaped")  # made on the spot
 RUNNER = """
 import contextlib, importlib.util, io, json, pathlib, runpy, sys
@@ -94,7 +95,7 @@ BUNDLED = {
 PROGRAMS = {**OWN, **PROBED, **BUNDLED}
 MODULES = {
     **{f"module {key}": swap(key, "native") for key in (*FAMILIES, *TINY)},
-    **{f"module gpt2 probe {key}": probe("gpt2-sentiment", key) for key in ("native", "attention", *WIDTHS)},
+    **{f"module gpt2 probe {key}": probe("gpt2-sentiment", key) for key in ("native", "attention", *WIDE)},
     **{f"module xlnet probe {key}": probe("xlnet-sentiment", key) for key in ("native", "cls")},
     "module special": swap("xlnet-sentiment", "mean_content", *INPUTS[3]),
     "module layers": swap("gpt2-sentiment", "first_last_avg"),
@@ -104,14 +105,20 @@ QUERIES = {**PROGRAMS, **MODULES}
 
 
 def random_probes() -> dict[tuple[str, str], Probe]:
+    """For backbones of three layers, 128 wide."""
+    hidden = torch.zeros(1, 2, 128)
+    mask, one = torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, dtype=torch.long)
+    reads = Reading(lambda states: states[:, 0], hidden)
+    states = States((hidden,) * 4, mask, ~mask, one, reads, lambda given: given[:, 0], hidden[0, 0])
     draw = np.random.default_rng(0).normal
     return {
         ("sentiment", key): Probe(
-            weight=draw(size=(2, WIDTHS.get(key, 128)), scale=0.1).astype(np.float32),
+            weight=draw(size=(2, pooling(states).shape[1]), scale=0.1).astype(np.float32),
             bias=draw(size=2).astype(np.float32),
             query=draw(size=128).astype(np.float32) if key == "attention" else None,
         )
-        for key in POOLINGS
+        for key, pooling in POOLINGS.items()
+        if key != "declared"
     }
 
 

@@ -63,6 +63,34 @@ def test_only_what_is_read_is_listed(model: Path) -> None:
     assert names == {*NEEDED, "vocab.txt"}
 
 
+def test_what_sentence_transformers_reads_is_listed_but_no_pickle_and_nothing_elsewhere(model: Path) -> None:
+    named = ["", "1_Pooling", "2_Dense", "../outside", "/etc", "a/b", 3]
+    (model / "modules.json").write_text(json.dumps([{"type": "x", "path": path} for path in named]))
+    wanted = (
+        "modules.json",
+        "sentence_bert_config.json",
+        "config_sentence_transformers.json",
+        "1_Pooling/config.json",
+        "2_Dense/config.json",
+        "2_Dense/model.safetensors",
+    )
+    for other in (*wanted[1:], "2_Dense/pytorch_model.bin", "a/b/config.json", "3_Dense/config.json"):
+        (model / other).parent.mkdir(exist_ok=True, parents=True)
+        (model / other).write_bytes(b"other")
+    found = listed(MODEL, None, LIMIT).files
+    assert {file.name for file in found} == {*NEEDED, *wanted}
+    assert found[-1].name == "config.json"
+    assert found[-1].size == (model / "config.json").stat().st_size
+
+
+@pytest.mark.parametrize("listing", ["{", "{}", "[[], 1]", "[" * 100_000])
+def test_a_list_of_modules_that_is_none_brings_nothing(model: Path, listing: str) -> None:
+    (model / "modules.json").write_text(listing)
+    (model / "1_Pooling").mkdir()
+    (model / "1_Pooling" / "config.json").write_text("{}")
+    assert {file.name for file in listed(MODEL, None, LIMIT).files} == {*NEEDED, "modules.json"}
+
+
 def test_a_checkpoint_in_parts(model: Path) -> None:
     parts = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
     (model / "model.safetensors").rename(model / parts[0])
