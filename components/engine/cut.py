@@ -47,10 +47,16 @@ class Pass:
         return replace(self, hidden=self.hidden[more:], left_out=self.left_out + more)
 
 
+@torch.no_grad()
 def run(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
     """A plain forward pass that keeps what passes ``cut``, and what ``others`` hand out."""
+    return with_slopes(model, cut, inputs, *others)
+
+
+def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others: nn.Module) -> Pass:
+    """The same, from which torch can go back."""
     handed: dict[nn.Module, Any] = {}
-    with ExitStack() as hooks, torch.no_grad():
+    with ExitStack() as hooks:
         for module in (cut, *others):
             hook = module.register_forward_hook(lambda one, _args, output: handed.update({one: output}))
             hooks.callback(hook.remove)
@@ -78,7 +84,7 @@ def with_exchanged(
     model: PreTrainedModel, module: nn.Module, kept: Pass, tensors: tuple[Tensor, Tensor], answer: Answer
 ) -> Tensor:
     """The ``answer`` if ``module`` hands out the second of two ``tensors`` wherever the first stood."""
-    with _answering(module, _exchange(kept.handed[module], *tensors)):
+    with answering(module, _exchange(kept.handed[module], *tensors)):
         return answer(model, kept.inputs)
 
 
@@ -220,7 +226,7 @@ def _exchange(handed: Any, old: Tensor, new: Tensor) -> Any:
 
 
 @contextmanager
-def _answering(module: nn.Module, answer: Any) -> Iterator[None]:
+def answering(module: nn.Module, answer: Any) -> Iterator[None]:
     """Within, calling ``module`` computes nothing and gives ``answer``."""
     module.forward = lambda *_args, **_kwargs: answer
     try:

@@ -15,9 +15,9 @@ from components.engine.probes import Probe
 from components.engine.reads import Head, Pooled, Reading
 from components.errors import PoolscopeError
 from components.texts import Named, Sentence
-from components.types import SWAP, Floats, ProblemType, Query
+from components.types import SWAP, SWAP_LAYER, Floats, ProblemType, Query
 
-NATIVE, POOLER = "native", "pooler"
+NATIVE, POOLER, DECLARED = "native", "pooler", "declared"
 CLS = "[CLS]"  # whatever the vocabulary calls it
 
 
@@ -91,12 +91,15 @@ class Outputs:
 
 def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) -> Outputs:
     """The checkpoint's own head behind the query's pooling; PoolscopeError if that is too wide for it."""
-    method = POOLINGS[query.pooling]
+    method, own = POOLINGS[query.pooling], own_head(backbone, kept)
     vector, logits, reading = method(states), kept.logits, states.reads
     if swaps(backbone, query.pooling):
         _check_width(query, vector, states)
         taken = pooled(method, states)
-        reading = states.reads.by(swapped_head(own_head(backbone, kept), taken), taken)
+        reading = states.reads.by(swapped_head(own, taken), states.hidden, taken)
+        logits = reading.logits
+    elif len(states.layers) < len(kept.hidden):  # its own vector, made of a lower layer
+        reading = states.reads.by(own, states.hidden)
         logits = reading.logits
     return Outputs(
         vector=vector,
@@ -106,7 +109,7 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
         problem_type=backbone.problem_type,
         trained=backbone.head_trained,
         body_trained=backbone.body_trained,
-        warnings=tuple(_warnings(backbone, query, vector, states)),
+        warnings=tuple(_warnings(backbone, kept, query, vector, states)),
     )
 
 
@@ -116,7 +119,7 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
     Nor of random weights in the body: it was trained on what just these give.
     """
     method = POOLINGS[query.pooling]
-    reading = states.reads.by(probe_head(probe, method, states), pooled(method, states))
+    reading = states.reads.by(probe_head(probe, method, states), states.hidden, pooled(method, states))
     return Outputs(
         vector=method(states),
         logits=reading.logits,
@@ -135,7 +138,7 @@ def _check_width(query: Query, vector: Tensor, states: States) -> None:
         raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
 
 
-def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) -> list[Sentence]:
+def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
     """What a visitor must know to read the own head's outputs rightly."""
     warnings = []
     known = backbone.provenance
@@ -144,11 +147,16 @@ def _warnings(backbone: Backbone, query: Query, vector: Tensor, states: States) 
             warnings.append(Sentence(f"warnings.{key}", names=names))
     if known.constant and backbone.head_trained and backbone.body_trained:
         warnings.append(Sentence("warnings.constant", names=known.constant))
-    if swaps(backbone, query.pooling):
+    given, layer, last = POOLINGS[query.pooling].spec, len(states.layers) - 1, len(kept.hidden) - 1
+    title = Named(given.title, f"pooling.{given.key}.title")
+    if layer < last:
+        said = {"pooling": title, "layer": layer, "last": last}
+        warnings.append(Sentence(SWAP_LAYER, own=_learned_on(states), **said))
+        if backbone.final_norm is not None:
+            warnings.append(Sentence("warnings.normed", layer=layer, norm=backbone.final_norm_path))
+    elif swaps(backbone, query.pooling):
         native = POOLINGS[NATIVE](states)
         if vector.shape != native.shape or not torch.allclose(vector, native, atol=1e-6):
-            given = POOLINGS[query.pooling].spec
-            title = Named(given.title, f"pooling.{given.key}.title")
             warnings.append(Sentence(SWAP, own=_learned_on(states), pooling=title))
     texts = backbone.spec.texts
     if texts == 1 and query.text_pair:

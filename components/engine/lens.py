@@ -18,6 +18,7 @@ from components.engine.backbone import Backbone
 from components.engine.cut import Pass, replay
 from components.engine.examine import Examined
 from components.engine.heads import (
+    DECLARED,
     POOLER,
     linear,
     own_head,
@@ -105,7 +106,10 @@ def pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer)
 
 
 def _on_vectors(examined: Examined) -> Head:
-    """The head on single vectors: (N, D) -> (N, K). Behind a pooler, it takes what that makes of each."""
+    """The head on single vectors: (N, D) -> (N, K).
+
+    Behind a pooler, or what the checkpoint declares, it takes what that makes of each.
+    """
     backbone, kept, query = examined.backbone, examined.kept, examined.query
     read = examined.states.reads.positions[0].nonzero()[:, 0].tolist()
     head: Head
@@ -113,6 +117,9 @@ def _on_vectors(examined: Examined) -> Head:
         head = pointed(backbone, kept, read, partial(_replayed, backbone))
     else:
         head = linear(examined.probe)
+    if query.pooling == DECLARED and backbone.declared is not None:
+        declared = backbone.declared
+        return lambda vectors: head(declared.alone(vectors))
     direct = examined.probe is None and not swaps(backbone, query.pooling)
     if direct or query.pooling != POOLER or backbone.pooler is None:
         return head
@@ -136,7 +143,9 @@ def _behind_pooling(examined: Examined, states: States) -> Head:
 
 
 def _check_widths(examined: Examined) -> None:
-    """PoolscopeError where a vector of one layer cannot stand for that of the last."""
+    """PoolscopeError where a vector of one layer cannot stand for that of the last, which is pooled."""
+    if examined.lower:
+        raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.lens_layer")
     pooling, width = examined.query.pooling, examined.states.hidden.shape[2]
     if any(layer.shape[2] != width for layer in examined.kept.hidden):
         raise PoolscopeError("pooling", pooling, "errors.widths")

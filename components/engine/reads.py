@@ -44,9 +44,9 @@ class Reading:
         self._noisy = hidden if isinstance(hidden, Noisy) else Noisy(hidden)
         self._head, self._hidden, self._pooled = head, self._noisy.hidden, pooled
 
-    def by(self, head: Head, pooled: Pooled) -> Reading:
-        """What another head reads of the same hidden states."""
-        return Reading(head, self._noisy, pooled)
+    def by(self, head: Head, hidden: Tensor, pooled: Pooled | None = None) -> Reading:
+        """What another head reads of ``hidden`` (B, T, D), these or those of another layer."""
+        return Reading(head, self._noisy if hidden is self._hidden else hidden, pooled)
 
     @property
     def head(self) -> Head:

@@ -11,9 +11,11 @@ from torch import Tensor
 from components.engine.backbone import Backbone
 from components.engine.cut import Pass
 from components.engine.encoding import encode_batch
-from components.engine.heads import own_head
+from components.engine.heads import DECLARED, own_head
 from components.engine.pooling import States
 from components.engine.reads import Reading
+from components.engine.safety.refusal import RefusalError
+from components.errors import PoolscopeError
 
 
 def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> States:
@@ -32,7 +34,16 @@ def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> S
         instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
         cls = torch.where(cls < 0, instead, cls)
     pooler = None if backbone.pooler is None else partial(backbone.pooler, kept)
-    return States(kept.hidden, mask, special, cls, reading, pooler)
+    declared = partial(_declared, backbone)
+    return States(kept.hidden, mask, special, cls, reading, pooler, declared=declared)
+
+
+def _declared(backbone: Backbone, states: States) -> Tensor | None:
+    """The vectors (B, D') that the checkpoint's files declare, None where they declare none."""
+    try:
+        return None if backbone.declared is None else backbone.declared(states)
+    except RefusalError as refusal:
+        raise PoolscopeError("pooling", DECLARED, "errors.declared", reason=refusal.sentence) from refusal
 
 
 def alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:

@@ -1,0 +1,243 @@
+"""Several answers to "which token matters", side by side: a column of bars each, tokens from the top down."""
+
+from __future__ import annotations
+
+from html import escape
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from components.exhibits.control import State
+from components.exhibits.draw.figure import Figure, Trace
+from components.exhibits.draw.labels import shorten, visible, width, word
+from components.exhibits.draw.style import (
+    BRACKET,
+    OTHER,
+    ZERO_LINE,
+    axis,
+    layout,
+    row_axis,
+    row_brackets,
+    tick_texts,
+    tick_width,
+    token_colours,
+)
+from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, legend_html
+from components.exhibits.importance.methods import Method, Methods
+from components.exhibits.tables import data_frame
+from components.exhibits.view import View, asked_line, number, reference_name, yes_or_no
+from components.importance import Importance
+from components.texts import Sentence, Texts
+
+ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many
+MANY = 30  # rows
+TOP = 66  # pixels, for three lines above each column
+COLUMN = 96  # pixels below which a column is too narrow for its name
+WIDEST = 14  # narrow characters of a line of a name
+FIRST = 3  # tokens whose rank stands beside their bar
+PALE = 0.35  # opacity of the other bars
+GAP = 0.12  # between columns, as a part of one
+ROOM = 0.2  # beside the longest bar, for its rank
+FAR = 0.5  # an axis starts at 0 where the smallest value is below this part of the largest
+
+
+def bars(given: Importance | Sentence, _: State, say: Texts) -> Shown:
+    """Every answer there is, in the order of the tokens, with the ranks of the first three."""
+    if isinstance(given, Sentence):
+        return Shown()
+    methods = Methods(given)
+    view = View(methods.analysis, methods.analysis.layers)
+    return Shown(
+        heading=_heading(methods, say),
+        words=_words(methods, say),
+        data=_data(methods, say),
+        figure=bars_figure(methods, view, say),
+        above=hint_html(say("matters.hint")),
+        legend=_legend(methods, view, say),
+        about=asked_line(methods.analysis, say),
+        least_width=_left(view) + COLUMN * len(methods.every),
+    )
+
+
+BARS = Exhibit("matters", bars, plotted=True, applies=lambda given: isinstance(given, Importance), width=3)
+
+
+def method_name(method: Method, methods: Methods, say: Texts) -> str:
+    """What a method is called, not escaped: "similarity to [CLS]" for example."""
+    view = View(methods.analysis, methods.analysis.layers)
+    reference = shorten(reference_name(view, say), 20)
+    return say(f"matters.name_{method.name}", reference=reference)
+
+
+def bars_figure(methods: Methods, view: View, say: Texts) -> Figure:
+    """A column for each method, all with the same rows: T tokens, the first on top."""
+    total, left = len(view.labels), _left(view)
+    places = range(len(methods.every))
+    frame = layout(
+        height=total * (ROW if total <= MANY else LOW_ROW) + TOP + 12,
+        margin={"l": left, "r": 14, "t": TOP, "b": 12},
+        yaxis=row_axis(tick_texts(view)),
+        **{f"xaxis{_number(place)}": _axis(methods, place) for place in places},
+        **row_brackets(view, say, left),
+    )
+    frame["annotations"] = [*frame["annotations"], *(_title(methods, place, say) for place in places)]
+    return Figure(data=[_bars(methods, view, place, say) for place in places], layout=frame)
+
+
+def _bars(methods: Methods, view: View, place: int, say: Texts) -> Trace:
+    """The bars of one method; all but the first three are pale."""
+    method = methods.every[place]
+    first = methods.ranked(method)[:FIRST]
+    total = range(len(view.labels))
+    name = escape(method_name(method, methods, say))
+    return Trace(
+        type="bar",
+        orientation="h",
+        xaxis=f"x{_number(place)}",
+        x=[None if isnan(value) else float(f"{value:.3g}") for value in method.values],
+        y0=0,
+        dy=1,
+        marker={
+            "color": [OTHER] * len(total) if methods.analysis.random else token_colours(view),
+            "opacity": [1 if index in first else PALE for index in total],
+        },
+        text=[f"<b>{first.index(index) + 1}</b>" if index in first else "" for index in total],
+        textposition="outside",
+        textangle=0,
+        cliponaxis=False,
+        hovertemplate=say("matters.hover", token="%{y}", name=name, value="%{x:.3g}") + "<extra></extra>",
+        width=0.74,
+    )
+
+
+def _axis(methods: Methods, place: int) -> dict[str, Any]:
+    """The axis of a column."""
+    values, last = methods.every[place].values, (place + 1 - GAP) / len(methods.every)
+    start, high = least(methods.every[place]), float(np.nanmax(values))
+    room = ROOM * ((max(high, 0.0) - start) or 1.0)
+    return axis(
+        domain=[_start(methods, place), round(last, 4)],
+        range=[start - (room if start < 0 else 0), max(high, 0.0) + room],
+        showticklabels=False,
+        **ZERO_LINE,
+    )
+
+
+def _start(methods: Methods, place: int) -> float:
+    """Where a column starts, as a part of the width."""
+    return round(place / len(methods.every), 4)
+
+
+def least(method: Method) -> float:
+    """Where the axis of a column starts: at 0 or below, or near the smallest value where all are alike."""
+    low, high = float(np.nanmin(method.values)), float(np.nanmax(method.values))
+    return round(low - ROOM * (high - low), 2) if 0 < FAR * high < low else min(0.0, low)
+
+
+def _title(methods: Methods, place: int, say: Texts) -> dict[str, Any]:
+    """What stands above a column: its method, and rho between that and erasure."""
+    method, others = methods.every[place], methods.others
+    lines = [f"<b>{escape(line)}</b>" for line in _lines(method_name(method, methods, say))]
+    last = say("matters.rho", rho=rho_text(methods, method)) if method in others else say("matters.yardstick")
+    return {
+        "xref": "paper",
+        "yref": "paper",
+        "x": _start(methods, place),
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "align": "left",
+        "text": "<br>".join([*lines, escape(last)]),
+        "showarrow": False,
+    }
+
+
+def _lines(name: str) -> list[str]:
+    """A name on as few lines as a narrow column has room for; it breaks at spaces."""
+    first, *words = name.split(" ")
+    lines = [first]
+    for one in words:
+        whole = f"{lines[-1]} {one}"
+        lines = [*lines[:-1], whole] if width(whole) <= WIDEST else [*lines, one]
+    return lines
+
+
+def rho_text(methods: Methods, method: Method) -> str:
+    """Rho between a method and erasure as a reader sees it; a dash where there is none."""
+    rho = methods.rho(method)
+    return "–" if rho is None else number(rho)
+
+
+def _number(place: int) -> str:
+    """The number of an axis, as plotly counts them."""
+    return str(place + 1) if place else ""
+
+
+def _left(view: View) -> int:
+    return tick_width(view.labels) + (BRACKET if view.is_pair else 0)
+
+
+def _heading(methods: Methods, say: Texts) -> str:
+    """How many of the answers name different tokens."""
+    if methods.analysis.random:
+        return say("matters.heading_random")
+    if len(methods.own) < 2:
+        return say("matters.heading_short")
+    firsts = [methods.ranked(method)[0] for method in methods.every]
+    found = {"count": len(firsts), "label": methods.label}
+    if len(set(firsts)) == 1:
+        return say("matters.heading_same", token=shorten(word(methods.labels[firsts[0]]), 24), **found)
+    return say("matters.heading", different=len(set(firsts)), **found)
+
+
+def _words(methods: Methods, say: Texts) -> str:
+    """The first three tokens of each method."""
+    parts = (
+        say(
+            "matters.first",
+            name=method_name(method, methods, say),
+            tokens=say.listed(methods.labels[index] for index in methods.ranked(method)[:FIRST]),
+        )
+        for method in methods.every
+    )
+    total = len(methods.labels)
+    return say("matters.description", total=total, ranks=say("list.semicolon").join(parts))
+
+
+def _data(methods: Methods, say: Texts) -> pd.DataFrame:
+    """T rows: index, token, whether the tokenizer added it, and the number of each method."""
+    special = [yes_or_no(bool(one), say) for one in methods.analysis.tokens.special]
+    columns = [(method_name(method, methods, say), np.asarray(method.values)) for method in methods.every]
+    return data_frame(
+        (
+            (say("table.index"), range(len(methods.labels))),
+            (say("table.token"), methods.labels),
+            (say("table.special"), special),
+            *columns,
+        )
+    )
+
+
+def _legend(methods: Methods, view: View, say: Texts) -> str:
+    """What the numbers, the colours and the third line mean, and how exact integrated gradients are."""
+    pair = (("first", "segment.first"), ("second", "segment.second"))
+    segments = pair if view.is_pair else (("first", "legend.text"),)
+    items = [f"<li><b>1 2 3</b> {escape(say('matters.ranks'))}</li>"]
+    if not methods.analysis.random:  # else all of it is grey
+        items += [key_html("read", say("legend.read"))] if methods.analysis.reads.positions.any() else []
+        items += [key_html(name, say(key)) for name, key in segments]
+    if methods.analysis.tokens.special.any():
+        items.append(key_html("special", say("matters.unranked")))
+    items.append(f"<li>{escape(say('matters.rho_means'))}</li>")
+    given = methods.importance
+    for method in methods.every:
+        if least(method) > 0:
+            start = say("matters.start", name=method_name(method, methods, say), start=number(least(method)))
+            items.append(f"<li>{escape(start)}</li>")
+    items.append(f"<li>{escape(say('matters.erased', eraser=visible(given.eraser)))}</li>")
+    if given.integrated is not None:
+        delta = f"{given.integrated.delta:.2g}".replace("-", "−")
+        items.append(f"<li>{escape(say('matters.delta', steps=given.integrated.steps, delta=delta))}</li>")
+    return legend_html(*items)

@@ -1,0 +1,97 @@
+"""The noun of importance: several things that are called the importance of a token, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.texts import Sentence
+from components.types import Analysis, Floats
+
+STEPS = 50  # points of the integral
+
+
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """The part of integrated gradients that some steps have, up to the one before ``stop``.
+
+    ``values``: (T,) summed over the width. ``change``: of the output from the baseline to the text.
+    """
+
+    values: Floats
+    change: float
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Integrated:
+    """Integrated gradients (Sundararajan et al. 2017) of the explained output, the same as captum's.
+
+    ``values``: (T,) summed over the width. ``delta``: by how much their sum differs from the change of the
+    output from the baseline to the text: captum's convergence delta. ``steps``: points of the integral.
+    """
+
+    values: Floats
+    delta: float
+    steps: int
+
+    @classmethod
+    def of(cls, parts: Sequence[Integral]) -> Integrated:
+        """All steps, of all their parts."""
+        values: Floats = np.sum([part.values for part in parts], axis=0)
+        return cls(values, float(values.sum()) - parts[-1].change, STEPS)
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """What is called the importance of each token for one output. T tokens, L layers, H heads of attention.
+
+    ``analysis``: the answer. ``label``: the index of the output that is explained, in ``analysis.labels``.
+    ``attention``: (L, H, T) from the token in the place of [CLS] to each, or None where the model gives none.
+    ``rollout``: (T,) the same, rolled out through the layers (Abnar and Zuidema 2020), or None.
+    ``gradient_x_input``: (T,) the output's gradient with respect to the token's embedding times it, summed
+    over the width. ``integrated``: integrated gradients, or None where they were not asked for.
+    ``erasure``: (T,) by how much the output's probability falls (regression: its value) when ``eraser`` takes
+    the token's place; NaN for tokens that the tokenizer added, where the model fails without one of them.
+    ``agreement``: Spearman's rho between each, by its name, and erasure over the tokens
+    of the text, without what the tokenizer added; None where one of them is the same for all.
+    ``warnings``: what could not be had, and why. Similarity to [CLS]: the last row of
+    ``analysis.similarity``.
+    """
+
+    analysis: Analysis
+    label: int
+    attention: Floats | None
+    rollout: Floats | None
+    gradient_x_input: Floats
+    integrated: Integrated | None
+    erasure: Floats
+    eraser: str
+    agreement: Mapping[str, float | None]
+    warnings: tuple[Sentence, ...]
+
+    def with_integral(self, parts: Sequence[Integral]) -> Importance:
+        """The same with integrated gradients, of all their parts."""
+        whole, own = Integrated.of(parts), ~self.analysis.tokens.special
+        rho = spearman(whole.values[own], self.erasure[own])
+        agreement = {**self.agreement, "integrated_gradients": rho}
+        return replace(self, integrated=whole, agreement=agreement)
+
+
+def spearman(one: Floats, other: Floats) -> float | None:
+    """Spearman's rank correlation; None where all of one are the same, or there are fewer than two."""
+    ranks = np.stack([_ranks(values) for values in (one, other)])
+    if ranks.shape[1] < 2 or (np.ptp(ranks, axis=1) == 0).any():
+        return None
+    return float(np.asarray(np.corrcoef(ranks))[0, 1])
+
+
+def _ranks(values: Floats) -> NDArray[np.floating[Any]]:
+    """The rank of each value from 1; equal ones share the middle of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle: NDArray[np.floating[Any]] = np.cumsum(counts) - (counts - 1) / 2
+    return middle[which]

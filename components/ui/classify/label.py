@@ -1,0 +1,76 @@
+"""The label to explain: one choice, with a menu at the lens and one beside what matters.
+
+It is one control, so that both speak of the same label, as do links and reports. A menu stands where its
+effect is seen: the lens is drawn anew of what came, what matters is asked for once somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from components.anatomy import Anatomy
+from components.exhibits.control import State
+from components.exhibits.draw.labels import visible
+from components.exhibits.view import LABEL
+from components.lens import Lens, Looked
+from components.texts import Texts
+from components.types import Analysis
+from components.ui.places import AT_ONCE, NOTHING, Given, Updates
+
+if TYPE_CHECKING:
+    from components.ui.classify.tab import Classify
+
+
+def offered(analysis: Analysis, state: State, say: Texts, possible: bool = True) -> Any:
+    """A menu of the labels of an answer, as ``state`` chooses; it is hidden where there is no choice."""
+    first, *_ = analysis.predicted or analysis.labels
+    said = say("view.label_said", label=visible(first))
+    chosen = LABEL.of(state)
+    return gr.update(
+        choices=[(said, ""), *((visible(one), one) for one in analysis.labels)],
+        value=chosen if chosen in analysis.labels else "",
+        visible=possible and len(analysis.labels) > 1,
+    )
+
+
+def awaited(state: State) -> Any:
+    """The menu while there is no answer: the next one is looked at as ``state`` says."""
+    chosen = LABEL.of(state)
+    return gr.update(choices=[("", ""), (visible(chosen), chosen)], value=chosen)
+
+
+def at_lens(anatomy: Anatomy, state: State, say: Texts) -> Any:
+    """The menu at the lens of an answer; hidden where its head cannot be pointed at anything else."""
+    return offered(anatomy.analysis, state, say, isinstance(anatomy.lens, Lens))
+
+
+def looked(anatomy: Anatomy) -> Looked | None:
+    """What is kept of a head taken apart, to draw its lens anew; None where it has none."""
+    return Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
+
+
+def connect_label(tab: Classify) -> None:
+    """A choice in one menu is set in the other, too, and the lens is drawn of what came."""
+    answer = tab.answer
+    lens, matters = answer.lens_label, answer.importance.controls[LABEL]
+    drawn = [part for place in answer.at_label for part in place.parts]
+    for menu, other in ((lens, matters), (matters, lens)):
+        menu.blur(  # with each choice a menu loses the focus once, and says "input" twice
+            partial(choose, tab, menu, other),
+            inputs={answer.pointed, menu, other},
+            outputs=[other, *drawn],
+            trigger_mode="always_last",
+            **AT_ONCE,
+        )
+
+
+def choose(tab: Classify, menu: Any, other: Any, given: Given) -> Updates:
+    """Look at the label that is chosen in a ``menu``; nothing where it is the one that is looked at."""
+    pointed: Looked | None = given[tab.answer.pointed]
+    if pointed is None or given[menu] == given[other]:
+        return NOTHING
+    state = {LABEL.key: given[menu]}
+    return {other: LABEL.of(state), **tab.answer.show_label(pointed, state)}
