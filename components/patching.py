@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from components.texts import Sentence
 from components.types import Analysis, Floats, Ints
@@ -19,6 +21,8 @@ class Patched:
     texts have different numbers of tokens. ``shares``: (L + 1, P) the part of the change from the first
     logits to the second that each patch makes: 0 for none of it, 1 for all of it. ``warnings``: what was
     left alone.
+
+    The one of some layers alone has (n, P, K), (n, K) and (n, P): see `ended`.
     """
 
     first: Analysis
@@ -28,3 +32,25 @@ class Patched:
     whole: Floats | None
     shares: Floats
     warnings: tuple[Sentence, ...]
+
+    @property
+    def ended(self) -> int:
+        """Up to which layer it is there, that one not included: L + 1 where it is whole."""
+        return len(self.logits)
+
+    @property
+    def layers(self) -> int:
+        """How many layers it has when it is whole: L + 1."""
+        return self.first.layers + 1
+
+    def followed_by(self, other: Patched) -> Patched:
+        """With the layers that come next."""
+        whole = (
+            None if self.whole is None or other.whole is None else np.concatenate((self.whole, other.whole))
+        )
+        return replace(
+            self,
+            logits=np.concatenate((self.logits, other.logits)),
+            whole=whole,
+            shares=np.concatenate((self.shares, other.shares)),
+        )

@@ -6,24 +6,24 @@ patching, as in causal mediation analysis (Vig et al. 2020) and causal tracing (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from components.engine.again import said
 from components.engine.analysis import analyse
 from components.engine.backbone import Backbone
-from components.engine.cut import Pass, replay
-from components.engine.entries import Entry, entered
+from components.engine.cut import Pass, replay, run
+from components.engine.entries import Entry, started
 from components.engine.examine import Examined
-from components.engine.heads import own_head, pooled, probe_head, swapped_head, swaps
-from components.engine.pooling import POOLINGS
-from components.engine.reads import Reading
 from components.engine.repeatable import repeatable
-from components.engine.states import states_of
 from components.errors import PoolscopeError
 from components.patching import Patched
 from components.texts import Sentence
@@ -53,9 +53,11 @@ class Patch:
 
 
 @torch.no_grad()
-def trace(first: Examined, second: Examined) -> Patched:
+def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
     """What each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
 
+    What lies above the layer that is pooled carries nothing. From layer ``begin`` on, as many layers as are
+    begun within so many ``seconds``, one at least.
     PoolscopeError where both texts are answered alike, or where what lies above a layer does not start from
     its hidden states alone.
     """
@@ -68,12 +70,20 @@ def trace(first: Examined, second: Examined) -> Patched:
     mine, theirs = torch.from_numpy(pairs).T
     where = torch.zeros(len(pairs), total, dtype=torch.bool)
     where[torch.arange(len(pairs)), mine] = True
-    logits, whole = [], []
-    for layer, other in enumerate(second.kept.hidden):
-        logits.append(_logits(first, layer, entries, Patch(where, other[0, theirs][:, None])))
+    start, until = _start(first, entries), time.monotonic() + seconds
+    logits: list[Tensor] = []
+    whole: list[Tensor] = []
+    for layer, other in enumerate(second.kept.hidden[begin:], begin):
+        if logits and time.monotonic() > until:
+            break
+        if layer >= len(first.states.layers):  # above the one that is pooled: nothing gets there
+            logits.append(before.expand(len(pairs), -1))
+            whole += [before[None]] if other.shape[1] == total else []
+            continue
+        logits.append(_logits(first, layer, start, Patch(where, other[0, theirs][:, None])))
         if other.shape[1] == total:
             everywhere = torch.ones(1, total, dtype=torch.bool)
-            whole.append(_logits(first, layer, entries, Patch(everywhere, other)))
+            whole.append(_logits(first, layer, start, Patch(everywhere, other)))
     return Patched(
         first=analyse(first),
         second=analyse(second),
@@ -83,6 +93,22 @@ def trace(first: Examined, second: Examined) -> Patched:
         shares=_shares(torch.stack(logits), before, after),
         warnings=_unpaired(first, second, pairs),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where passes of one input start: ``entries`` of its layers, and what modules below ``handed`` out."""
+
+    entries: tuple[Entry, ...]
+    handed: Mapping[nn.Module, Any]
+
+
+def _start(examined: Examined, entries: tuple[Entry, ...]) -> Start:
+    """Run one input once more, to keep what need not be computed again."""
+    backbone = examined.backbone
+    below = {module for entry in entries for module in entry.below}
+    with repeatable(backbone.model):
+        return Start(entries, run(backbone.model, backbone.cut, examined.kept.inputs, *below).handed)
 
 
 def paired(first: Examined, second: Examined) -> Ints:
@@ -129,17 +155,15 @@ def _entries(backbone: Backbone, layers: int) -> tuple[Entry, ...]:
     return tuple(kept)
 
 
-def _logits(examined: Examined, layer: int, entries: tuple[Entry, ...], patch: Patch) -> Tensor:
+def _logits(examined: Examined, layer: int, start: Start, patch: Patch) -> Tensor:
     """The logits (R, K) for each change of the hidden states after a layer."""
     alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
     most = 1 if alone else max(STATES // patch.where.shape[1], 1)
     parts = patch.parts(most)
-    return torch.cat([_said(examined, *_patched(examined, layer, entries, part)) for part in parts])
+    return torch.cat([said(examined, *_patched(examined, layer, start, part)) for part in parts])
 
 
-def _patched(
-    examined: Examined, layer: int, entries: tuple[Entry, ...], patch: Patch
-) -> tuple[Pass, tuple[Tensor, ...]]:
+def _patched(examined: Examined, layer: int, start: Start, patch: Patch) -> tuple[Pass, tuple[Tensor, ...]]:
     """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
 
     The last layer of the pass itself is what its head was handed.
@@ -148,32 +172,14 @@ def _patched(
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
     hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
     changed = patch.of(hidden[layer])
-    if layer == len(entries):  # the last: nothing but the head lies above
+    if layer == len(start.entries):  # the last: nothing but the head lies above
         wide = replace(kept, inputs=inputs)
         logits = replay(backbone.model, backbone.cut, wide, changed)
         return replace(wide, logits=logits), (*hidden[:-1], changed)
-    with repeatable(backbone.model), entered(entries[layer], lambda _own: changed):
+    entry = start.entries[layer]
+    with repeatable(backbone.model), started(entry, start.handed, rows, lambda _own: changed):
         above = backbone.run(inputs).upmost(len(hidden))
     return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
-
-
-def _said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
-    """What the head of ``examined`` says behind its pooling (R, K), of another pass."""
-    backbone, pooling = examined.backbone, examined.query.pooling
-    if examined.probe is None and not swaps(backbone, pooling):
-        return kept.logits
-    rows, own = len(hidden[-1]), own_head(backbone, kept)
-    special, cls = examined.states.special.expand(rows, -1), examined.states.cls.expand(rows)
-    states = replace(
-        states_of(backbone, kept, special, cls),
-        layers=hidden,
-        reads=Reading(own, hidden[-1]),
-        query=examined.states.query,
-    )
-    method = POOLINGS[pooling]
-    if examined.probe is not None:
-        return probe_head(examined.probe, method, states)(hidden[-1])
-    return swapped_head(own, pooled(method, states))(hidden[-1])
 
 
 def _shares(logits: Tensor, before: Tensor, after: Tensor) -> Floats:

@@ -1,5 +1,6 @@
 """What carries a change equals what transformers says by hand, with hooks on the families' own layers."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -7,9 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from components.engine import desk
 from components.engine.engine import Engine
 from components.errors import PoolscopeError
-from components.types import Query
+from components.patching import Patched
+from components.types import Progress, Query
+from tests.engine.test_lens import by_hand as replayed
+from tests.engine.test_lens import norm_of
 from tests.plain import KEYS, SPECS, load_plain
 
 TUNED = [key for key in KEYS if not key.endswith("-pretrained")]
@@ -28,6 +33,11 @@ LAYERS = {  # where the layers stand, as the families' own code has it
 
 def by_hand(key: str, texts: tuple[str, str], layer: int, change: Any) -> np.ndarray:
     """The logits (K,) when what the layer above takes, (1, T, D), is changed; above the last is the head."""
+    return run_by_hand(key, texts, layer, change).logits[0].numpy()
+
+
+def run_by_hand(key: str, texts: tuple[str, str], layer: int, change: Any) -> Any:
+    """All that transformers gives then."""
     plain = load_plain(SPECS[key].location)
     kind = plain.model.config.model_type
     blocks = plain.model.get_submodule(LAYERS[kind])
@@ -51,7 +61,7 @@ def by_hand(key: str, texts: tuple[str, str], layer: int, change: Any) -> np.nda
         else blocks[-1].register_forward_hook(after)
     )
     try:
-        return plain(*texts).logits[0].numpy()
+        return plain(*texts)
     finally:
         hook.remove()
 
@@ -96,6 +106,62 @@ def test_one_hidden_state_at_a_time(engine: Engine, key: str) -> None:
         np.testing.assert_allclose(patched.whole[layer], after, atol=1e-5)
     np.testing.assert_allclose(patched.first.logits, before, atol=1e-5)
     np.testing.assert_allclose(patched.second.logits, after, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["native", "mean"])
+@pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-sentiment", "xlnet-sentiment"])
+def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: str, pooling: str) -> None:
+    texts, other, pooled = ("the acting is good", ""), "the acting is bad", 2
+    query = Query(key, texts[0], pooling=pooling, pool_layer=pooled)
+    patched = engine.trace(query, other, "")
+
+    def said(states: torch.Tensor) -> np.ndarray:
+        """What the head says where the layer that is pooled is these (T, D)."""
+        taken = norm_of(key)(states).detach()
+        given = taken if pooling == "native" else taken.mean(dim=0).expand_as(taken)
+        return replayed(key, *texts, lambda _own: given[None]).numpy()
+
+    own = load_plain(SPECS[key].location)(*texts).hidden_states[pooled][0]
+    for layer, states in enumerate(layers_by_hand(key, (other, ""))[: pooled + 1]):
+        for place, (mine, theirs) in enumerate(patched.pairs):
+
+            def change(own: torch.Tensor, mine: int = mine, state: Any = states[theirs]) -> torch.Tensor:
+                new = own.clone()
+                new[0, mine] = state
+                return new
+
+            if layer < pooled:
+                carried = run_by_hand(key, texts, layer, change).hidden_states[pooled][0]
+            else:
+                carried = change(own[None])[0]
+            np.testing.assert_allclose(patched.logits[layer, place], said(carried), atol=1e-5)
+    after = engine.analyze(replace(query, text=other)).logits
+    assert patched.whole is not None
+    np.testing.assert_allclose(patched.whole[: pooled + 1], [after] * (pooled + 1), atol=1e-5)
+    np.testing.assert_array_equal(patched.shares[pooled + 1 :], 0)
+    assert np.abs(patched.shares[pooled]).max() > 0.1
+
+
+def test_layers_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Query("bert-sentiment", "the acting is good"), "the acting is bad", ""
+    whole = engine.trace(*asked)
+    monkeypatch.setattr(desk, "PART", 0)
+    *steps, last = engine.trace_in_parts(*asked)
+    assert isinstance(last, Patched)
+    assert steps == [Progress(done, whole.layers) for done in range(1, whole.layers)]
+    for name in ("pairs", "logits", "whole", "shares"):
+        np.testing.assert_allclose(getattr(last, name), getattr(whole, name), atol=1e-6)
+
+
+def test_what_is_cancelled_is_not_run(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    monkeypatch.setattr(desk, "PART", 0)
+    run = engine._runner.run
+    monkeypatch.setattr(engine._runner, "run", lambda job: ran.append(job) or run(job))
+    steps = engine.trace_in_parts(Query("bert-sentiment", "the acting is good"), "the acting is bad", "")
+    next(steps)
+    steps.close()
+    assert len(ran) == 1
 
 
 @pytest.mark.parametrize("key", TUNED)

@@ -48,7 +48,7 @@ class Page:
 
     def __init__(self, analyst: Analyst) -> None:
         self.tab, self.arrival, self.events = built(lambda: _tab(analyst))
-        kept = {*self.tab.inputs, *self.tab.view, self.tab.calls}
+        kept = {*self.tab.inputs, *self.tab.view, self.tab.calls, self.tab.trace.texts}
         self.values: dict[Any, Any] = {part: part.value for part in kept}
 
     def copy(self) -> "Page":
@@ -60,6 +60,7 @@ class Page:
     def set(self, **values: Any) -> None:
         """Set controls by what they are called here: a link calls some of them otherwise."""
         names = {"text": "compare_text", "pair": "compare_pair", "head": "compare_head"}
+        names |= {"pool_layer": "compare_pool_layer"}
         names |= {"depth": "words_depth", "centred": "compare_centred"}
         parts = {one.control.key: one.part for one in self.tab.linked}
         self.values |= {parts[names.get(name, name)]: one for name, one in values.items()}
@@ -91,8 +92,17 @@ class Page:
         for updates in self.steps():
             left |= updates
         settled = self.tab.settle(self.values)
-        assert settled is NOTHING or set(settled) == set(self.tab.places.parts)
-        return left if settled is NOTHING else {**left, **settled}
+        drawn = set(self.tab.places.parts)
+        assert settled is NOTHING or drawn <= set(settled) <= {*drawn, *self.tab.trace.parts}
+        return left if settled is NOTHING else {**left, **self.take(settled)}
+
+    def trace(self) -> list[Updates]:
+        """What the page does when the trace is asked for."""
+        (event,) = (one for one in self.events if one.name == "trace_versions")
+        every: list[Updates] = list(event.fn({part: self.values[part] for part in event.inputs}))
+        for updates in every:
+            assert updates is NOTHING or set(updates) <= set(event.outputs)
+        return every
 
     def take(self, updates: dict[Any, Any]) -> dict[Any, Any]:
         for part, update in updates.items():

@@ -168,8 +168,13 @@ def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
     assert told in words(left[page.tab.status])
     assert "<img" not in left[page.tab.status]
     assert not left[page.tab.cancel]["interactive"]
-    assert set(left) == {page.tab.status, page.tab.cancel, *page.tab.places.parts}
-    assert {part: left[part] for part in page.tab.places.parts} == before
+    assert set(left) == {
+        page.tab.status,
+        page.tab.cancel,
+        *page.tab.places.parts,
+        *page.tab.trace.news,
+    }
+    assert {part: left[part] for part in before} == before
     assert page.values[page.tab.shown] is shown
 
 
@@ -251,6 +256,20 @@ def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for
         both = FakeAnalyst(kinds=(odd, replace(odd, spec=replace(odd.spec, key="c"))))
         assert fair_head(both, first_rows(both), "good", "") == "own"
         assert [spec.key for spec in rows] == ["a", "b"][: 1 + (odd.spec.task == "sentiment")]
+
+
+@pytest.mark.parametrize(
+    ("layer", "named"), [(-1, {}), (-2, {"Pooled layer": "last − 1"}), (1, {"Pooled layer": "1"})]
+)
+def test_every_combination_pools_the_layer_that_is_chosen(layer: int, named: dict[str, str]) -> None:
+    page = Page(FakeAnalyst())
+    page.set(pool_layer=layer, backbones=["first", "last"])
+    *_, _last = page.steps()
+    shown = page.values[page.tab.shown]
+    assert {cell.query.pool_layer for cell in shown.cells} == {layer}
+    state = {one.control.key: page.values[one.part] for one in page.tab.linked}
+    facts = page.tab.facts(shown, state)
+    assert {key: fact for key, fact in facts.items() if key == "Pooled layer"} == named
 
 
 def test_what_was_asked_stands_beside_what_is_shown() -> None:

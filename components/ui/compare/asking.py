@@ -12,14 +12,19 @@ import gradio as gr
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.control import State
+from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw.labels import visible
+from components.exhibits.view import MOST_LAYERS
 from components.menus import HEADS, Choices, load_examples
 from components.texts import Sentence, Texts
 from components.types import BackboneSpec, Compared, Query
 from components.ui.classify.question import to_query, to_text
-from components.ui.places import menu, text_box
+from components.ui.gradio_internals import CandidDropdown
+from components.ui.places import Updates, menu, text_box
 
+# Counted from the end in the menu: backbones differ in how many they have. A link may count from 0, too.
+LAYERS = (-1, -2, -3, -4)
+POOL_LAYER = Control("compare_pool_layer", Whole(-MOST_LAYERS, MOST_LAYERS), -1, "question.pool_layer")
 FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
 
@@ -33,7 +38,15 @@ class Asking:
     head: gr.Dropdown
     backbones: gr.Dropdown
     poolings: gr.Dropdown
+    pool_layer: gr.Dropdown
     start: gr.Button
+
+    def refreshed(self, analyst: Analyst) -> Updates:
+        """Updates that offer what there is now: a backbone may have come."""
+        return {
+            self.backbones: gr.update(choices=offered(analyst)),
+            self.poolings: gr.update(choices=offered_poolings(analyst)),
+        }
 
 
 def build_asking(analyst: Analyst, say: Texts) -> Asking:
@@ -41,7 +54,7 @@ def build_asking(analyst: Analyst, say: Texts) -> Asking:
     first = load_examples()[0]
     backbones, rows = offered(analyst), first_rows(analyst)
     fairest = fair_head(analyst, rows, first.text, first.text_pair)
-    poolings = [(visible(spec.key), spec.key) for spec in analyst.poolings()]
+    poolings = offered_poolings(analyst)
     with gr.Row(elem_id="compare-texts"):
         size: dict[str, int] = {"scale": 3, "min_width": 240}
         hints = say("question.text_hint"), say("question.pair_hint")
@@ -55,8 +68,37 @@ def build_asking(analyst: Analyst, say: Texts) -> Asking:
         asked = menu("compare-backbones", labels[0], backbones, chosen, scale=5, **several)
         columns = [key for key in FIRST_COLUMNS if key in dict(poolings).values()]
         pooled = menu("compare-poolings", labels[1], poolings, columns, scale=3, **several)
+        layer = CandidDropdown(
+            [(layer_name(layer, say), layer) for layer in LAYERS],
+            value=POOL_LAYER.default,
+            label=say("question.pool_layer"),
+            filterable=False,
+            elem_id="compare-pool-layer",
+            scale=1,
+            min_width=130,
+        )
         start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
-    return Asking(text, pair, head, asked, pooled, start)
+    return Asking(text, pair, head, asked, pooled, layer, start)
+
+
+def layer_name(layer: int, say: Texts) -> str:
+    """Which layer is pooled, as the menu calls it; one that counts from 0 by its number."""
+    if layer >= 0:
+        return str(layer)
+    return say("question.pool_last") if layer == -1 else say("compare.pool_below", count=-1 - layer)
+
+
+def facts_of(state: State, say: Texts) -> dict[str, str]:
+    """The texts that are compared, and the layer that is pooled if it is not the last, by name."""
+    texts = {
+        "question.text": state["compare_text"],
+        "question.pair": state["compare_pair"],
+        "edit.text": state["version_text"],
+        "edit.pair": state["version_pair"],
+    }
+    asked = {say(key): str(text) for key, text in texts.items() if str(text).strip()}
+    layer = POOL_LAYER.of(state)
+    return asked if layer == POOL_LAYER.default else {**asked, say(POOL_LAYER.label): layer_name(layer, say)}
 
 
 def first_rows(analyst: Analyst) -> list[BackboneSpec]:
@@ -77,6 +119,13 @@ def fair_head(analyst: Analyst, rows: Sequence[BackboneSpec], text: str, text_pa
 def offered(analyst: Analyst) -> list[tuple[str, str]]:
     """(title, key) of the backbones that can be asked now."""
     return [(visible(spec.title), spec.key) for spec in analyst.backbones() if spec.available]
+
+
+def offered_poolings(analyst: Analyst) -> list[tuple[str, str]]:
+    """(key as it is shown, key) of the poolings that a backbone can be asked now."""
+    declared = any(spec.available and spec.declared is not None for spec in analyst.backbones())
+    fitting = (spec for spec in analyst.poolings() if declared or not spec.declared)
+    return [(visible(spec.key), spec.key) for spec in fitting]
 
 
 def asked(analyst: Analyst, state: State) -> Comparison:
@@ -126,9 +175,10 @@ def _answers(
 ) -> Generator[Compared]:
     """What each backbone says of one version; nothing where there is none."""
     if texts is not None:
+        layer = POOL_LAYER.of(cast("State", state))
         yield from analyst.compare(
             [
-                to_query(texts[0], texts[1], spec.key, pooling, state["compare_head"], "", "cls")
+                to_query(texts[0], texts[1], spec.key, pooling, state["compare_head"], "", "cls", layer)
                 for spec in comparison.backbones
                 for pooling in comparison.poolings
             ]

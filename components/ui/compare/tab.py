@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
@@ -15,24 +15,17 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison, failure, progress, result
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State
+from components.exhibits.edit.traced import TRACED
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import COMPARISON
+from components.exhibits.panels import COMPARISON, TRACING
 from components.menus import HEADS
 from components.texts import Texts
 from components.ui.classify.question import to_text
-from components.ui.compare.asking import Asking, asked, build_asking, compared, offered
+from components.ui.compare.asking import POOL_LAYER, Asking, asked, build_asking, compared, facts_of, offered
 from components.ui.compare.stale import asked_html, build_stale
+from components.ui.compare.trace import TraceCard, build_trace, connect_trace, with_trace
 from components.ui.compare.version import Version, build_version
-from components.ui.places import (
-    AT_ONCE,
-    PRIVATE,
-    Given,
-    Place,
-    Places,
-    Updates,
-    build_places,
-    state_of,
-)
+from components.ui.places import AT_ONCE, PRIVATE, Given, Place, Places, Updates, build_places, state_of
 from components.ui.tab import Linked, Surroundings, TabKind
 
 WAITING = 2  # comparisons at once; each takes the engine for one backbone after the other
@@ -47,21 +40,13 @@ def build_compare(around: Surroundings) -> Compare:
         status = gr.HTML("", elem_id="compare-status")
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="compare-cancel")
         build_stale(say)
-    tab = Compare(
-        analyst,
-        say,
-        asking,
-        version,
-        status,
-        cancel,
-        _places(analyst, asking, say),
-        gr.State(None),
-        gr.State(0),
-    )
+    places, trace = _places(analyst, asking, say)
+    shown, calls = gr.State(None), gr.State(0)
+    tab = Compare(analyst, say, asking, version, status, cancel, places, trace, shown, calls)
     around.select.select(
         tab.visit,
         inputs={tab.calls},
-        outputs=[asking.backbones, tab.calls],
+        outputs=[asking.backbones, asking.poolings, tab.calls],
         concurrency_limit=None,
         **PRIVATE,
     )
@@ -81,10 +66,11 @@ def build_compare(around: Surroundings) -> Compare:
     # First this, so that nothing comes after it.
     cancel.click(None, cancels=[coming], api_visibility="private")
     cancel.click(tab.stop, inputs=tab.view, outputs=tab.changed, **AT_ONCE)
-    coming.success(tab.settle, inputs=tab.view, outputs=tab.places.parts, **AT_ONCE)
+    coming.success(tab.settle, inputs=tab.view, outputs=[*tab.places.parts, *tab.trace.parts], **AT_ONCE)
     version.connect(asking.text, asking.pair, tab.calls)
     version.clear.click(tab.single, inputs=tab.view, outputs=tab.changed, **AT_ONCE)
     tab.places.connect(tab.shown)
+    connect_trace(tab)
     tab.take_from(around)
     return tab
 
@@ -92,8 +78,8 @@ def build_compare(around: Surroundings) -> Compare:
 COMPARE = TabKind("compare", "page.compare", build_compare)
 
 
-def _places(analyst: Analyst, asking: Asking, say: Texts) -> Places:
-    """The exhibits of a comparison of which nothing has come.
+def _places(analyst: Analyst, asking: Asking, say: Texts) -> tuple[Places, TraceCard]:
+    """The exhibits of a comparison of which nothing has come, and the trace, which stands under the first.
 
     None of them is hidden: gradio does not always show what it hid before the tab was opened.
     """
@@ -101,7 +87,11 @@ def _places(analyst: Analyst, asking: Asking, say: Texts) -> Places:
     titles = {spec.key: spec.title for spec in analyst.poolings()}
     empty = Comparison(rows, tuple(asking.poolings.value), titles=titles)
     with gr.Column(elem_id="compared"):
-        return build_places(COMPARISON, say, first=(empty, {}))
+        made: list[TraceCard] = []
+        places = build_places(
+            COMPARISON, say, lambda: made.append(build_trace(offered(analyst), say)), (empty, {})
+        )
+        return places, made[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +109,7 @@ class Compare:
     status: gr.HTML
     cancel: gr.Button
     places: Places
+    trace: TraceCard
     shown: gr.State
     calls: gr.State
 
@@ -139,9 +130,11 @@ class Compare:
             asking.backbones: Control("backbones", SomeOf(here), tuple(asking.backbones.value)),
             asking.poolings: Control("poolings", SomeOf(lambda: poolings), tuple(asking.poolings.value)),
             asking.head: Control("compare_head", OneOf(lambda: HEADS), asking.head.value),
+            asking.pool_layer: POOL_LAYER,
         }
         looks = [Linked(control, part) for control, part in self.places.controls.items()]
-        return [*(Linked(control, part) for part, control in asked.items()), *looks]
+        traced = Linked(replace(TRACED, kind=OneOf(lambda: ["", *here()])), self.trace.backbone)
+        return [*(Linked(control, part) for part, control in asked.items()), *looks, traced]
 
     @property
     def needs(self) -> set[Any]:
@@ -155,23 +148,29 @@ class Compare:
 
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:
-        """The comparison."""
-        return [COMPARISON]
+        """The comparison, and the trace between its versions."""
+        return [COMPARISON, TRACING]
 
     @property
     def inputs(self) -> set[Any]:
         """Everything that a comparison depends on."""
-        return {one.part for one in self.linked} - set(self.places.controls.values())
+        return {one.part for one in self.linked} - set(self.looks.values())
 
     @property
     def view(self) -> set[Any]:
         """The last comparison, and how it is looked at."""
-        return {self.shown, *self.places.controls.values()}
+        return {self.shown, *self.looks.values()}
+
+    @property
+    def looks(self) -> Mapping[Control[Any], Any]:
+        """What a comparison that has come is looked at with."""
+        return {**self.places.controls, TRACED: self.trace.backbone}
 
     @property
     def changed(self) -> list[Any]:
         """Everything that a comparison may change."""
-        return [self.shown, self.status, self.cancel, *self.version.empty, *self.places.parts]
+        drawn = [*self.places.parts, *self.trace.parts]
+        return [self.shown, self.status, self.cancel, *self.version.empty, *drawn]
 
     @property
     def outputs(self) -> list[Any]:
@@ -181,18 +180,12 @@ class Compare:
     def answer_to(self, state: State) -> Comparison:
         """The whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""
         *_, whole = compared(self.analyst, asked(self.analyst, state), state)
-        return whole
+        return with_trace(self.analyst, whole, state)
 
     def facts(self, answer: Comparison, state: State) -> dict[str, str]:
-        """The texts: all else stands in the grid."""
+        """The texts, and the layer that is pooled if it is not the last: all else stands in the grid."""
         del answer
-        texts = {
-            "question.text": state["compare_text"],
-            "question.pair": state["compare_pair"],
-            "edit.text": state["version_text"],
-            "edit.pair": state["version_pair"],
-        }
-        return {self.say(key): str(text) for key, text in texts.items() if str(text).strip()}
+        return facts_of(state, self.say)
 
     def open(
         self, state: State, chosen: Sequence[Linked], given: Given
@@ -209,10 +202,7 @@ class Compare:
 
     def visit(self, given: Given) -> Updates:
         """Offer backbones that have come since; the first visit to the tab asks for a comparison."""
-        return {
-            self.asking.backbones: gr.update(choices=offered(self.analyst)),
-            self.calls: max(given[self.calls], 1),
-        }
+        return {**self.asking.refreshed(self.analyst), self.calls: max(given[self.calls], 1)}
 
     def stream(self, given: Given) -> Iterator[Updates]:
         """Compare what is chosen, backbone by backbone, and draw the grid; ``settle`` draws the rest.
@@ -226,7 +216,7 @@ class Compare:
             yield self._status(begun)
             for comparison in compared(self.analyst, begun, state):
                 drawn = self.places.show(comparison, {}, self._first_drawn())
-                yield {self.shown: comparison, **self._status(comparison), **drawn}
+                yield {self.shown: comparison, **self._status(comparison), **drawn, **self.trace.empty}
         except PoolscopeError as error:
             yield {self.status: failure(error, self.say), **idle}
         except Exception as error:
@@ -239,7 +229,7 @@ class Compare:
         Where the first one was refused there is none: no row waits for an answer.
         """
         shown: Comparison = given[self.shown] or Comparison((), ())
-        return self.places.show(shown, self._looks(given))
+        return self._drawn(shown, self._looks(given))
 
     def stop(self, given: Given) -> Updates:
         """Say that the comparison was stopped, and keep what has come; gradio ends ``stream``."""
@@ -277,8 +267,11 @@ class Compare:
         return {**texts, **self.version.empty, self.calls: given[self.calls] + 1}
 
     def _show(self, comparison: Comparison, given: Given) -> Updates:
-        drawn = self.places.show(comparison, self._looks(given))
+        drawn = self._drawn(comparison, self._looks(given))
         return {self.shown: comparison, **self._status(comparison), **drawn}
+
+    def _drawn(self, comparison: Comparison, state: State) -> Updates:
+        return {**self.places.show(comparison, state), **self.trace.offer(comparison, state)}
 
     def _status(self, comparison: Comparison) -> Updates:
         """How far it is. All of it each time: of two updates that come close, the page may lose the first."""
@@ -288,7 +281,7 @@ class Compare:
         return {self.status: said, self.cancel: gr.update(interactive=running)}
 
     def _looks(self, given: Given) -> State:
-        return state_of(self.places.controls, given)
+        return state_of(self.looks, given)
 
     def _first_drawn(self) -> list[Place]:
         """Who says what, in words and cell by cell."""

@@ -1,0 +1,186 @@
+"""The trace between two versions: asked for with a click, once both have been compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.control import State
+from components.exhibits.edit.trace import TRACE
+from components.exhibits.edit.traced import TRACED, Traced, traced_backbone
+from components.exhibits.exhibit import Shown, hint_html
+from components.patching import Patched
+from components.texts import Texts
+from components.types import Progress, Query
+from components.ui.classify.question import to_query, to_text
+from components.ui.compare.asking import POOL_LAYER
+from components.ui.places import AT_ONCE, NOTHING, Given, Place, Updates, build_place, menu, progress_html
+
+if TYPE_CHECKING:
+    from components.ui.compare.tab import Compare
+
+TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
+
+
+@dataclass(frozen=True, eq=False)
+class TraceCard:
+    """Its components: which backbone is asked, the button, and where the trace stands.
+
+    ``texts``: all texts of both versions, hidden: the browser sends them along, for what is sent is paid.
+    """
+
+    say: Texts
+    backbone: gr.Dropdown
+    button: gr.Button
+    texts: gr.Textbox
+    status: gr.HTML
+    cancel: gr.Button
+    place: Place
+
+    @property
+    def parts(self) -> list[Any]:
+        """Everything that a comparison or a trace may change."""
+        return [self.backbone, self.texts, *self.news]
+
+    @property
+    def news(self) -> list[Any]:
+        """What a trace changes."""
+        return [self.status, self.cancel, *self.place.parts]
+
+    @property
+    def empty(self) -> Updates:
+        """Updates that leave nothing, so that the card is hidden."""
+        return {**self.place.show(Shown(), self.say), **self.idle()}
+
+    def offer(self, comparison: Comparison, state: State) -> Updates:
+        """Updates for a comparison of which no trace has been asked; none is offered for one version."""
+        if comparison.after is None or comparison.state == "running":
+            return self.empty
+        first, *more = [spec.key for spec in comparison.backbones]
+        choices = [(comparison.names[key], key) for key in more]
+        chosen = traced_backbone(comparison, state)
+        backbones = gr.update(
+            choices=[(comparison.names[first], ""), *choices], value="" if chosen == first else chosen
+        )
+        lead = self.say("trace.lead")
+        offer = Shown(heading=self.say("trace.heading"), words=lead, above=hint_html(lead))
+        drawn = {**self.place.show(offer, self.say), **self.idle()}
+        return {self.backbone: backbones, self.texts: _texts(comparison), **drawn}
+
+    def busy(self, step: Progress | None) -> Updates:
+        """Updates that say how far it is, None where nothing is known, and let it be given up."""
+        line = self.say("trace.starting")
+        if step is not None:
+            line = self.say("trace.progress", done=step.done, total=step.total)
+        return {self.status: progress_html(line, step), self.cancel: gr.update(interactive=True)}
+
+    def show(self, found: Traced, state: State) -> Updates:
+        """Updates that show the trace, or why there is none."""
+        return {**self.place.show(TRACE.shown(found, state, self.say), self.say), **self.idle()}
+
+    def stopped(self) -> Updates:
+        """Updates once it was given up: what was there before stays."""
+        return self.idle(f'<p class="progress" role="status">{escape(self.say("trace.stopped"))}</p>')
+
+    def idle(self, said: str = "") -> Updates:
+        """Updates once nothing is under way; ``said`` is HTML."""
+        return {self.status: said, self.cancel: gr.update(interactive=False)}
+
+
+def build_trace(backbones: list[tuple[str, str]], say: Texts) -> TraceCard:
+    """Lay the card out, which the style sheet hides while it is empty. ``backbones``: may be compared."""
+    made: list[tuple[gr.Dropdown, gr.Button, gr.Textbox, gr.HTML, gr.Button]] = []
+
+    def asking() -> None:
+        with gr.Row(elem_id="trace-ask"):
+            backbone = menu(
+                "trace-backbone", say(TRACED.label), [("", ""), *backbones], "", scale=3, min_width=200
+            )
+            button = gr.Button(say("trace.button"), elem_id="trace-start", scale=0, min_width=220)
+        texts = gr.Textbox("", visible="hidden", show_label=False, elem_id="trace-texts")
+        status = gr.HTML("", elem_id="trace-status")
+        cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="trace-cancel")
+        made.append((backbone, button, texts, status, cancel))
+
+    with gr.Column(elem_id="trace", elem_classes="card"):
+        place = build_place(TRACE, "trace", say, Shown(), asking)
+    return TraceCard(say, *made[0], place)
+
+
+def connect_trace(tab: Compare) -> None:
+    """Ask when the button is pressed, or another backbone chosen."""
+    card = tab.trace
+
+    def trace_versions(given: Given) -> Iterator[Updates]:  # has the price of /trace, by its name
+        yield from ask(tab, given)
+
+    coming = gr.on(
+        [card.button.click, card.backbone.input],
+        trace_versions,
+        inputs={tab.shown, card.backbone, card.texts},
+        outputs=card.news,
+        concurrency_id="model",
+        trigger_mode="always_last",
+        api_visibility="private",
+        show_progress="minimal",
+        show_progress_on=[card.place.above],
+    )
+    card.cancel.click(None, cancels=[coming], api_visibility="private")
+    card.cancel.click(card.stopped, outputs=card.news, **AT_ONCE)
+
+
+def ask(tab: Compare, given: Given) -> Iterator[Updates]:
+    """The trace between both versions of the comparison that is shown, or why there is none.
+
+    Nothing where fewer characters were sent, and paid, than are traced. Closing it cancels the rest.
+    """
+    card, shown = tab.trace, given[tab.shown]
+    if shown is None or shown.after is None or len(given[card.texts] or "") < len(_texts(shown)):
+        yield NOTHING
+        return
+    state = {**shown.question, TRACED.key: given[card.backbone]}
+    yield card.busy(None)
+    try:
+        with closing(tab.analyst.trace_in_parts(*_asked(shown, state))) as steps:
+            for step in steps:
+                yield card.busy(step) if isinstance(step, Progress) else card.show(step, state)
+    except PoolscopeError as error:
+        yield card.show(error.sentence, state)
+    except Exception as error:
+        yield card.idle()
+        raise gr.Error(tab.say("verdict.bug")) from error
+
+
+def with_trace(analyst: Analyst, comparison: Comparison, state: State) -> Comparison:
+    """The same; where there are two versions, the trace between them can be asked for."""
+    if comparison.after is None:
+        return comparison
+    return replace(comparison, trace=partial(trace_of, analyst, comparison, state))
+
+
+def trace_of(analyst: Analyst, comparison: Comparison, state: State) -> Patched:
+    """The trace between the versions that ``state`` asks, by the head that is compared."""
+    return analyst.trace(*_asked(comparison, state))
+
+
+def _asked(comparison: Comparison, state: State) -> tuple[Query, str, str]:
+    """What is traced: the first version, and the texts of the second."""
+    text, pair, other, other_pair = (to_text(state[key]) for key in TEXTS)
+    backbone = traced_backbone(comparison, state)
+    layer = POOL_LAYER.of(state)
+    query = to_query(text, pair, backbone, "native", state["compare_head"], "", "cls", layer)
+    return query, other, other_pair
+
+
+def _texts(comparison: Comparison) -> str:
+    """All that is traced of a comparison, in one."""
+    return "".join(to_text(comparison.question[key]) for key in TEXTS)
