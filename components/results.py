@@ -1,4 +1,4 @@
-"""What was measured of the bundled checkpoints: written by the recipe, read by the page.
+"""What was measured of backbones: written by the recipe, read by the page.
 
 Accuracies and correlations come with their 95 % bootstrap interval, from ``low`` to ``high``.
 """
@@ -16,6 +16,7 @@ from pydantic.dataclasses import dataclass
 STRICT = ConfigDict(extra="forbid")  # an unknown field is an error
 
 Baseline = Literal["majority", "words", "overlap"]
+Postprocessing = Literal["centred", "standardised", "whitened"]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -123,6 +124,89 @@ class SwapResult:
 
 
 @dataclass(frozen=True, config=STRICT)
+class DepthResult:
+    """The accuracy of a linear classifier on one pooling of a ``layer`` below the last; 0: the embeddings.
+
+    Trained and measured on the examples of its `ProbeResult`, which is that of the last layer. ``better``:
+    those right here and wrong with the same pooling of the last layer; ``worse``: the other way round; ``p``:
+    the p-value of McNemar's exact test of the two counts. ``vector``: the first pooling that gives these very
+    vectors at this layer for every held-out example; its own name where no other before it does.
+    """
+
+    backbone: str
+    task: str
+    pooling: str
+    layer: int
+    measured: int
+    accuracy: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    p: float
+    vector: str
+
+
+@dataclass(frozen=True, config=STRICT)
+class AgreementResult:
+    """How alike one answer to "which token matters" orders the tokens of a text and erasure does.
+
+    ``rho``: the mean over texts of Spearman's rho over a text's own tokens, for the label that the fine-tuned
+    checkpoint predicts. ``method``: "similarity" to [CLS], "attention" from [CLS] (the mean over heads),
+    "rollout", "gradient_x_input" or "integrated_gradients". ``layer``: whose hidden states are compared (0:
+    the embeddings) or which attends (1: the first), None where all are used. ``measured``: texts that have a
+    rho, which those do not of which all tokens are ranked alike. ``better``: texts whose rho is higher than
+    that of similarity at the last layer; ``worse``: lower; ``p``: the p-value of the exact sign test.
+    """
+
+    backbone: str
+    task: str
+    method: str
+    layer: int | None
+    measured: int
+    rho: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    p: float
+
+
+@dataclass(frozen=True, config=STRICT)
+class PostprocessedResult:
+    """Spearman's ``rho`` of a `CosineResult` after a ``step`` that each pooled vector takes first.
+
+    "centred": the mean is subtracted; "standardised": each dimension is then also divided by its deviation;
+    "whitened": the axes are turned and scaled so that the covariance is 1. Fitted to the vectors of
+    ``fitted`` other texts. ``gain``: this rho less that of the plain cosines, from ``gain_low`` to
+    ``gain_high``.
+    """
+
+    backbone: str
+    pooling: str
+    step: Postprocessing
+    fitted: int
+    pairs: int
+    rho: float
+    low: float
+    high: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    vector: str
+
+
+@dataclass(frozen=True, config=STRICT)
+class SizeResult:
+    """How large a backbone's encoder is: its ``layers``, their ``width``, and its ``parameters``."""
+
+    backbone: str
+    layers: int
+    width: int
+    parameters: int
+
+
+@dataclass(frozen=True, config=STRICT)
 class Results:
     """All that was measured."""
 
@@ -131,6 +215,10 @@ class Results:
     cosines: tuple[CosineResult, ...] = ()
     baselines: tuple[BaselineResult, ...] = ()
     swaps: tuple[SwapResult, ...] = ()
+    depths: tuple[DepthResult, ...] = ()
+    agreements: tuple[AgreementResult, ...] = ()
+    postprocessed: tuple[PostprocessedResult, ...] = ()
+    sizes: tuple[SizeResult, ...] = ()
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -142,6 +230,10 @@ class _Tables:
     cosines: tuple[CosineResult, ...]
     baselines: tuple[BaselineResult, ...]
     swaps: tuple[SwapResult, ...]
+    depths: tuple[DepthResult, ...]
+    agreements: tuple[AgreementResult, ...]
+    postprocessed: tuple[PostprocessedResult, ...]
+    sizes: tuple[SizeResult, ...]
 
 
 def read_results(path: Path) -> Results:
@@ -152,7 +244,7 @@ def read_results(path: Path) -> Results:
         first = error.errors()[0]
         place = ", ".join(f"row {part + 1}" if isinstance(part, int) else part for part in first["loc"])
         raise ValueError(": ".join(filter(None, (str(path), place, first["msg"])))) from error
-    return Results(tables.checkpoints, tables.probes, tables.cosines, tables.baselines, tables.swaps)
+    return Results(**vars(tables))
 
 
 def write_results(results: Results, path: Path) -> None:

@@ -5,7 +5,7 @@ One forward pass per batch of texts serves every pooling.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +31,9 @@ NOISE = 1e-4  # a number that varies by less than this share of the typical one 
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
 
 
+Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """The states of B inputs, which stand at ``rows`` (B,) of the list that they come from."""
@@ -51,6 +54,11 @@ def embed(backbone: Backbone, inputs: Sequence[tuple[str, ...]]) -> list[Batch]:
     return batches
 
 
+def at_layer(batches: Sequence[Batch], layer: int) -> list[Batch]:
+    """The same inputs as if ``layer`` (0 to L) were the last."""
+    return [replace(batch, states=batch.states.upto(layer)) for batch in batches]
+
+
 def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None) -> Floats:
     """The pooled vectors (N, D') of all inputs, in their order. ``query``: (D,), for attention only."""
     learned = None if query is None else torch.from_numpy(query)
@@ -61,9 +69,18 @@ def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None)
     return pooled
 
 
+def first_alike(pooled: Mapping[str, Floats]) -> dict[str, str]:
+    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
+    return {
+        pooling: next(key for key, other in pooled.items() if np.array_equal(other, found))
+        for pooling, found in pooled.items()
+    }
+
+
 def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
-    """The poolings that this backbone supports: all, or without a pooler of its own all but ``pooler``."""
-    return [key for key in poolings if key != "pooler" or backbone.pooler is not None]
+    """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
+    lacking = {"pooler": backbone.pooler is None, "declared": backbone.declared is None}
+    return [key for key in poolings if not lacking.get(key, False)]
 
 
 def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:
@@ -112,19 +129,38 @@ class Fitted:
 
 def fit_probes(
     backbone: Backbone, examples: Sequence[Example], seed: int, poolings: Sequence[str] = tuple(POOLINGS)
-) -> dict[str, Fitted]:
+) -> dict[Depth, Fitted]:
     """A probe for each of ``poolings`` that the backbone can do, from one pass over labelled ``examples``.
 
-    Labels are 0 to K - 1, each at least `FOLDS` times, else ValueError. Poolings that give the same vectors
-    share one fit.
+    First those on the last layer, then those on each layer below, of which learned poolings have none. Labels
+    are 0 to K - 1, each at least `FOLDS` times, else ValueError. Poolings that give the same vectors share
+    one fit.
     """
     labels = np.array([example.label for example in examples], dtype=np.int64)
     if set(labels.tolist()) != set(range(int(labels.max()) + 1)) or np.bincount(labels).min() < FOLDS:
         raise ValueError(f"every label must occur {FOLDS} times: there are {np.bincount(labels).tolist()}")
-    batches = embed(backbone, [example.texts for example in examples])
+    batches, known = embed(backbone, [example.texts for example in examples]), available(backbone, poolings)
+    unlearned = [pooling for pooling in known if not POOLINGS[pooling].spec.learned]
+    last = _fit_layer(batches, known, labels, seed)
+    fitted: dict[Depth, Fitted] = {(pooling, None): fit for pooling, fit in last.items()}
+    for layer in lower_layers(batches):
+        lower = _fit_layer(at_layer(batches, layer), unlearned, labels, seed)
+        fitted |= {(pooling, layer): fit for pooling, fit in lower.items()}
+    return fitted
+
+
+def lower_layers(batches: Sequence[Batch]) -> range:
+    """The layers below the last, from the embeddings (0) up."""
+    return range(len(batches[0].states.layers) - 1)
+
+
+def _fit_layer(
+    batches: Sequence[Batch], poolings: Sequence[str], labels: Ints, seed: int
+) -> dict[str, Fitted]:
+    """A probe for each of ``poolings`` of the uppermost layer."""
     fitted: dict[str, Fitted] = {}
     seen: list[tuple[Floats, Fitted]] = []
-    for pooling in available(backbone, poolings):
+    for pooling in poolings:
         query = half(learn_query(batches, labels, seed)) if pooling == "attention" else None
         pooled = vectors(batches, pooling, query)
         same = next((fit for other, fit in seen if np.array_equal(other, pooled)), None)

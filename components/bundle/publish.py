@@ -14,7 +14,7 @@ from components.bundle.checkpoints import load, load_tokenizer
 from components.bundle.corpus import Corpus, Example
 from components.bundle.recipes import PRETRAINED, Recipes, split_key
 from components.bundle.statistics import estimate_accuracy, mcnemar_test
-from components.bundle.steps import MODEL, PROBES, ROWS, Workspace, bundled, read_record
+from components.bundle.steps import AGREEMENT, MODEL, PROBES, ROWS, Workspace, bundled, read_record
 from components.bundle.swaps import swap_results
 from components.bundle.training import predictions
 from components.engine.loading import load as load_backbone
@@ -47,6 +47,7 @@ def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
         shutil.copytree(made / MODEL, out / "models" / key)
         text = card(key, made / MODEL, read_record(made), recipes, learned, measured.get(key))
         (out / "models" / key / "README.md").write_text(text, encoding="utf-8")
+    for key in recipes.probed:
         shutil.copy(workspace.output(f"{key}-{PROBES}") / f"{key}.safetensors", out / "probes")
     write_results(results, out / "results.json")
     return results
@@ -56,7 +57,9 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Results:
     """The results of all steps, and of the baselines of every task."""
     recipes = workspace.recipes
     models = {key: workspace.output(key) / MODEL for key in recipes.keys}
-    probed = [read_results(workspace.output(f"{key}-{PROBES}") / ROWS) for key in recipes.keys]
+    probed = [read_results(workspace.output(f"{key}-{PROBES}") / ROWS) for key in recipes.probed]
+    explained = [key for key, task in tuned(recipes.keys).items() if task in recipes.explaining.tasks]
+    weighed = [read_results(workspace.output(f"{key}-{AGREEMENT}") / ROWS) for key in explained]
     baselines, checkpoints = held_against_baselines(recipes, corpus, models)
     return Results(
         checkpoints,
@@ -64,6 +67,10 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Results:
         tuple(row for results in probed for row in results.cosines),
         baselines,
         swapped(recipes, corpus, models),
+        tuple(row for results in probed for row in results.depths),
+        tuple(row for results in weighed for row in results.agreements),
+        tuple(row for results in probed for row in results.postprocessed),
+        tuple(row for results in probed for row in results.sizes),
     )
 
 

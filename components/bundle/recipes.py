@@ -142,11 +142,23 @@ class Family:
 
 @dataclass(frozen=True, config=STRICT)
 class Probing:
-    """Sources of each task's probes, at most ``rows`` examples each, and the pairs with scores by people."""
+    """Sources of each task's probes, at most ``rows`` examples each, and the pairs with scores by people.
+
+    ``unscored``: pairs whose texts the steps before a raw cosine are fitted to.
+    """
 
     rows: int
     sources: Mapping[str, str]
     scored: Source
+    unscored: Source
+
+
+@dataclass(frozen=True, config=STRICT)
+class Explaining:
+    """Tasks whose checkpoints are asked which tokens matter, for at most ``rows`` of their held-out texts."""
+
+    rows: int
+    tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -198,12 +210,19 @@ class Recipes:
     tasks: Mapping[str, Task]
     families: Mapping[str, Family]
     probing: Probing
+    explaining: Explaining
     baselines: Mapping[str, tuple[str, ...]]  # task -> the sources of labelled texts that it learns from
+    measured: Mapping[str, str]  # encoders that are measured and not made: key -> the package that carries it
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The checkpoints' keys, the pre-trained ones first."""
+        """The keys of the checkpoints that are made, the pre-trained ones first."""
         return tuple(f"{family}-{task}" for task in (PRETRAINED, *self.tasks) for family in self.families)
+
+    @property
+    def probed(self) -> tuple[str, ...]:
+        """The keys of all that have probes: the checkpoints that are made, then those that are not."""
+        return (*self.keys, *self.measured)
 
 
 def split_key(key: str) -> tuple[str, str]:
@@ -220,7 +239,8 @@ def load_recipes(path: Path = RECIPES) -> Recipes:
 def smoke(recipes: Recipes) -> Recipes:
     """The same recipes through every stage in a minute: few rows, few steps, a small vocabulary.
 
-    Probes are fitted for two tasks, one of single texts and one of pairs.
+    Probes are fitted for two tasks, one of single texts and one of pairs. Encoders that are not made are left
+    out: they are large.
     """
     few = 48
     probing = recipes.probing
@@ -253,5 +273,8 @@ def smoke(recipes: Recipes) -> Recipes:
             rows=few,
             sources={task: probing.sources[task] for task in tasks.values()},
             scored=replace(probing.scored, rows=few),
+            unscored=replace(probing.unscored, rows=few),
         ),
+        explaining=replace(recipes.explaining, rows=few // 12),
+        measured={},
     )

@@ -18,19 +18,23 @@ import torch
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from components.bundle.agreement import agreement_results
 from components.bundle.checkpoints import fine_tune, load, pretrain, save
-from components.bundle.corpus import Corpus, load_corpus, read_scored, subsample
+from components.bundle.corpus import Corpus, load_corpus, read, read_scored, subsample
+from components.bundle.cosines import unscored_texts
 from components.bundle.evidence import probe_backbone
 from components.bundle.held_out import without_held_out
 from components.bundle.recipes import PRETRAINED, Recipes, split_key
+from components.bundle.teacher import checkpoint, pair_soft_labels, soft_labels, tokenizer_of
 from components.bundle.teacher import fine_tune as fine_tune_teacher
-from components.bundle.teacher import pair_soft_labels, soft_labels, tokenizer_of
 from components.bundle.training import Progress, accuracy, predictions
+from components.engine.loading import load as load_backbone
 from components.results import Results, write_results
 from components.types import BackboneSpec
 
 MODEL = "model"
 PROBES = "probes"
+AGREEMENT = "agreement"
 ROWS = "rows.json"
 SOFT_LABELS = "soft_labels.npz"
 RECORD = "record.json"
@@ -99,6 +103,9 @@ def steps(recipes: Recipes) -> Mapping[str, Step]:
         else:
             found.append(Step(key, ("soft-labels", f"{family}-{PRETRAINED}"), partial(make_fine_tuned, key)))
         found.append(Step(f"{key}-{PROBES}", (key,), partial(make_probes, key)))
+        if task in recipes.explaining.tasks:
+            found.append(Step(f"{key}-{AGREEMENT}", (key,), partial(make_agreement, key)))
+    found += [Step(f"{key}-{PROBES}", (), partial(make_probes, key)) for key in recipes.measured]
     return {step.name: step for step in found}
 
 
@@ -164,13 +171,26 @@ def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path
 def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
     """A checkpoint's probes, and the results of them and of its raw cosines."""
     probing = workspace.recipes.probing
-    spec = bundled(key, workspace.output(key) / MODEL)
+    package = workspace.recipes.measured.get(key)
+    spec = bundled(key, checkpoint(package) if package else workspace.output(key) / MODEL)
     training = {name: subsample(corpus.training[s], probing.rows) for name, s in probing.sources.items()}
     held_out = {name: corpus.evaluation[name] for name in training}
     scored = read_scored(probing.scored, workspace.data)
-    probes, cosines = probe_backbone(spec, training, held_out, scored, folder, workspace.recipes.seed)
-    write_results(Results(probes=tuple(probes), cosines=tuple(cosines)), folder / ROWS)
-    progress.report(f"{len(probes)} probes")
+    unscored = subsample(read(probing.unscored, workspace.data), probing.unscored.rows)
+    texts = unscored_texts(unscored, scored)
+    found = probe_backbone(spec, training, held_out, scored, texts, folder, workspace.recipes.seed)
+    write_results(found, folder / ROWS)
+    progress.report(f"{len(found.probes)} probes on the last layer, {len(found.depths)} below")
+
+
+def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
+    """How alike similarity to [CLS], attention, gradients and erasure rank tokens, in a checkpoint."""
+    task, recipes = split_key(key)[1], workspace.recipes
+    backbone = load_backbone(bundled(key, workspace.output(key) / MODEL))
+    examples = corpus.evaluation[task][: recipes.explaining.rows]
+    rows = agreement_results(backbone, task, examples, recipes.seed)
+    write_results(Results(agreements=tuple(rows)), folder / ROWS)
+    progress.report(f"tokens of {len(examples)} texts are weighed")
 
 
 def bundled(key: str, folder: Path) -> BackboneSpec:

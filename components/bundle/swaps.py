@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from components.bundle.corpus import Example
-from components.bundle.evidence import first_alike
-from components.bundle.probes import available, embed, vectors
+from components.bundle.probes import available, embed, first_alike, vectors
 from components.bundle.statistics import estimate_accuracy, mcnemar_test
 from components.engine.backbone import Backbone
 from components.engine.heads import NATIVE, pooled, swapped_head, swaps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,18 +23,23 @@ from transformers import (
 from components.bundle.corpus import Example
 from components.bundle.recipes import Stage, Teacher, Training
 from components.bundle.training import Progress, batches_by_length, train
+from components.engine.hub.cache import packaged
 from components.types import Floats
 
 
-def checkpoint(teacher: Teacher) -> Path:
-    """The folder of the teacher's weights; ModuleNotFoundError where its package is not installed."""
-    package = importlib.import_module(teacher.package)
-    return Path(cast(str, package.__file__)).with_name("model")
+def checkpoint(package: str) -> Path:
+    """The folder of the checkpoint that a package carries; ModuleNotFoundError where it is not installed."""
+    folder = packaged(package)
+    if folder is None:
+        raise ModuleNotFoundError(f"no installed package {package} carries a checkpoint", name=package)
+    return folder
 
 
 def tokenizer_of(teacher: Teacher) -> PreTrainedTokenizerFast:
     """The teacher's tokenizer, cut at its longest input."""
-    tokenizer = AutoTokenizer.from_pretrained(checkpoint(teacher), model_max_length=teacher.max_length)
+    tokenizer = AutoTokenizer.from_pretrained(
+        checkpoint(teacher.package), model_max_length=teacher.max_length
+    )
     return cast(PreTrainedTokenizerFast, tokenizer)
 
 
@@ -48,9 +52,9 @@ def fine_tune(
     progress: Progress,
 ) -> PreTrainedModel:
     """The teacher with a new head of two labels, trained on the examples."""
-    model = AutoModelForSequenceClassification.from_pretrained(checkpoint(teacher), dtype=torch.float32).to(
-        device
-    )
+    model = AutoModelForSequenceClassification.from_pretrained(
+        checkpoint(teacher.package), dtype=torch.float32
+    ).to(device)
     stage = Stage(
         teacher.sources, "as they are", "labels", teacher.steps, teacher.batch, teacher.learning_rate
     )
@@ -92,7 +96,7 @@ def pair_soft_labels(
     Logistic regression on the cosine of the two sentence vectors, fitted to the labels of the calibration
     source (Platt scaling).
     """
-    model = cast(nn.Module, AutoModel.from_pretrained(checkpoint(teacher), dtype=torch.float32))
+    model = cast(nn.Module, AutoModel.from_pretrained(checkpoint(teacher.package), dtype=torch.float32))
     texts = list(dict.fromkeys(text for rows in pairs.values() for pair in rows for text in pair.texts))
     vectors = sentence_vectors(cast(PreTrainedModel, model.to(device)), tokenizer_of(teacher), texts)
     at = {text: index for index, text in enumerate(texts)}
@@ -114,7 +118,11 @@ def projected_embeddings(teacher: Teacher, tokenizer: PreTrainedTokenizerFast, w
     A token's embedding is the mean of the teacher's embeddings of its text, projected on the first ``width``
     principal components. A token whose text the teacher's tokenizer drops gets the mean of all, zero.
     """
-    table = AutoModel.from_pretrained(checkpoint(teacher), dtype=torch.float32).get_input_embeddings().weight
+    table = (
+        AutoModel.from_pretrained(checkpoint(teacher.package), dtype=torch.float32)
+        .get_input_embeddings()
+        .weight
+    )
     theirs = tokenizer_of(teacher)
     known = theirs.get_vocab()
     rows = []

@@ -1,12 +1,13 @@
 """Probes: linear classifiers on pooled vectors, all those of one backbone in one safetensors file.
 
 Tensors are stored in half precision under the names ``task/pooling/weight``, ``task/pooling/bias`` and, for
-the pooling that learns one, ``task/pooling/query``. This module is light: it needs no torch.
+the pooling that learns one, ``task/pooling/query``; those of a probe on a layer below the last, counted from
+the embeddings (0), under ``task/pooling/layer/weight`` and so on. This module is light: it needs no torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from safetensors.numpy import save_file
 from components.errors import PoolscopeError
 from components.types import Floats
 
-Place = tuple[str, str]  # task, pooling
+Place = tuple[str, ...]  # task, pooling and, below the last layer, the layer
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +43,8 @@ def half(values: Floats) -> Floats:
 def write_probes(probes: Mapping[Place, Probe], file: Path) -> None:
     """Writes the probes in half precision; FloatingPointError if a number is too large for it."""
     tensors = {
-        f"{task}/{pooling}/{name}": np.ascontiguousarray(half(values).astype(np.float16))
-        for (task, pooling), probe in probes.items()
+        "/".join((*place, name)): np.ascontiguousarray(half(values).astype(np.float16))
+        for place, probe in probes.items()
         for name, values in vars(probe).items()
         if values is not None
     }
@@ -51,20 +52,26 @@ def write_probes(probes: Mapping[Place, Probe], file: Path) -> None:
     save_file(tensors, file)
 
 
-def read_probe(file: Path, task: str, pooling: str) -> Probe:
-    """One probe in single precision, and nothing else of the file.
+def place_of(task: str, pooling: str, layer: int | None = None) -> Place:
+    """Where the probe on a ``layer`` stands, None being the last."""
+    return (task, pooling) if layer is None else (task, pooling, str(layer))
 
-    PoolscopeError names the poolings that have a probe for ``task`` if ``pooling`` has none.
+
+def read_probe(file: Path, task: str, pooling: str, layer: int | None = None) -> Probe:
+    """One probe in single precision, and nothing else of the file; ``layer``: None for the last.
+
+    PoolscopeError names the poolings that have a probe for ``task`` if ``pooling`` has none, or the layers
+    for which it has one if it has none for this.
     """
     with safe_open(file, framework="numpy") as tensors:
         names = set(tensors.keys())
-        if f"{task}/{pooling}/weight" not in names:
-            held = tuple(sorted(name.split("/")[1] for name in names if _is_weight_for(task, name)))
-            raise PoolscopeError("pooling", pooling, "errors.probed", task=task, poolings=held)
+        stem = "/".join(place_of(task, pooling, layer))
+        if f"{stem}/weight" not in names:
+            raise _lacking(names, task, pooling, layer)
         parts = {
-            part: tensors.get_tensor(f"{task}/{pooling}/{part}").astype(np.float32)
+            part: tensors.get_tensor(f"{stem}/{part}").astype(np.float32)
             for part in ("weight", "bias", "query")
-            if f"{task}/{pooling}/{part}" in names
+            if f"{stem}/{part}" in names
         }
     return Probe(**parts)
 
@@ -75,5 +82,16 @@ def probed(file: Path) -> tuple[str, ...]:
         return tuple(sorted({name.split("/")[0] for name in tensors.keys()}))  # noqa: SIM118 - not a mapping
 
 
-def _is_weight_for(task: str, name: str) -> bool:
-    return name.startswith(f"{task}/") and name.endswith("/weight")
+def _lacking(names: Iterable[str], task: str, pooling: str, layer: int | None) -> PoolscopeError:
+    """What a file does hold in the place of a probe that it lacks."""
+    held = [tuple(parts) for *parts, last in (name.split("/") for name in names) if last == "weight"]
+    if layer is None or place_of(task, pooling) not in held:
+        poolings = tuple(sorted(place[1] for place in held if place[0] == task and len(place) == 2))
+        return PoolscopeError("pooling", pooling, "errors.probed", task=task, poolings=poolings)
+    layers = sorted(int(place[2]) for place in held if place[:2] == (task, pooling) and len(place) == 3)
+    given = {"pooling": pooling, "task": task}
+    if not layers:
+        return PoolscopeError("pool_layer", layer, "errors.probed_last", **given)
+    return PoolscopeError(
+        "pool_layer", layer, "errors.probed_layers", layers=tuple(map(str, layers)), **given
+    )

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from scipy.stats import spearmanr
 
 from components.bundle.corpus import Example
-from components.bundle.evidence import Scored, cosine_results, probe_backbone
+from components.bundle.cosines import Scored
+from components.bundle.evidence import probe_backbone
 from components.bundle.probes import (
     Batch,
+    at_layer,
     available,
     embed,
     fit_probes,
@@ -29,10 +30,12 @@ from components.engine.loading import load
 from components.engine.pooling import POOLINGS, States
 from components.engine.probes import probed, read_probe
 from components.engine.reads import Reading
+from components.results import Results
 from components.settings import Settings
 from components.types import Query
-from tests.plain import cosine, load_plain
 from tests.tiny import checkpoint
+
+MEASURED = [key for key in POOLINGS if key != "declared"]  # no checkpoint here declares anything
 
 FILLERS = ("the", "film", "is", "at", "all", "a", "b", "c", "man", "sleeps", "!", ",")
 
@@ -91,7 +94,9 @@ def test_a_number_that_is_constant_but_for_rounding_weighs_nothing() -> None:
 @pytest.mark.parametrize("texts", [1, 2])
 def test_vectors_keep_the_order_and_do_not_depend_on_the_batch(backbone: Backbone, texts: int) -> None:
     inputs = [example.texts for example in planted(70, seed=0, texts=texts)]
-    together = {key: vectors(embed(backbone, inputs), key) for key in POOLINGS if key != "attention"}
+    together = {
+        key: vectors(embed(backbone, inputs), key) for key in available(backbone) if key != "attention"
+    }
     for row in (0, 41, 69):
         alone = embed(backbone, [inputs[row]])
         for key, pooled in together.items():
@@ -99,9 +104,9 @@ def test_vectors_keep_the_order_and_do_not_depend_on_the_batch(backbone: Backbon
 
 
 def test_a_backbone_without_a_pooler_goes_without_it(backbone: Backbone, folder: Path) -> None:
-    assert available(backbone) == list(POOLINGS)
+    assert available(backbone) == [key for key in POOLINGS if key != "declared"]
     bare = load(checkpoint(folder / "poolerless", "gpt2", "gpt2"))
-    assert available(bare) == [key for key in POOLINGS if key != "pooler"]
+    assert available(bare) == [key for key in POOLINGS if key not in ("pooler", "declared")]
 
 
 def test_attention_learns_to_look_at_the_telling_token() -> None:
@@ -131,9 +136,10 @@ def test_planted_labels_are_found_and_shuffled_ones_are_not(backbone: Backbone) 
     shuffled = [replace(example, label=label) for example, label in zip(training, labels, strict=True)]
     batches = embed(backbone, [example.texts for example in others])
     for examples, low, high in ((training, 0.95, 1.0), (shuffled, 0.3, 0.7)):
-        for pooling, fitted in fit_probes(backbone, examples, 0, ("mean", "attention")).items():
+        for (pooling, layer), fitted in fit_probes(backbone, examples, 0, ("mean", "attention")).items():
             probe = fitted.probe
-            logits = vectors(batches, pooling, probe.query) @ probe.weight.T + probe.bias
+            states = batches if layer is None else at_layer(batches, layer)
+            logits = vectors(states, pooling, probe.query) @ probe.weight.T + probe.bias
             assert low <= (logits.argmax(axis=1) == truth).mean() <= high, pooling
 
 
@@ -149,37 +155,20 @@ def scored() -> list[Scored]:
     return [(one, other, float(rng.randint(0, 5))) for one, other in zip(*sides, strict=True)]
 
 
-def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
-    model, pairs = load_plain(backbone.spec.location), scored()
-    sentences = {sentence for one, other, _score in pairs for sentence in (one, other)}
-    hidden = {sentence: model(sentence).hidden_states[-1][0].numpy() for sentence in sentences}
-    found = {row.pooling: row for row in cosine_results(backbone, pairs, seed=0)}
-    assert list(found) == [key for key in POOLINGS if key != "attention"]
-    for pooling, pool in {
-        "cls": lambda hidden: hidden[0],
-        "lasttoken": lambda hidden: hidden[-1],
-        "mean": lambda hidden: hidden.mean(axis=0),
-    }.items():
-        plain = [[pool(hidden[side]) for side in pair[:2]] for pair in pairs]
-        rho = spearmanr([score for *_, score in pairs], [cosine(*sides) for sides in plain]).statistic
-        assert found[pooling].rho == pytest.approx(rho, abs=1e-3)
-        assert found[pooling].low < rho < found[pooling].high
-        assert found[pooling].pairs == 60
-
-
 @pytest.fixture(scope="module")
 def evidence(backbone: Backbone) -> tuple:
     training = {"sentiment": planted(40, seed=1), "paraphrase": planted(40, seed=2, texts=2)}
     others = {"sentiment": planted(10, seed=3), "paraphrase": planted(10, seed=4, texts=2)}
-    return backbone.spec, training, others, scored()[:20]
+    texts = [text for one, other, _score in scored()[20:] for text in (one, other)]
+    return backbone.spec, training, others, scored()[:20], texts
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path, evidence: tuple) -> tuple:
+def found(folder: Path, evidence: tuple) -> Results:
     return probe_backbone(*evidence, folder, seed=0)
 
 
-def test_one_seed_gives_the_same_bytes(folder: Path, evidence: tuple, found: tuple) -> None:
+def test_one_seed_gives_the_same_bytes(folder: Path, evidence: tuple, found: Results) -> None:
     assert probe_backbone(*evidence, folder / "again", seed=0) == found
     one, two = folder / "tiny.safetensors", folder / "again" / "tiny.safetensors"
     assert one.read_bytes() == two.read_bytes()
@@ -187,11 +176,11 @@ def test_one_seed_gives_the_same_bytes(folder: Path, evidence: tuple, found: tup
 
 
 def test_poolings_that_give_the_same_vectors_are_noted(
-    backbone: Backbone, evidence: tuple, found: tuple
+    backbone: Backbone, evidence: tuple, found: Results
 ) -> None:
     """Found by hand: its own head reads the first position, whose token is [CLS]."""
-    probes, cosines = found
-    _spec, training, others, _scored = evidence
+    probes, cosines = found.probes, found.cosines
+    _spec, training, others, *_ = evidence
     for task in training:
         batches = embed(backbone, [example.texts for example in others[task]])
         firsts = {row.pooling: row.vector for row in probes if row.task == task}
@@ -202,18 +191,45 @@ def test_poolings_that_give_the_same_vectors_are_noted(
     assert {row.vector for row in cosines} == {row.vector for row in probes} - {"attention"}
 
 
-def test_the_accuracies_are_those_of_the_engine_on_the_file(
-    folder: Path, evidence: tuple, found: tuple
-) -> None:
-    """End to end: what the table says is what a visitor sees."""
-    rows, _cosines = found
+def served(folder: Path) -> Engine:
     catalogue = folder / "backbones.toml"
     entry = '[tiny]\ntitle = "tiny"\npath = "tiny"\ntask = "sentiment"\nprobes = "tiny.safetensors"\n'
     catalogue.write_text(entry, encoding="utf-8")
-    engine = Engine(Settings(catalogue=catalogue))
+    return Engine(Settings(catalogue=catalogue))
+
+
+def test_below_the_last_layer_they_are_those_of_the_engine_there(
+    folder: Path, evidence: tuple, found: Results
+) -> None:
+    engine, others = served(folder), evidence[2]
     labels = {task.key: task.labels for task in engine.tasks()}
-    _spec, training, others, _scored = evidence
-    assert [(row.task, row.pooling) for row in rows] == [(task, key) for task in training for key in POOLINGS]
+    unlearned = [key for key in MEASURED if not POOLINGS[key].spec.learned]
+    assert [(row.task, row.layer, row.pooling) for row in found.depths] == [
+        (task, layer, key) for task in others for layer in (0, 1) for key in unlearned
+    ]
+
+    def right(task: str, pooling: str, layer: int) -> np.ndarray:
+        given = {"pooling": pooling, "head": "probe", "task": task, "pool_layer": layer}
+        said = [engine.analyze(Query("tiny", *e.texts, **given)).predicted for e in others[task]]
+        return np.array([one == (labels[task][e.label],) for one, e in zip(said, others[task], strict=True)])
+
+    for row in found.depths:
+        if row.pooling in ("cls", "mean_std"):
+            answers = right(row.task, row.pooling, row.layer)
+            last = right(row.task, row.pooling, -1)
+            assert row.accuracy == pytest.approx(answers.mean())
+            assert row.low <= row.accuracy <= row.high
+            assert (row.better, row.worse) == ((answers & ~last).sum(), (last & ~answers).sum())
+
+
+def test_the_accuracies_are_those_of_the_engine_on_the_file(
+    folder: Path, evidence: tuple, found: Results
+) -> None:
+    """End to end: what the table says is what a visitor sees."""
+    rows, engine = found.probes, served(folder)
+    labels = {task.key: task.labels for task in engine.tasks()}
+    _spec, training, others, *_ = evidence
+    assert [(row.task, row.pooling) for row in rows] == [(task, key) for task in training for key in MEASURED]
     right = {
         (row.task, row.pooling): np.array(
             [

@@ -15,7 +15,9 @@ from components.bundle.corpus import Corpus
 from components.bundle.recipes import PRETRAINED, RECIPES, Recipes, load_recipes, smoke
 from components.bundle.steps import Workspace, run_step, run_steps, steps, with_needs
 from components.bundle.training import Progress
+from components.engine.probes import probed
 from components.results import read_results
+from tests.tiny import checkpoint
 
 KEYS = load_recipes().keys
 TUNED = tuple(key for key in KEYS if not key.endswith(PRETRAINED))
@@ -103,7 +105,13 @@ def test_results_cover_every_checkpoint_task_and_pooling(made: Path, recipes: Re
     assert {row.task for row in results.baselines} == set(recipes.baselines)
     asked = {(row.backbone, row.task) for row in results.probes}
     assert asked == {(key, task) for key in KEYS for task in recipes.probing.sources}
+    assert {(row.backbone, row.task) for row in results.depths} == asked
+    weighed = {(row.backbone, row.task) for row in results.agreements}
+    tasks = recipes.explaining.tasks
+    assert weighed == {(key, task) for key in TUNED if (task := key.split("-")[1]) in tasks}
     assert {row.backbone for row in results.cosines} == set(KEYS)
+    assert {row.backbone for row in results.postprocessed} == set(KEYS)
+    assert tuple(row.backbone for row in results.sizes) == KEYS
     learned = {"attention", "flatten"}
     for key in KEYS:
         assert learned < {row.pooling for row in results.probes if row.backbone == key}
@@ -127,7 +135,7 @@ def test_a_killed_run_goes_on(
     main(["--data", str(data), "--work", str(work), "--out", str(tmp_path), "--smoke"])
     printed = capsys.readouterr().out
     assert "paraphrases: 48 examples; 1 more hold an evaluation's text, and are dropped" in printed
-    assert all(f"[{name}] is there already" in printed for name in steps(load_recipes()))
+    assert all(f"[{name}] is there already" in printed for name in steps(smoke(load_recipes())))
     assert {folder.name: folder.stat().st_mtime_ns for folder in work.iterdir()} == before
     assert (tmp_path / "results.json").read_bytes() == (made / "results.json").read_bytes()
     assert printed.splitlines()[-len(TUNED) - 1].split()[:2] == ["checkpoint", "accuracy"]
@@ -187,6 +195,29 @@ def test_another_seed_another_classifier(recipes: Recipes, data: Path, work: Pat
     run_step(Workspace(other, data, tmp_path, "cpu"), "xlnet-paraphrase")
     ours, theirs = (folder / "xlnet-paraphrase/model/model.safetensors" for folder in (tmp_path, work))
     assert ours.read_bytes() != theirs.read_bytes()
+
+
+def test_an_encoder_of_a_package_is_measured_like_those_that_are_made(
+    recipes: Recipes, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "carrying_the_tiny").mkdir()
+    (tmp_path / "carrying_the_tiny" / "__init__.py").touch()
+    checkpoint(tmp_path / "carrying_the_tiny" / "model")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    grown = replace(recipes, measured={"tiny": "carrying_the_tiny"})
+    assert grown.probed == (*KEYS, "tiny")
+    workspace = Workspace(grown, data, tmp_path / "work", "cpu")
+    run_step(workspace, "tiny-probes")
+    results = read_results(workspace.output("tiny-probes") / "rows.json")
+    assert probed(workspace.output("tiny-probes") / "tiny.safetensors") == tuple(
+        sorted(recipes.probing.sources)
+    )
+    assert [(row.backbone, row.layers, row.width) for row in results.sizes] == [("tiny", 2, 32)]
+    for rows in (results.probes, results.depths, results.cosines, results.postprocessed):
+        assert {row.backbone for row in rows} == {"tiny"}
+    lacking = replace(recipes, measured={"tiny": "nowhere_to_be_found"})
+    with pytest.raises(ModuleNotFoundError, match="nowhere_to_be_found"):
+        run_step(Workspace(lacking, data, tmp_path / "other", "cpu"), "tiny-probes")
 
 
 def test_a_step_brings_what_it_needs(recipes: Recipes) -> None:

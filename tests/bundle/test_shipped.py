@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 from scipy.stats import spearmanr
+from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 from transformers import (
     AutoConfig,
@@ -24,6 +27,7 @@ from transformers import (
 
 from components.bundle.checkpoints import load, load_tokenizer
 from components.bundle.corpus import load_corpus, read, read_scored
+from components.bundle.cosines import unscored_texts
 from components.bundle.recipes import PRETRAINED, load_recipes, split_key
 from components.bundle.steps import bundled
 from components.bundle.swaps import swap_answers
@@ -103,21 +107,31 @@ def test_its_vocabulary_is_the_recipe_s(key: str) -> None:
 
 
 def test_every_backbone_of_the_recipe_is_in_the_catalogue_with_its_probes() -> None:
-    bundled = Engine(Settings(sources="bundled")).backbones()
-    probed = {spec.key: set(spec.probed) for spec in bundled}
-    assert probed == {key: set(RECIPES.probing.sources) for key in RECIPES.keys}
+    listed = Engine(Settings()).backbones()
+    probed = {spec.key: set(spec.probed) for spec in listed if spec.probes}
+    assert probed == {key: set(RECIPES.probing.sources) for key in RECIPES.probed}
+    assert {spec.key for spec in listed if spec.source == "bundled"} == set(RECIPES.keys)
 
 
 def test_the_results_are_complete() -> None:
     assert [row.backbone for row in RESULTS.checkpoints] == TUNED
     assert {row.backbone: row.task for row in RESULTS.swaps} == {key: split_key(key)[1] for key in TUNED}
+    assert [row.backbone for row in RESULTS.sizes] == list(RECIPES.probed)
+    layers = {row.backbone: row.layers for row in RESULTS.sizes}
     for key in RECIPES.keys:
+        assert layers[key] == AutoConfig.from_pretrained(MODELS / key).num_hidden_layers
+    for key in RECIPES.probed:
         found = {(row.task, row.pooling) for row in RESULTS.probes if row.backbone == key}
         poolings = {pooling for _, pooling in found}
         assert {"native", "cls", "mean", "max", "lasttoken", "attention", "flatten"} <= poolings
         assert found == {(task, pooling) for task in RECIPES.probing.sources for pooling in poolings}
+        unlearned = poolings - {"attention", "flatten"}
+        lower = {(row.task, row.pooling, row.layer) for row in RESULTS.depths if row.backbone == key}
+        assert lower == set(product(RECIPES.probing.sources, unlearned, range(layers[key])))
         cosines = {row.pooling for row in RESULTS.cosines if row.backbone == key}
         assert cosines == poolings - {"attention"}  # its query is learned with a probe's labels
+        steps = {(row.pooling, row.step) for row in RESULTS.postprocessed if row.backbone == key}
+        assert steps == set(product(unlearned, ("centred", "standardised", "whitened")))
 
 
 @with_data
@@ -169,8 +183,8 @@ def _shared(texts: tuple[str, ...]) -> float:
     return len(one & other) / len(one | other)
 
 
-def plain_means(key: str, texts: list[str]) -> np.ndarray:
-    """The average of all final hidden states of each text, with transformers alone: (N, D)."""
+def plain_means(key: str, texts: list[str], layer: int = -1) -> np.ndarray:
+    """The average of all hidden states of a layer of each text, with transformers alone: (N, D)."""
     tokenizer = AutoTokenizer.from_pretrained(MODELS / key)
     model = AutoModelForSequenceClassification.from_pretrained(MODELS / key, dtype=torch.float32).eval()
     lengths = np.array([len(ids) for ids in tokenizer(texts, truncation=True, max_length=128)["input_ids"]])
@@ -179,21 +193,24 @@ def plain_means(key: str, texts: list[str]) -> np.ndarray:
         rows = np.flatnonzero(lengths == length)
         inputs = tokenizer([texts[row] for row in rows], truncation=True, max_length=128, return_tensors="pt")
         with torch.inference_mode():
-            found[rows] = model.base_model(**inputs).last_hidden_state.mean(dim=1).numpy()
+            states = model.base_model(**inputs, output_hidden_states=True).hidden_states[layer]
+        found[rows] = states.mean(dim=1).numpy()
     return found
 
 
 @with_data
-def test_a_probe_does_what_the_results_say() -> None:
+@pytest.mark.parametrize(("layer", "place"), [(-1, "mean"), (1, "mean/1"), (0, "mean/0")])
+def test_a_probe_does_what_the_results_say(layer: int, place: str) -> None:
     examples = read(RECIPES.evaluations["sentiment"], DATA)
-    vectors = plain_means("xlnet-pretrained", [example.texts[0] for example in examples])
+    vectors = plain_means("xlnet-pretrained", [example.texts[0] for example in examples], layer)
     tensors = load_file(ASSETS / "probes/xlnet-pretrained.safetensors")
-    weight, bias = (tensors[f"sentiment/mean/{name}"].float().numpy() for name in ("weight", "bias"))
+    weight, bias = (tensors[f"sentiment/{place}/{name}"].float().numpy() for name in ("weight", "bias"))
     right = (vectors @ weight.T + bias).argmax(axis=1) == [example.label for example in examples]
     (row,) = (
         row
-        for row in RESULTS.probes
+        for row in (RESULTS.probes if layer < 0 else RESULTS.depths)
         if (row.backbone, row.task, row.pooling) == ("xlnet-pretrained", "sentiment", "mean")
+        and getattr(row, "layer", layer) == layer
     )
     assert row.measured == len(examples)
     assert right.mean() == pytest.approx(row.accuracy, abs=1.5 / len(examples))  # padding moves a last digit
@@ -238,7 +255,30 @@ def test_a_rho_is_what_the_results_say() -> None:
     assert (row.pairs, row.rho) == (len(pairs), pytest.approx(found, abs=2e-3))
 
 
-@pytest.mark.parametrize("key", RECIPES.keys)
+@with_data
+def test_rhos_after_each_step_are_what_the_results_say() -> None:
+    """The steps are scikit-learn's own, fitted to the texts of STS-B's training pairs alone."""
+    key, pairs = "distilbert-pretrained", read_scored(RECIPES.probing.scored, DATA)
+    texts = unscored_texts(read(RECIPES.probing.unscored, DATA), pairs)
+    fitted = plain_means(key, texts).astype(np.float64)
+    sides = [plain_means(key, [pair[side] for pair in pairs]).astype(np.float64) for side in (0, 1)]
+    scores = [score for _, _, score in pairs]
+    rows = {r.step: r for r in RESULTS.postprocessed if (r.backbone, r.pooling) == (key, "mean")}
+    before = spearmanr([cosine(a, b) for a, b in zip(*sides, strict=True)], scores).statistic
+    for step, fit in {
+        "centred": StandardScaler(with_std=False),
+        "standardised": StandardScaler(),
+        "whitened": PCA(n_components=127, whiten=True, svd_solver="full"),  # the last norm takes one away
+    }.items():
+        turned = map(fit.fit(fitted).transform, sides)
+        found = spearmanr([cosine(a, b) for a, b in zip(*turned, strict=True)], scores).statistic
+        assert (rows[step].pairs, rows[step].fitted) == (len(pairs), len(texts))
+        assert rows[step].rho == pytest.approx(found, abs=2e-3)
+        assert rows[step].gain == pytest.approx(found - before, abs=2e-3)
+        assert rows[step].gain_low < rows[step].gain < rows[step].gain_high
+
+
+@pytest.mark.parametrize("key", RECIPES.probed)
 def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(key: str) -> None:
     """One seed gives one probe: equal ones, number for number, were learned on equal vectors."""
     tensors = load_file(ASSETS / f"probes/{key}.safetensors")
@@ -256,7 +296,7 @@ def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(k
         assert all(numbers[row.pooling] == numbers[row.vector] for row in rows)
 
 
-@pytest.mark.parametrize("key", RECIPES.keys)
+@pytest.mark.parametrize("key", RECIPES.probed)
 def test_poolings_are_one_vector_where_they_give_the_same_for_new_sentences(engine: Engine, key: str) -> None:
     texts = [
         "good",

@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest, spearmanr
+from statsmodels.stats.descriptivestats import sign_test as other_sign_test
 
-from components.bundle.statistics import estimate_accuracy, estimate_spearman, mcnemar_test
+from components.bundle.statistics import (
+    Estimate,
+    estimate_accuracy,
+    estimate_mean,
+    estimate_moved,
+    estimate_spearman,
+    mcnemar_test,
+    sign_test,
+)
 
 RNG = np.random.default_rng(7)
 
@@ -44,3 +53,42 @@ def test_interval_of_spearman_is_that_of_pairs_resampled_by_hand() -> None:
     assert estimate.value == pytest.approx(spearmanr(scores, others).statistic)
     assert (estimate.low, estimate.high) == pytest.approx(np.percentile(rhos, [2.5, 97.5]), abs=0.012)
     assert estimate_spearman(scores, others, seed=0) == estimate
+
+
+def test_interval_of_a_mean_is_that_of_a_bootstrap_by_hand() -> None:
+    values = RNG.normal(0.3, 0.5, 500)
+    means = [RNG.choice(values, len(values)).mean() for _ in range(4000)]
+    estimate = estimate_mean(values, seed=0)
+    assert estimate.value == pytest.approx(values.mean())
+    assert (estimate.low, estimate.high) == pytest.approx(np.percentile(means, [2.5, 97.5]), abs=0.006)
+
+
+def test_the_sign_test_is_that_of_statsmodels() -> None:
+    ours, theirs = RNG.normal(0.2, 1, 60), RNG.normal(0, 1, 60)
+    ours[:5] = theirs[:5]  # ties
+    _, p = other_sign_test(ours - theirs)
+    comparison = sign_test(ours, theirs)
+    assert comparison.better + comparison.worse == 55
+    assert comparison.p == pytest.approx(p)
+    unknown = np.append(ours, np.nan), np.append(theirs, 1.0)
+    assert sign_test(*unknown) == comparison
+    assert sign_test(ours, ours).p == 1.0
+
+
+def test_a_gain_of_rho_and_its_interval_are_those_of_pairs_resampled_by_hand() -> None:
+    scores = RNG.integers(0, 6, 400).astype(np.float64)  # with many ties
+    before = scores + RNG.normal(scale=3, size=400)
+    afters = [(scores + RNG.normal(scale=2, size=400)).round(), before]  # ties here, too
+    better, same = estimate_moved(scores, before, afters, seed=0)
+    draws = RNG.integers(0, 400, (1500, 400))
+    rhos = np.array(
+        [[spearmanr(scores[draw], side[draw]).statistic for side in (before, afters[0])] for draw in draws]
+    )
+    one, other = (spearmanr(scores, side).statistic for side in (before, afters[0]))
+    assert (better.after.value, better.gain.value) == pytest.approx((other, other - one))
+    for found, by_hand in ((better.after, rhos[:, 1]), (better.gain, rhos[:, 1] - rhos[:, 0])):
+        assert (found.low, found.high) == pytest.approx(np.percentile(by_hand, [2.5, 97.5]), abs=0.012)
+    whole = estimate_spearman(scores, afters[0], seed=0)
+    assert (better.after.low, better.after.high) == pytest.approx((whole.low, whole.high), abs=0.012)
+    assert same.gain == Estimate(0, 0, 0)
+    assert estimate_moved(scores, before, afters, seed=0) == [better, same]

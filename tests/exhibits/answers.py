@@ -6,14 +6,33 @@ from functools import cache
 from typing import Any
 
 from components.anatomy import Anatomy
+from components.detect import Candidate, Detected, Way
+from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import ANSWER, COMPARISON, EVIDENCE, HEAD, READING, TOKENS
+from components.exhibits.panels import (
+    ANSWER,
+    COMPARISON,
+    DETECTIVE,
+    EVIDENCE,
+    HEAD,
+    IMPORTANCE,
+    PADDING,
+    READING,
+    TOKENS,
+    TRACING,
+)
+from components.padding import Padding
+from components.patching import Patched
 from components.results import Results
+from components.texts import Sentence
 from components.types import Compared, Query
 from tests.exhibits.compared import comparison
+from tests.exhibits.importance.made import answered, refused, without_attention
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
+from tests.ui.fake_anatomy import fake_padding
+from tests.ui.fake_detect import fake_detected
 from tests.ui.fake_results import BACKBONES, fake_results
 
 RESULTS = fake_results()
@@ -65,6 +84,28 @@ def compared(
     return Comparison(rows, tuple(asked), answers(text), "done", *map(answers, more), titles=titles)
 
 
+def refuse() -> Padding:
+    """None at all."""
+    raise PoolscopeError("text", XSS, "errors.no_room", limit=8)
+
+
+def unpadded() -> Padding:
+    """What is said of a tokenizer that has no token to pad with."""
+    return replace(fake_padding(anatomies()[0].analysis), cases=())
+
+
+def detections() -> list[Detected | Sentence]:
+    """A match with ties, none, one in hostile words, and a refusal."""
+    analysis, hostile = anatomies()[0].analysis, f"=1+1 {XSS}"
+    found = fake_detected(analysis, "1 2", "")
+    cut = Way(hostile, 0, special_tokens=False, normalised=None, truncated=16, prefix=hostile, dense=True)
+    odd = Candidate(cut, (Way(hostile, 0),), 0.9999, 0.5, True)
+    refusal = PoolscopeError("vector", XSS, "errors.vector").sentence
+    none = fake_detected(analysis, "0 2", "")
+    plain = replace(found, candidates=found.candidates[:1], declared=None)
+    return [found, none, replace(found, candidates=(odd, *found.candidates)), plain, refusal]
+
+
 @cache
 def comparisons() -> tuple[Comparison, ...]:
     """Of one version and of two: usual, a pair, probes, refusals, every kind, hostile, nothing come yet."""
@@ -86,6 +127,24 @@ def comparisons() -> tuple[Comparison, ...]:
     return (*found, *(replace(one, after=None) for one in found))
 
 
+@cache
+def traced_comparisons() -> tuple[Comparison, ...]:
+    """Those of which the trace can be asked: of each backbone of the usual ones, hostile, refused."""
+    analyst, keys = FakeAnalyst(), [kind.spec.key for kind in KINDS]
+
+    def refuse() -> Patched:
+        raise PoolscopeError("other", XSS, "errors.no_change")
+
+    def asked(key: str, *texts: str) -> Comparison:
+        first, pair, other = texts
+        found = compared([key], first, other, pair=pair, poolings=["native"])
+        return replace(found, trace=lambda: analyst.trace(Query(key, first, pair), other, pair))
+
+    found = [asked(key, *PAIR, "good") for key in keys]
+    hostile = asked("hostile", f"=1+1 {XSS} a\ud800", XSS, f"-1 {XSS}")
+    return (*found, hostile, replace(found[0], trace=refuse), compared(keys[:1], "good"))
+
+
 def answers(panel: Panel[Any, Any]) -> list[Any]:
     """What is put into a panel: anatomies, comparisons, or evidence of one backbone, several, none."""
     if panel is EVIDENCE:
@@ -93,6 +152,16 @@ def answers(panel: Panel[Any, Any]) -> list[Any]:
         return [*(select(RESULTS, "topic", keys, {}) for keys in chosen), hostile_evidence()]
     if panel is COMPARISON:
         return list(comparisons())
+    if panel is TRACING:
+        return list(traced_comparisons())
     if panel in (ANSWER, TOKENS, HEAD, READING):
-        return list(anatomies())
+        return [answered(one) for one in anatomies()]
+    if panel is PADDING:
+        asked = [answered(one) for one in anatomies()]
+        return [*asked, replace(asked[0], audit=refuse), replace(asked[0], audit=unpadded)]
+    if panel is DETECTIVE:
+        return detections()
+    if panel is IMPORTANCE:
+        others = [answered(anatomies()[0], ask) for ask in (refused, without_attention)]
+        return [*map(answered, anatomies()), *others]
     raise NotImplementedError(f"answers for the panel {panel.title!r}")

@@ -9,11 +9,15 @@ from typing import TypeVar
 from components.exhibits.draw.labels import one_vector
 from components.exhibits.view import number
 from components.results import (
+    AgreementResult,
     BaselineResult,
     CheckpointResult,
     CosineResult,
+    DepthResult,
+    PostprocessedResult,
     ProbeResult,
     Results,
+    SizeResult,
     SwapResult,
 )
 
@@ -41,8 +45,11 @@ class Evidence:
     """The results of one ``task`` for some ``backbones``.
 
     ``own``: those of all checkpoints' own heads, ``swaps``: the same heads, given vectors that they were not
-    trained on, ``baselines``: of classifiers without a network, all three of all tasks. ``backbones`` are
-    keys; ``titles`` names them and those of ``own``.
+    trained on, ``baselines``: of classifiers without a network, all three of all tasks. ``depths``: of probes
+    on the layers below the last. ``agreements``: how alike answers to "which token matters" and erasure rank
+    tokens, of every checkpoint that was asked. ``postprocessed``: rho after centring, standardising and
+    whitening, ``sizes``: of the encoders, both of all backbones. ``backbones`` are keys; ``titles`` names
+    them and all others that were measured.
     """
 
     task: str
@@ -53,6 +60,10 @@ class Evidence:
     own: tuple[CheckpointResult, ...]
     baselines: tuple[BaselineResult, ...]
     swaps: tuple[SwapResult, ...]
+    depths: tuple[DepthResult, ...] = ()
+    agreements: tuple[AgreementResult, ...] = ()
+    postprocessed: tuple[PostprocessedResult, ...] = ()
+    sizes: tuple[SizeResult, ...] = ()
 
     @property
     def beside(self) -> tuple[BaselineResult, ...]:
@@ -112,6 +123,10 @@ class Evidence:
         """Spearman's rho of the raw cosine, once for each vector, by the poolings that it is."""
         return _named((row for row in self.cosines if row.backbone == backbone), self.rhos(backbone))
 
+    def size(self, backbone: str) -> SizeResult | None:
+        """How large the backbone's encoder is, where that was measured."""
+        return next((row for row in self.sizes if row.backbone == backbone), None)
+
     def own_head(self, backbone: str) -> Estimate | None:
         """Accuracy of the backbone's own head on its own vector; None where it has none for the task."""
         found = (row for row in self.own if (row.backbone, row.task) == (backbone, self.task))
@@ -148,16 +163,25 @@ class Evidence:
 
 def select(results: Results, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
     """The results of ``task`` for ``backbones``; one without a title is called by its key."""
-    tuned = [*(row.backbone for row in results.checkpoints), *(row.backbone for row in results.swaps)]
+    measured = [
+        *(row.backbone for row in results.checkpoints),
+        *(row.backbone for row in results.swaps),
+        *(row.backbone for row in results.agreements),
+        *(row.backbone for row in results.postprocessed),
+    ]
     return Evidence(
         task,
         tuple(backbones),
-        {key: titles.get(key, key) for key in (*backbones, *tuned)},
+        {key: titles.get(key, key) for key in (*backbones, *measured)},
         tuple(row for row in results.probes if row.task == task and row.backbone in backbones),
         tuple(row for row in results.cosines if row.backbone in backbones),
         results.checkpoints,
         results.baselines,
         results.swaps,
+        tuple(row for row in results.depths if row.task == task and row.backbone in backbones),
+        results.agreements,
+        results.postprocessed,
+        results.sizes,
     )
 
 

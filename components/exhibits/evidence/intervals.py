@@ -58,7 +58,7 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Colour and shape of each backbone, and what lines and gaps mean."""
     items = [
         f'<li><span style="color: {colour}" aria-hidden="true">{sign}</span>'
-        f"{escape(visible(evidence.titles[key]))}</li>"
+        f"{escape(_sized(evidence, key, say))}</li>"
         for key, (colour, _, sign) in zip(evidence.backbones, MARKS, strict=False)
     ]
     items += [
@@ -73,6 +73,15 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
     if any(set(evidence.rhos(key)) < set(evidence.poolings) for key in evidence.backbones):
         notes.append(say("evidence.unmeasured"))
     return Shown(html=legend_html(*items, f"<li>{escape(say.together(notes))}</li>"))
+
+
+def _sized(evidence: Evidence, key: str, say: Texts) -> str:
+    """A backbone and how large it is, so that a miniature is told from one that is full-grown."""
+    title, size = visible(evidence.titles[key]), evidence.size(key)
+    if size is None:
+        return title
+    millions = number(size.parameters / 1e6, 1)
+    return say("evidence.sized", backbone=title, layers=size.layers, width=size.width, millions=millions)
 
 
 def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -159,7 +168,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         values = [shown(alone[row[0]].value) if row[0] in alone else "–" for row in rows]
         column = [1] * len(rows)  # at the right
         traces.append(written(column, list(range(len(rows))), values, "middle right"))
-    labels = [_label_lines(row) for row in rows]
+    labels = [label_lines(row) for row in rows]
     left, room = tick_width(tuple(chain(*labels))), LINE * max(map(len, labels), default=1)
     start = _bottom(evidence)
     title = title if start == 0 else say("evidence.axis_from", title=title, start=shown(start))
@@ -175,7 +184,7 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
             tickangle=0,
         ),
         yaxis=row_axis(
-            [_tick(row) for row in rows],
+            [tick(row) for row in rows],
             showgrid=True,
             gridcolor="rgba(128, 128, 128, 0.12)",
         ),
@@ -246,11 +255,12 @@ def _mark(line: float, shown: Format) -> str:
     return shown(line).replace(".0 %", " %") if line % (2 * STEP) == 0 else ""
 
 
-def _label_lines(poolings: Sequence[str]) -> list[str]:
+def label_lines(poolings: Sequence[str]) -> list[str]:
     """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
     return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
 
 
-def _tick(poolings: Sequence[str]) -> str:
-    label = "<br>".join(map(escape, _label_lines(poolings)))
+def tick(poolings: Sequence[str]) -> str:
+    """The label of a row as plotly draws it."""
+    label = "<br>".join(map(escape, label_lines(poolings)))
     return f"<b>{label}</b>" if BASE in poolings else label

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from urllib.parse import urlencode
 
 from components.analyst import Analyst
-from components.anatomy import Anatomy
 from components.errors import PoolscopeError
+from components.exhibits.answered import Answered
 from components.exhibits.draw.labels import visible
 from components.exhibits.evidence.evidence import BASE, Evidence, select
 from components.exhibits.questions.head_facts import against_facts, head_facts, heads_facts
+from components.exhibits.questions.importance_facts import importance_facts
 from components.exhibits.questions.pictures import flow_html, module_html
 from components.exhibits.questions.question import ELSE, Line, Question
 from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
@@ -37,7 +38,7 @@ class Answer:
     card: str
     banner: str = ""
     view: str = ""
-    measured: Anatomy | Evidence | None = None
+    measured: Answered | Evidence | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +61,18 @@ class Answers:
         """The questions that can be answered: a backbone of theirs is here, or its results are."""
         return tuple(question for question in self.questions if self._backbones(question))
 
-    def answer(self, key: str) -> Answer:
-        """Measure the answer; a question that is refused is told why. KeyError if it is not available."""
+    def takes_texts(self, key: str) -> bool:
+        """Whether a question is asked with what the visitor asks about."""
+        return any(question.own for question in self.questions if question.key == key)
+
+    def answer(self, key: str, text: str = "", text_pair: str = "") -> Answer:
+        """Measure the answer; a question that is refused is told why. KeyError if it is not available.
+
+        ``text``, ``text_pair``: what the visitor asks about, for a question that takes it.
+        """
         question = {one.key: one for one in self.available}[key]
+        if question.own and text.strip():
+            question = replace(question, text=text, text_pair=text_pair)
         try:
             return self._from_results(question) if question.view == "evidence" else self._from_heads(question)
         except PoolscopeError as error:
@@ -85,15 +95,18 @@ class Answers:
         for key in self._backbones(question):
             head = self.analyst.anatomy(question.query(key, question.pooling))
             facts = head_facts(head, self.texts)
+            shown = Answered.by(self.analyst, head, {})
+            if question.view == "importance":
+                facts |= importance_facts(shown.importance, self.texts)
             if question.against:
                 other = self.analyst.anatomy(question.query(key, question.against))
                 facts |= against_facts(head, other, self.texts)
-            heads.append(head)
+            heads.append(shown)
             each.append(facts)
             pictures.append(flow_html(head, self.texts) if question.shows == "flows" else "")
-        together = each[0] | heads_facts(heads, self.texts)
+        together = each[0] | heads_facts([one.anatomy for one in heads], self.texts)
         lines = self._lines(question, self._backbones(question), each, pictures)
-        code = module_html(heads[0], self.texts) if question.shows == "module" else ""
+        code = module_html(heads[0].anatomy, self.texts) if question.shows == "module" else ""
         return self._said(question, together, lines, code, heads[0])
 
     def _from_results(self, question: Question) -> Answer:
@@ -121,7 +134,7 @@ class Answers:
         return f'<ul class="{style}">{"".join(items)}</ul>' if question.each else ""
 
     def _said(
-        self, question: Question, together: Facts, lines: str, code: str, measured: Anatomy | Evidence
+        self, question: Question, together: Facts, lines: str, code: str, measured: Answered | Evidence
     ) -> Answer:
         say, tag, key = self.texts, self.texts.language.tag, escape(question.key)
         said = f'<p class="said">{sentences(question.answer, together, say)}</p>'
@@ -140,7 +153,11 @@ class Answers:
 
     def _link(self, question: Question) -> str:
         """A link to this answer, in the language of the page."""
-        address = urlencode({"lang": self.say.language.tag, "question": question.key})
+        own = {"text": question.text, "pair": question.text_pair, "panel": question.view}
+        more = {} if question in self.questions else own
+        address = urlencode(
+            {"lang": self.say.language.tag, "question": question.key, **more}, errors="replace"
+        )
         return f'<a href="?{escape(address)}">{escape(self.texts("questions.link"))}</a>'
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from components.exhibits.questions import head_facts, result_facts
+from components.exhibits.questions import head_facts, importance_facts, result_facts
 from components.texts import ASSETS, ENGLISH
 from components.types import Query, Reference
 
@@ -35,7 +35,7 @@ Line = Annotated[Mapping[str, Text], BeforeValidator(_by_value)]  # value of the
 class Question:
     """One question; the head of assets/questions.toml says what each field means."""
 
-    view: Literal["tokens", "head", "evidence"]
+    view: Literal["tokens", "head", "importance", "evidence"]
     backbones: tuple[str, ...]
     question: Text
     answer: Mapping[str, Line]
@@ -43,6 +43,7 @@ class Question:
     key: str = ""
     text: str = ""
     text_pair: str = ""
+    own: bool = False
     pooling: str = "native"
     reference: Reference = "cls"
     against: str = ""
@@ -61,7 +62,9 @@ class Question:
             raise ValueError(f"papers: {sorted(strangers)} are not among the backbones")
         if any(text.keys() != self.question.keys() for text in self.papers.values()):
             raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
-        cases = (result_facts if self.view == "evidence" else head_facts).CASES
+        cases = result_facts.CASES if self.view == "evidence" else head_facts.CASES
+        if self.view == "importance":
+            cases = {**cases, **importance_facts.CASES}
         for name, line in chain(self.answer.items(), self.each.items()):
             values = {*cases.get(name, ())}
             if unknown := line.keys() - values - {ELSE}:

@@ -5,12 +5,13 @@ from dataclasses import replace
 from functools import cache
 
 from components.exhibits.evidence.evidence import select
-from components.exhibits.questions import head_facts, result_facts
+from components.exhibits.questions import head_facts, importance_facts, result_facts
 from components.exhibits.questions.answers import Answer, Answers
 from components.exhibits.questions.question import Question, Text, read_questions
 from components.results import Results
 from components.texts import load_texts
 from components.types import Query
+from tests.exhibits.importance.made import made
 from tests.ui.fake import KINDS, FakeAnalyst, Kind
 from tests.ui.fake_results import BACKBONES, fake_results
 
@@ -80,5 +81,7 @@ def known(question: Question, part: str) -> set[str]:
         head = FakeAnalyst().anatomy(Query("first", "a text"))
         found = {*head_facts.head_facts(head, say)}
         found |= head_facts.against_facts(head, head, say).keys() if question.against else set()
+        if question.view == "importance":
+            found |= importance_facts.importance_facts(made(head.analysis), say).keys()
         together = head_facts.heads_facts([head], say)
     return found | together.keys() if part == "answer" else found

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.anatomy import Anatomy
+from components.exhibits.answered import Answered
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.questions.answers import BREAK, Answer, Answers, breakable, sentences
 from components.exhibits.questions.question import Question
@@ -29,7 +29,7 @@ SAY = load_texts()
 
 def analysis_of(answer: Answer) -> Analysis:
     """The analysis that an answer was measured on."""
-    assert isinstance(answer.measured, Anatomy)
+    assert isinstance(answer.measured, Answered)
     return answer.measured.analysis
 
 
@@ -163,10 +163,21 @@ def test_an_absent_backbone_is_not_asked() -> None:
     }
 
 
+def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> None:
+    given = Answers(shipped(), RESULTS, QUESTIONS, SAY)
+    own = given.answer("matters", "so <good>", "")
+    assert (analysis_of(own).query.text, given.takes_texts("matters")) == ("so <good>", True)
+    assert "on “so <good>”" in plain(own.card)
+    assert "question=matters&amp;text=so+%3Cgood%3E&amp;pair=&amp;panel=importance" in own.card
+    for key, text in (("matters", "  "), ("pooler", "so good")):
+        asked = next(one for one in QUESTIONS if one.key == key)
+        assert analysis_of(given.answer(key, text)).query.text == asked.text
+
+
 def test_a_question_that_nobody_here_can_answer_is_left_out() -> None:
     tuned = FakeAnalyst(tuple(kind for kind in shipped().kinds if "pretrained" not in kind.spec.key))
     left = [asked.key for asked in Answers(tuned, Results(), QUESTIONS, SAY).available]
-    assert left == ["pooler", "families", "when", "average"]
+    assert left == ["pooler", "families", "when", "matters", "average"]
     with pytest.raises(KeyError):
         Answers(tuned, Results(), QUESTIONS, SAY).answer("position")
     elsewhere = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.task == "topic"))
