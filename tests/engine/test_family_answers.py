@@ -1,5 +1,6 @@
 """What is shown of every family that transformers can classify with, against transformers run by hand."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ from components.engine.analysis import pooled_features
 from components.engine.anatomy.dissect import dissect, head_calls
 from components.engine.anatomy.trace import rerun
 from components.engine.examine import Examined
+from components.engine.importance import weigh
 from components.engine.lens import look
+from components.engine.padding import audit
 from components.engine.patching import trace
 from components.engine.repeatable import repeatable
 from components.errors import PoolscopeError
 from tests.families.cases import TEXT, Family
 from tests.families.lens import layers_by_hand, logits_by_hand
-from tests.families.making import FACTS
+from tests.families.making import BUILT, FACTS
 from tests.families.patching import examined, patched_by_hand
 from tests.plain import cosine
 
@@ -130,9 +133,17 @@ def test_hidden_states_of_another_text_in_the_place_of_its_own(family: Family) -
         patched = trace(first, second)
     expected = np.broadcast_to(second.outputs.logits, patched.whole.shape)
     np.testing.assert_allclose(patched.whole, expected, rtol=1e-5, atol=1e-5)
-    for layer, place, logits in patched_by_hand(family, *texts, layers=len(patched.logits) - 1):
+    by_hand = list(patched_by_hand(family, *texts, layers=len(patched.logits) - 1))
+    assert bool(by_hand) == (family.name not in FACTS["no_list_of_layers"])
+    for layer, place, logits in by_hand:
         (row,) = np.flatnonzero(patched.pairs[:, 0] == place)
         np.testing.assert_allclose(patched.logits[layer, row], logits, rtol=1e-5, atol=1e-5)
+
+
+def test_a_trace_is_compared_with_hooks_or_refused_for_most_families() -> None:
+    answered = set(BUILT) - set(FACTS["untraced"])
+    assert len(answered - set(FACTS["no_list_of_layers"])) >= 100
+    assert set(FACTS["untraced"]) | set(FACTS["no_list_of_layers"]) <= set(BUILT)
 
 
 def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:
@@ -140,3 +151,45 @@ def test_a_text_too_long_is_cut_to_what_the_model_takes(family: Family) -> None:
     told = any("were left out" in str(warning) for warning in analysis.warnings)
     assert told == (family.backbone.limit < 702)
     assert np.isfinite(analysis.logits).all()
+
+
+def test_what_padding_changes(family: Family) -> None:
+    """The logits of the padded text are those that transformers alone gives of it."""
+    found, tokenizer = family.examined(audit, TEXT), family.backbone.tokenizer
+    length = family.inputs(TEXT, "")["input_ids"].shape[1] + found.padded
+    alone = family.by_hand.logits(family.inputs(TEXT, ""))
+    right, left = found.cases[1:3]
+    for case in (right, left):
+        inputs = tokenizer(
+            TEXT, padding="max_length", max_length=length, padding_side=case.name, return_tensors="pt"
+        )
+        logits = family.by_hand.logits(dict(inputs))
+        np.testing.assert_allclose(case.logits, logits[0], atol=1e-5)
+        assert bool(case.cause) == (float((logits - alone).abs().max()) > 1e-3 * float(alone.abs().max()))
+    assert found.cases[0].verdict == right.verdict  # the side on which these tokenizers pad
+
+
+def test_what_is_called_importance(family: Family) -> None:
+    """Of one word: erasure, and the change along its embedding's gradient, as transformers alone says."""
+    text, place = "the film is good !", 2
+    asked = partial(weigh, label="")
+    if not family.per_token or family.name in FACTS["unweighed"]:
+        with pytest.raises(PoolscopeError, match=r"weighed|gradient"):
+            family.examined(asked, text)
+        return
+    given = family.examined(asked, text)
+    inputs, tokenizer = family.inputs(text, ""), family.backbone.tokenizer
+    ids = inputs["input_ids"].clone()
+    ids[0, place] = tokenizer.unk_token_id if tokenizer.mask_token_id is None else tokenizer.mask_token_id
+    before, after = (
+        family.by_hand.logits(each).double().softmax(dim=-1)[0, given.label]
+        for each in (inputs, {**inputs, "input_ids": ids})
+    )
+    assert given.erasure[place] == pytest.approx(float(before - after), abs=1e-5)
+    if family.by_hand.model.config.is_encoder_decoder:
+        return  # the decoder reads the same rows of the table
+    torch.manual_seed(0)
+    row = int(inputs["input_ids"][0, place])
+    weight = family.by_hand.model.get_input_embeddings().weight
+    (slope,) = torch.autograd.grad(family.by_hand.model(**inputs).logits[0, given.label], weight)
+    assert given.gradient_x_input[place] == pytest.approx(float(slope[row] @ weight[row].detach()), abs=1e-5)

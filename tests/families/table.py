@@ -1,4 +1,4 @@
-"""docs/families.md: which final hidden states the head of each family reads, by brute force on tiny models.
+"""docs/families.md: what the head of each family reads, and what padding moves, found by hand on tiny models.
 
 ``python -m tests.families.table`` writes it anew.
 """
@@ -18,6 +18,8 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "families.md"
 PLAIN = (2, 5, 6, 7, 8, 9, 10, 3)  # [CLS] six words [SEP], which is the end of the sequence too
 GOES_ON = (2, 5, 6, 7, 3, 9, 10, 11)  # the same, and words behind the end
 PADDED = (2, 5, 6, 7, 3, 0, 0, 0)
+PADDING = (0, 0, 0)
+MOVES = 1e-3  # of the largest logit
 RULES = {  # what is read of the three: of an input, of one that goes on behind its end, of a padded one
     "the first": ([0], [0], [0]),
     "the last that is no padding": ([7], [7], [4]),
@@ -35,14 +37,17 @@ force on a tiny random model: one hidden state is changed at a time. `tests/engi
 Poolscope to the same on every family: tokens, hidden states of every layer, poolings, swaps, logits, steps of
 the head; and it keeps this page true, which `python -m tests.families.table` writes.
 
-| Family | Class | Its head reads |
-|---|---|---|
+Padding moves the logits of a text, or leaves them the same: three tokens of it, masked, with the position ids
+that the model makes up itself. The differences are above 2e-2 of the largest logit, or below 1e-5.
+
+| Family | Class | Its head reads | Padding on the right | Padding on the left |
+|---|---|---|---|---|
 """
 AVERAGING = """
 With these settings the same families average:
 
-| Family | Setting | Its head reads |
-|---|---|---|
+| Family | Setting | Its head reads | Padding on the right | Padding on the left |
+|---|---|---|---|---|
 """
 
 
@@ -75,7 +80,17 @@ def row(family: str, settings: dict[str, str], model: PreTrainedModel) -> str:
     """The line of one family: its class or, if it is set to average, how; and what its head reads."""
     reads = rule(model, FACTS["bodies"].get(family, ""))
     set_to = ", ".join(f"`{name} = {value}`" for name, value in settings.items())
-    return f"| {family} | {set_to or CLASSES[family]} | {reads} |\n"
+    by_hand = ByHand(model, FACTS["bodies"].get(family, ""))
+    right, left = (
+        "moves" if moves(by_hand, ids) else "the same" for ids in (PLAIN + PADDING, PADDING + PLAIN)
+    )
+    return f"| {family} | {set_to or CLASSES[family]} | {reads} | {right} | {left} |\n"
+
+
+def moves(by_hand: ByHand, padded: tuple[int, ...]) -> bool:
+    """Whether the logits of PLAIN are others in ``padded``."""
+    alone, beside = (by_hand.logits(_inputs(ids))[0] for ids in (PLAIN, padded))
+    return bool((alone - beside).abs().max() > MOVES * alone.abs().max())
 
 
 def _exceptions() -> Iterator[str]:

@@ -1,0 +1,91 @@
+"""The noun of a padding audit: what a model says of one text alone, padded, and in a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from components.texts import Sentence
+from components.types import Analysis, Floats
+
+Cause = Literal["", "head", "attention", "positions", "unknown"]
+Verdict = Literal["safe", "moves", "reads_padding", "alone"]
+
+
+@dataclass(frozen=True, eq=False)
+class PaddingCase:
+    """A text with padding beside it. T tokens, K labels.
+
+    ``name``: "batch", beside a longer text, as the tokenizer itself pads; "right" or "left", where the
+    padding stands; or "left_positions", on the left with position ids that count the text's own tokens.
+    ``logits`` and ``probabilities``: (K,). ``largest``: the largest difference of a logit from what is said
+    of the text alone. ``reads``: the indices of the tokens that the head reads; ``reads_padding``: whether it
+    reads what was padded, too. ``moved``: the indices of the tokens whose final hidden state is another one.
+    ``pooled``: for each pooling that there is how far its vector lies from that of the text alone, in lengths
+    of the latter.
+    ``cause``: why logits moved, as measured: the "head" reads other positions; the tokens attend to padding
+    ("attention"); the tokens' "positions" are counted from the padding; "unknown"; "" where none moved.
+    """
+
+    name: str
+    logits: Floats
+    probabilities: Floats
+    largest: float
+    reads: tuple[int, ...]
+    reads_padding: bool
+    moved: tuple[int, ...]
+    pooled: Mapping[str, float]
+    cause: Cause
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it shows of the model."""
+        if self.reads_padding:
+            return "reads_padding"
+        return "moves" if self.cause else "safe"
+
+
+@dataclass(frozen=True, eq=False)
+class Padding:
+    """What padding changes.
+
+    ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
+    ``side``: where the tokenizer itself pads. ``cases``: none where it cannot; else the first is the "batch".
+    """
+
+    analysis: Analysis
+    padded: int
+    side: str
+    cases: tuple[PaddingCase, ...]
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model is safe in a batch, padded as its tokenizer pads."""
+        return self.cases[0].verdict if self.cases else "alone"
+
+    @property
+    def pooled(self) -> Mapping[str, float]:
+        """How far each pooling's vector moves in a batch; see `PaddingCase`."""
+        return self.cases[0].pooled if self.cases else {}
+
+    @property
+    def says(self) -> tuple[Sentence, ...]:
+        """The verdict in words, and what each other way to pad does."""
+        if not self.cases:
+            return (Sentence("padding.alone"),)
+        batch, *others = self.cases
+        first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{self.side}"))
+        more = [
+            Sentence(f"padding.other_{one.verdict}", **_told(one), way=Sentence(f"padding.{one.name}"))
+            for one in others
+            if one.name != self.side
+        ]
+        return (first, *more)
+
+
+def _told(case: PaddingCase) -> dict[str, object]:
+    """What a sentence about a case tells."""
+    cause = {"cause": Sentence(f"padding.cause_{case.cause}")} if case.verdict == "moves" else {}
+    return {"largest": f"{case.largest:.2g}", **cause}

@@ -1,0 +1,88 @@
+"""What serving does: whether the model is safe in a batch, and what made a vector.
+
+The former is asked once the view is opened, and after answers while it is open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from components.errors import PoolscopeError
+from components.exhibits.answered import padding_of
+from components.exhibits.panels import PADDING
+from components.texts import Texts
+from components.types import Query
+from components.ui.classify.detective import DetectiveCard, build_detective, connect_detective
+from components.ui.places import NOTHING, Given, Places, Updates, build_places
+
+if TYPE_CHECKING:
+    from components.ui.classify.tab import Classify
+
+
+@dataclass(frozen=True, eq=False)
+class PaddingView:
+    """Its components; ``stored`` holds the query whose padding is shown, None where nothing is."""
+
+    select: gr.Tab
+    stored: gr.State
+    places: Places
+    detective: DetectiveCard
+
+    @property
+    def parts(self) -> list[Any]:
+        """Everything that a new answer or its padding may change."""
+        return [*self.news, *self.detective.parts]
+
+    @property
+    def news(self) -> list[Any]:
+        """What the padding of an answer may change."""
+        return [self.stored, *self.places.parts]
+
+    def empty(self) -> Updates:
+        """Updates for a new answer, of which nothing has been asked here."""
+        return {self.stored: None, **dict.fromkeys(self.places.parts, ""), **self.detective.empty()}
+
+
+def build_padding(say: Texts) -> PaddingView:
+    """Lay the view out, within its tab."""
+    with gr.Tab(say(PADDING.title), id=PADDING.key, elem_id=f"{PADDING.key}-view") as select:
+        places = build_places(PADDING, say)
+        detective = build_detective(say)
+        stored = gr.State(None)  # within: gradio counts what stands between tabs as tabs
+    return PaddingView(select, stored, places, detective)
+
+
+def connect_padding(tab: Classify, bridge: gr.HTML) -> None:
+    """Ask when the view is opened, and after an answer while it is open; a vector, when that is asked."""
+    view = tab.answer.padding
+    gr.on(
+        [view.select.select, bridge.tick],
+        partial(audit, tab),
+        inputs={tab.answer.shown, view.stored},
+        outputs=view.news,
+        concurrency_id="model",
+        trigger_mode="always_last",
+        api_visibility="private",
+        show_progress="minimal",
+        show_progress_on=[view.places.places[0].above],
+    )
+    connect_detective(tab)
+
+
+def audit(tab: Classify, given: Given) -> Updates:
+    """Ask what padding changes of the last answer, unless that is shown by now."""
+    view, shown = tab.answer.padding, given[tab.answer.shown]
+    if shown is None:  # the last question had no answer
+        return NOTHING
+    query: Query = shown.analysis.query
+    if given[view.stored] == query:
+        return NOTHING
+    try:
+        found = padding_of(tab.analyst, query)
+    except PoolscopeError as error:
+        return {view.stored: None, **view.places.show(error.sentence, {})}
+    return {view.stored: query, **view.places.show(found, {})}
