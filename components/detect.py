@@ -1,0 +1,207 @@
+"""The nouns of the detective: the ways in which a vector may be made of a text, and which gave this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from components.declaration import Declaration, Dense, Normalize
+from components.texts import Sentence
+from components.types import BackboneSpec, Query
+
+BAR = 0.999
+"""The least cosine of a match.
+
+``python -m tests.benchmarks.detect`` measures what lies on either side. Above it: the same model's vectors,
+rounded to bfloat16 (0.99999) or printed with four decimals; computed in bfloat16, those of three bundled
+checkpoints have 0.9999 or more. Below it: vectors with noise of a tenth of their length (0.995), those of
+checkpoints that were fine-tuned from the same one, and random ones.
+"""
+ROUNDING = 1e-7  # of a cosine
+DECLARED = "declared"  # the pooling of all that a checkpoint declares
+NAMED = 4  # ways that a sentence names; more are only counted
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to make a vector of a text.
+
+    ``layer``: 0 is the embeddings. ``special_tokens``: whether the tokenizer added its own, None where it has
+    none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
+    that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
+    text was cut, None where it was not. ``prefix``: what was put before the text. ``dense``: whether it went
+    through the dense layers that the checkpoint declares.
+    """
+
+    pooling: str
+    layer: int
+    special_tokens: bool | None = True
+    normalised: bool | None = False
+    truncated: int | None = None
+    prefix: str = ""
+    dense: bool = False
+
+    def said(self, layers: int) -> Sentence:
+        """The way in words; ``layers``: the number of the model's last."""
+        length = Sentence(f"detect.length_{LENGTHS[self.normalised]}")
+        return Sentence("detect.way", parts=(*self._parts(layers), length))
+
+    def pooled(self, layers: int) -> Sentence:
+        """The same without the length."""
+        return Sentence("detect.way", parts=self._parts(layers))
+
+    def _parts(self, layers: int) -> tuple[object, ...]:
+        parts: list[object] = [self.pooling]
+        if self.dense:
+            parts.append(Sentence("detect.dense"))
+        last = self.layer == layers
+        parts.append(Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer))
+        if self.special_tokens is not None:
+            parts.append(Sentence("detect.special" if self.special_tokens else "detect.no_special"))
+        if self.truncated is not None:
+            parts.append(Sentence("detect.truncated", count=self.truncated))
+        if self.prefix:
+            parts.append(Sentence("detect.prefix", prefix=self.prefix))
+        return tuple(parts)
+
+
+LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A vector that ways of making one give, held against the one that is asked about.
+
+    ``way``: the plainest of them; ``same``: all others that give this very vector. ``cosine``: to the vector
+    that is asked about. ``length``: that vector's, over the length of this one. ``tied``: whether the two
+    cannot be told from the best: they are as near to it as the vector that is asked about is.
+    """
+
+    way: Way
+    same: tuple[Way, ...]
+    cosine: float
+    length: float
+    tied: bool
+
+
+@dataclass(frozen=True)
+class Detected:
+    """Which ways gave a vector.
+
+    ``layers``: the number of the model's last. ``width`` and ``length``: of the vector. ``tried``: how many
+    ways give one of this width. ``candidates``: the nearest ten, of which no two give the same vector.
+    ``prompts``: prefixes that the checkpoint declares, by name.
+    """
+
+    query: Query
+    backbone: BackboneSpec
+    layers: int
+    width: int
+    length: float
+    tried: int
+    candidates: tuple[Candidate, ...]
+    declared: Declaration | None
+    prompts: tuple[tuple[str, str], ...]
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def match(self) -> Candidate | None:
+        """The best, or None where even that is below the bar."""
+        best = self.candidates[0]
+        return best if best.cosine >= BAR else None
+
+    @property
+    def ties(self) -> tuple[Way, ...]:
+        """What else gives the vector, as far as can be told; nothing without a match."""
+        if self.match is None:
+            return ()
+        tied = [one for one in self.candidates if one.tied]
+        every = [way for one in tied for way in (one.way, *one.same)]
+        return tuple(every[1:])
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The match and all that is tied with it; nothing without a match."""
+        return () if self.match is None else (self.match.way, *self.ties)
+
+    @property
+    def second(self) -> Candidate | None:
+        """The best that is told from the match."""
+        return next((one for one in self.candidates if not one.tied), None)
+
+    @property
+    def says(self) -> tuple[Sentence, ...]:
+        """What was found, in words: the verdict first."""
+        best = self.candidates[0]
+        if self.match is None:
+            way, cosine = best.way.pooled(self.layers), _digits(best.cosine)
+            return (Sentence("detect.none", way=way, cosine=cosine, bar=BAR),)
+        said = [Sentence("detect.match", way=best.way.said(self.layers)), *self._tied(), *self._above()]
+        if best.way.normalised is None:
+            said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
+        if self.declared is not None:
+            agrees = any(_gives(self.declared, way, self.layers) for way in self.ways)
+            key = "detect.as_declared" if agrees else "detect.not_declared"
+            said.append(Sentence(key, way=_said(self.declared)))
+        return tuple(said)
+
+    def _above(self) -> list[Sentence]:
+        """How far the best is above the second."""
+        best, other = self.candidates[0], self.second
+        first = _digits(best.cosine)
+        if other is None:
+            return [Sentence("detect.alone", cosine=first)]
+        way, second = other.way.pooled(self.layers), _digits(other.cosine)
+        if best.cosine - other.cosine < ROUNDING:
+            return [Sentence("detect.length_tells", way=way, cosine=first)]
+        return [Sentence("detect.second", way=way, first=first, second=second)]
+
+    def _tied(self) -> list[Sentence]:
+        """Poolings that are the match's one vector, then other ways to get it."""
+        way = self.ways[0]
+        alike = [one.pooling for one in self.ties if replace(one, pooling=way.pooling) == way]
+        others = [one for one in self.ties if replace(one, pooling=way.pooling) != way]
+        said = [Sentence("detect.one_vector", poolings=(way.pooling, *alike))] if alike else []
+        if others:
+            named = tuple(Sentence("detect.quoted", way=one.said(self.layers)) for one in others[:NAMED])
+            said.append(Sentence("detect.also", ways=named))
+        if len(others) > NAMED:
+            said.append(Sentence("detect.more", count=len(others) - NAMED))
+        return said
+
+
+def dense_of(declared: Declaration) -> int:
+    """How many dense layers a checkpoint declares."""
+    return sum(isinstance(step, Dense) for step in declared.steps)
+
+
+def normalises(declared: Declaration) -> bool:
+    """Whether the vectors that a checkpoint declares end with a length of 1."""
+    return bool(declared.steps) and isinstance(declared.steps[-1], Normalize)
+
+
+def _said(declared: Declaration) -> Sentence:
+    """What a checkpoint declares, in words."""
+    parts: list[object] = [*declared.poolings]
+    if dense_of(declared):
+        parts.append(Sentence("detect.dense"))
+    if declared.longest is not None:
+        parts.append(Sentence("detect.truncated", count=declared.longest))
+    parts.append(Sentence("detect.length_one" if normalises(declared) else "detect.length_own"))
+    return Sentence("detect.way", parts=tuple(parts))
+
+
+def _gives(declared: Declaration, way: Way, layers: int) -> bool:
+    """Whether ``way`` is as declared; a prompt and where texts are cut are each server's own choice."""
+    if way.layer != layers or way.special_tokens is False:
+        return False
+    parts = declared.poolings == (way.pooling,) and way.dense == bool(dense_of(declared))
+    return (parts or way.pooling == DECLARED) and way.normalised in (normalises(declared), None)
+
+
+def _digits(cosine: float) -> str:
+    """A cosine as a reader sees it: four digits, and more where it is nearly 1 but not quite."""
+    places = 4
+    while places < 7 and f"{cosine:.{places}f}".startswith("1.") and cosine < 1 - ROUNDING:
+        places += 1
+    return f"{cosine:.{places}f}"

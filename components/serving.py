@@ -1,0 +1,108 @@
+"""What servers of embeddings do to a text, and what to set in each of them: assets/serving.toml."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from components.detect import Way
+from components.texts import Sentence
+
+FILE = Path(__file__).resolve().parents[1] / "assets" / "serving.toml"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server or a library. ``poolings``: by our names, its option; ``options``: its other ones, by name."""
+
+    key: str
+    title: str
+    source: str
+    poolings: Mapping[str, str]
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """``lengths``: tokens after which texts are often cut, and ``prefixed`` those that have a prefix.
+
+    ``prefixes``: what is often put before a text.
+    """
+
+    lengths: tuple[int, ...]
+    prefixed: tuple[int, ...]
+    prefixes: tuple[str, ...]
+    servers: tuple[Server, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What to set in a server to get a vector: ``options``, and what of the ``way`` it has none for."""
+
+    server: Server
+    way: Way
+    options: tuple[str, ...]
+    lacks: tuple[Sentence, ...]
+
+
+@cache  # a file of the app
+def load_serving() -> Serving:
+    """Read the file."""
+    read = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    servers = []
+    for key, entry in read["engines"].items():
+        known = dict(entry)
+        title, source, poolings = known.pop("title"), known.pop("source"), known.pop("pooling")
+        servers.append(Server(key, title, source, poolings, known))
+    return Serving(tuple(read["lengths"]), tuple(read["prefixed"]), tuple(read["prefixes"]), tuple(servers))
+
+
+def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
+    """What to set in each server to get the one vector that all ``ways`` give; none without a way.
+
+    Of the ways the one is taken of which the server lacks least, the first of several. ``layers``: the number
+    of the model's last.
+    """
+    if not ways:
+        return ()
+    return tuple(_best(server, ways, layers) for server in load_serving().servers)
+
+
+def _best(server: Server, ways: Iterable[Way], layers: int) -> Setting:
+    every = (_setting(server, way, layers) for way in ways)
+    return min(every, key=lambda one: len(one.lacks))
+
+
+def _setting(server: Server, way: Way, layers: int) -> Setting:
+    """The options for one way, in the order in which a text goes through them."""
+    options, lacks = [], []
+    for name, said in _asked(way, layers):
+        option = server.poolings.get(way.pooling) if name == "pooling" else server.options.get(name)
+        if option is None:
+            lacks.append(said)
+        elif option:
+            options.append(option.format(count=way.truncated, prefix=json.dumps(way.prefix)))
+    return Setting(server, way, tuple(options), tuple(lacks))
+
+
+def _asked(way: Way, layers: int) -> list[tuple[str, Sentence]]:
+    """What a way asks for: the name of the option, and the same in words."""
+    asked = [("pooling", Sentence("detect.pooling", pooling=way.pooling))]
+    if way.layer != layers:
+        asked.append(("layer", Sentence("detect.layer", layer=way.layer)))
+    if way.dense:
+        asked.append(("dense", Sentence("detect.dense")))
+    if way.special_tokens is False:
+        asked.append(("no_special_tokens", Sentence("detect.no_special")))
+    if way.truncated is not None:
+        asked.append(("truncated", Sentence("detect.truncated", count=way.truncated)))
+    if way.prefix:
+        asked.append(("prefix", Sentence("detect.prefix", prefix=way.prefix)))
+    if way.normalised is not None:
+        name = "normalised" if way.normalised else "not_normalised"
+        asked.append((name, Sentence("detect.length_one" if way.normalised else "detect.length_own")))
+    return asked

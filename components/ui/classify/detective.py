@@ -1,0 +1,84 @@
+"""What made a vector that a visitor pastes: asked with a click, of the text and the backbone shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from components.errors import PoolscopeError
+from components.exhibits.exhibit import hint_html, titled_html
+from components.exhibits.panels import DETECTIVE
+from components.texts import Texts
+from components.types import Query
+from components.ui.places import NOTHING, Given, Places, Updates, build_places, text_box
+
+if TYPE_CHECKING:
+    from components.ui.classify.tab import Classify
+
+
+@dataclass(frozen=True, eq=False)
+class DetectiveCard:
+    """Its components: the vector, what may stand before the text, the button, and what was found."""
+
+    vector: gr.Textbox
+    prefix: gr.Textbox
+    button: gr.Button
+    places: Places
+
+    @property
+    def parts(self) -> list[Any]:
+        """Everything that a new answer or what was found may change."""
+        return self.places.parts
+
+    def empty(self) -> Updates:
+        """Updates for a new answer: what was found is of another text. The vector stays."""
+        return dict.fromkeys(self.parts, "")
+
+
+def build_detective(say: Texts) -> DetectiveCard:
+    """Lay the card out."""
+    with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
+        title, hint = say("detective.heading"), say("detective.hint")
+        gr.HTML(titled_html("detective-card", title, hint) + hint_html(hint))
+        vector = text_box("vector", say("detective.vector"), say("detective.vector_hint"))
+        with gr.Row(elem_id="detective-ask"):
+            prefix = text_box("prefix", say("detective.before"), say("detective.before_hint"))
+            button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
+        places = build_places(DETECTIVE, say)
+    return DetectiveCard(vector, prefix, button, places)
+
+
+def connect_detective(tab: Classify) -> None:
+    """Ask when the button is clicked, and at Enter in the box."""
+    card = tab.answer.padding.detective
+
+    def detect_vector(given: Given) -> Updates:  # has the price of /detect, by its name
+        return detect(tab, given)
+
+    gr.on(
+        [card.button.click, card.vector.submit, card.prefix.submit],
+        detect_vector,
+        inputs={tab.answer.shown, card.vector, card.prefix},
+        outputs=card.parts,
+        concurrency_id="model",
+        trigger_mode="always_last",
+        api_visibility="private",
+        show_progress="minimal",
+        show_progress_on=[card.places.places[0].above],
+    )
+
+
+def detect(tab: Classify, given: Given) -> Updates:
+    """Find what made the vector of the last answer's text."""
+    card, shown = tab.answer.padding.detective, given[tab.answer.shown]
+    if shown is None:  # the last question had no answer
+        return NOTHING
+    asked: Query = shown.analysis.query
+    query = Query(asked.backbone, asked.text, asked.text_pair)
+    try:
+        found = tab.analyst.detect(query, given[card.vector], given[card.prefix])
+    except PoolscopeError as error:
+        return card.places.show(error.sentence, {})
+    return card.places.show(found, {})

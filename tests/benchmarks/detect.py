@@ -1,0 +1,183 @@
+"""``python -m tests.benchmarks.detect``: how often what made a vector is found, and where the bar stands.
+
+Every pooling of every layer, with and without special tokens, whole and cut, normalised and not, of bundled
+checkpoints and of a tiny one of each family; and vectors that no way gave, of which none may be a match.
+"""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import numpy as np
+import torch
+
+from components.detect import BAR, Detected, Way
+from components.engine.backbone import Backbone
+from components.engine.catalogue import read_catalogue
+from components.engine.detect import detect, found, tried
+from components.engine.encoding import Encoded, encode
+from components.engine.examine import Stopwatch, run_encoded
+from components.engine.loading import load
+from components.engine.pooling import POOLINGS
+from components.engine.repeatable import repeatable
+from components.errors import PoolscopeError
+from components.settings import ASSETS
+from components.types import Query
+from tests.families.making import BUILT, boundless, tiny_checkpoint
+from tests.tiny import WORDS
+
+TEXT = "The plot is thin, but the actors are a delight, and the camera never looks away from their hands."
+TIMED = TEXT + " It could be so much longer."  # 32 tokens, or nearly
+WORDLY = " ".join((WORDS[4:] * 2)[:24])  # for tiny ones, which know these words alone
+CUTS = (None, 16)
+FEW = 12  # vectors of each kind that no way gave, for each checkpoint
+LENGTH = 1e-4
+ROUNDS = 5
+NOISE = 0.1  # of a vector's length
+
+
+@dataclass(frozen=True)
+class Tally:
+    """By kind of vector: whether each answer was right, and the cosine of its best candidate."""
+
+    notes: dict[str, list[tuple[bool, float]]] = field(default_factory=dict)
+
+    def note(self, kind: str, right: bool, answer: Detected) -> None:
+        self.notes.setdefault(kind, []).append((right, answer.candidates[0].cosine))
+
+    def told(self) -> Iterator[str]:
+        for kind, noted in self.notes.items():
+            right, (low, high) = (
+                sum(one for one, _ in noted),
+                np.quantile([x for _, x in noted], [0.005, 0.995]),
+            )
+            share = f"right {right:>6} of {len(noted):>6} ({100 * right / len(noted):.2f} %)"
+            yield f"{kind:<30} {share}, cosine of the best {low:.7f} to {high:.7f}"
+
+
+def report() -> None:
+    """Print it."""
+    specs = [one for one in read_catalogue(ASSETS / "backbones.toml") if one.source == "bundled"]
+    backbones, bundled, tiny = [load(spec) for spec in specs], Tally(), Tally()
+    for backbone in backbones:
+        measure(bundled, backbone, TEXT, [one for one in backbones if one is not backbone])
+    tell(f"{len(backbones)} bundled checkpoints", bundled)
+    with TemporaryDirectory() as folder:
+        for family in BUILT:
+            backbone = load(tiny_checkpoint(Path(folder) / family, family))
+            measure(tiny, replace(backbone, tokenizer=boundless()), WORDLY, [other_weights(backbone)])
+    tell(f"A tiny checkpoint of each of {len(BUILT)} families", tiny)
+    print("\nSeconds for a text of 32 tokens: where a way is found, and where none is")
+    for backbone in backbones:
+        print(f"{backbone.spec.key:<24} {timed(backbone, 'mean'):.3f} {timed(backbone, ''):.3f}", flush=True)
+
+
+def tell(title: str, tally: Tally) -> None:
+    """Print a tally."""
+    print(f"\n{title}; a match has a cosine of {BAR} at least")
+    print(*tally.told(), sep="\n", flush=True)
+
+
+def timed(backbone: Backbone, pooling: str) -> float:
+    """The median of a few answers: to what a pooling gives, or to a random vector."""
+    query = Query(backbone.spec.key, TIMED)
+    made = [vector for way, vector in vectors(backbone, TIMED).items() if way.pooling == pooling]
+    vector = made[-1] if made else np.random.default_rng(0).normal(size=backbone.model.config.hidden_size)
+    taken = []
+    for _ in range(ROUNDS):
+        begun = perf_counter()
+        detect(backbone, query, vector.tolist(), "")
+        taken.append(perf_counter() - begun)
+    return float(np.median(taken))
+
+
+def other_weights(backbone: Backbone) -> Backbone:
+    """The same family with weights of its own."""
+    other = load(backbone.spec)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in other.model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(std=0.2)
+    return replace(other, tokenizer=boundless())
+
+
+def measure(tally: Tally, backbone: Backbone, text: str, others: Sequence[Backbone]) -> None:
+    """Plant every way, then ask about vectors that none gave."""
+    planted, random = vectors(backbone, text), np.random.default_rng(0)
+    tries = tried(backbone, Query(backbone.spec.key, text), "")
+    for way, vector in planted.items():
+        for normalised in (False, True):
+            answer = found(tries, vector / np.linalg.norm(vector) if normalised else vector)
+            tally.note("planted", is_among(answer, way, normalised), answer)
+    for way, vector in list(planted.items())[:: max(1, len(planted) // FEW)]:
+        rough = torch.from_numpy(vector).to(torch.bfloat16).double().numpy()
+        answer = found(tries, rough)
+        tally.note("planted, rounded to bfloat16", is_among(answer, way, False), answer)
+        noise = random.normal(size=len(vector))
+        noisy = vector + NOISE * np.linalg.norm(vector) * noise / np.linalg.norm(noise)
+        for kind, wrong in (("with noise of a tenth", noisy), ("random", noise)):
+            answer = found(tries, wrong)
+            tally.note(kind, answer.match is None, answer)
+    widths = {len(vector) for vector in planted.values()}
+    for other in others:
+        wrongs = [vector for vector in vectors(other, text).values() if len(vector) in widths]
+        for index in random.permutation(len(wrongs))[:FEW]:
+            answer = found(tries, wrongs[index])
+            tally.note("of another model", answer.match is None, answer)
+
+
+def is_among(answer: Detected, way: Way, normalised: bool) -> bool:
+    """Whether a way is found; where its own length is 1, nobody can tell whether it was normalised."""
+    one = answer.match is not None and abs(answer.match.length - 1) < LENGTH
+    kinds = (True, False) if one and abs(answer.length - 1) < LENGTH else (normalised,)
+    return any(replace(way, normalised=kind) in plainly(answer) for kind in kinds)
+
+
+def plainly(answer: Detected) -> set[Way]:
+    """The ways that were found; that a tokenizer adds no special tokens is no difference here."""
+    return {replace(way, special_tokens=way.special_tokens is not False) for way in answer.ways}
+
+
+def vectors(backbone: Backbone, text: str) -> dict[Way, np.ndarray]:
+    """What every way gives, each from a forward pass of its own."""
+    made: dict[Way, np.ndarray] = {}
+    known: set[tuple[int, ...]] = set()
+    for special, cut in product((True, False), CUTS):
+        try:
+            encoded = encode(backbone.tokenizer, cut or backbone.limit, text, "", special)
+            ids = tuple(encoded.inputs["input_ids"][0].tolist())
+            if ids not in known:
+                made |= pooled(backbone, encoded, Way("", 0, special, False, cut))
+            known.add(ids)
+        except PoolscopeError:  # this text cannot be run so
+            continue
+    return made
+
+
+@torch.no_grad()
+def pooled(backbone: Backbone, encoded: Encoded, way: Way) -> dict[Way, np.ndarray]:
+    """What every pooling gives of every layer."""
+    made: dict[Way, np.ndarray] = {}
+    with repeatable(backbone.model):
+        layers = len(backbone.ordinary.spreads)
+        states = run_encoded(backbone, encoded, layers, Stopwatch()).states
+        for layer, (key, pool) in product(range(len(states.layers)), POOLINGS.items()):
+            upto = states.upto(layer)
+            wide = upto.hidden.shape != states.hidden.shape and key == "pooler"
+            if not (pool.spec.learned or wide):
+                with suppress(PoolscopeError):  # this model has no such vector
+                    made[replace(way, pooling=key, layer=layer)] = pool(upto)[0].double().numpy()
+    return made
+
+
+if __name__ == "__main__":
+    report()

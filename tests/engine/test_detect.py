@@ -1,0 +1,280 @@
+"""The way that made a vector is found: it is planted by transformers and NumPy alone."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Dense, Normalize
+from sentence_transformers.sentence_transformer.modules import Pooling
+from transformers import AutoModelForSequenceClassification
+
+from components.detect import BAR, Detected, Way, dense_of, normalises
+from components.engine.backbone import Backbone
+from components.engine.checkpoint_files import ENCODING
+from components.engine.detect import Tried, detect, found, tried
+from components.engine.engine import Engine
+from components.engine.loading import load
+from components.engine.states import batch_states
+from components.errors import PoolscopeError
+from components.types import BackboneSpec, Query
+from tests.engine.test_declared import saved
+from tests.families.brute import ByHand
+from tests.families.making import FACTS, boundless
+from tests.plain import KEYS, SPECS, load_plain
+
+TEXT = (
+    "The plot is thin, but the actors are a delight, and the camera never once looks away from their hands."
+)
+PAIR = "The film moves me."
+FIVE = ("bert-sentiment", "distilbert-sentiment", "roberta-paraphrase", "xlnet-sentiment", "gpt2-pretrained")
+SAMPLED = 8  # ways of each that are planted
+
+BY_HAND: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # hidden states (T, D) -> (D,)
+    "first": lambda hidden: hidden[0],
+    "lasttoken": lambda hidden: hidden[-1],
+    "mean": lambda hidden: hidden.mean(axis=0),
+    "max": lambda hidden: hidden.max(axis=0),
+    "mean_sqrt_len_tokens": lambda hidden: hidden.sum(axis=0) / math.sqrt(len(hidden)),
+    "weightedmean": lambda hidden: np.average(hidden, axis=0, weights=np.arange(1, len(hidden) + 1)),
+    "mean_max": lambda hidden: np.concatenate([hidden.mean(axis=0), hidden.max(axis=0)]),
+}
+
+
+def planted(key: str, way: Way, text: str = TEXT, pair: str = "") -> np.ndarray:
+    """The vector that a way gives, by transformers and NumPy."""
+    plain = load_plain(SPECS[key].location)
+    inputs = plain.tokenizer(
+        way.prefix + text,
+        pair or None,
+        add_special_tokens=way.special_tokens is not False,
+        truncation=way.truncated is not None,
+        max_length=way.truncated,
+        return_tensors="pt",
+    )
+    with torch.no_grad():
+        hidden = plain.model(**inputs, output_hidden_states=True).hidden_states[way.layer][0]
+    vector = BY_HAND[way.pooling](hidden.double().numpy())
+    return vector / np.linalg.norm(vector) if way.normalised else vector
+
+
+def layers_of(key: str) -> int:
+    return int(load_plain(SPECS[key].location).model.config.num_hidden_layers)
+
+
+def ways(key: str) -> Iterator[Way]:
+    """Some of all ways, drawn at random."""
+    special = (True, False) if "gpt2" not in key else (None,)
+    below = range(layers_of(key) + 1)
+    every = [Way(*one) for one in product(BY_HAND, below, special, (True, False), (None, 16))]
+    order = np.random.default_rng(len(key)).permutation(len(every))[:SAMPLED]
+    return (every[index] for index in order)
+
+
+@pytest.mark.parametrize(("key", "way"), [(key, way) for key in FIVE for way in ways(key)])
+def test_a_planted_way_is_found(engine: Engine, key: str, way: Way) -> None:
+    found = engine.detect(Query(key, TEXT), str(planted(key, way).tolist()), "")
+    assert way in found.ways
+    assert found.match is not None
+    assert found.match.cosine == pytest.approx(1, abs=1e-6)
+    assert found.match.length == pytest.approx(1, abs=1e-4)
+
+
+def test_poolings_that_are_one_vector_are_ties(engine: Engine) -> None:
+    found = engine.detect(
+        Query("bert-sentiment", TEXT), planted("bert-sentiment", Way("first", 4)).tolist(), ""
+    )
+    assert {way.pooling for way in found.ways} == {"cls", "first", "native"}
+    assert "cls, first, native are one vector here." in map(str, found.says)
+    mean = planted("bert-sentiment", Way("mean", 4, normalised=True))
+    found = engine.detect(Query("bert-sentiment", TEXT), mean.tolist(), "")
+    assert {way.pooling for way in found.ways} == {"mean", "mean_sqrt_len_tokens"}  # but for their length
+
+
+def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> None:
+    mean, weighted = (planted("gpt2-sentiment", Way(one, 3)) for one in ("mean", "weightedmean"))
+    found = engine.detect(Query("gpt2-sentiment", TEXT), mean.tolist(), "")
+    by_way = {one.way.pooling: one for one in found.candidates if one.way.layer == 3}
+    cosine = mean @ weighted / np.linalg.norm(mean) / np.linalg.norm(weighted)
+    assert by_way["weightedmean"].cosine == pytest.approx(cosine, abs=1e-6)
+    assert found.second is not None
+    assert found.second.cosine == max(one.cosine for one in found.candidates if not one.tied)
+    assert len(found.candidates) == 10
+
+
+def test_the_layer_of_a_pair(engine: Engine) -> None:
+    way = Way("max", 2)
+    vector = planted("roberta-sentiment", way, pair=PAIR)
+    found = engine.detect(Query("roberta-sentiment", TEXT, PAIR), vector.tolist(), "")
+    assert found.ways == (way,)
+
+
+def test_half_precision_and_four_decimals_match(engine: Engine) -> None:
+    for key in FIVE[:3]:
+        exact = planted(key, Way("mean", layers_of(key), normalised=True))
+        for rough in (
+            exact.astype(np.float16),
+            exact.round(4),
+            torch.tensor(exact).bfloat16().float().numpy(),
+        ):
+            found = engine.detect(Query(key, TEXT), [float(number) for number in rough], "")
+            assert Way("mean", layers_of(key), normalised=True) in found.ways
+
+
+def nearest(tries: Tried, vector: np.ndarray) -> float:
+    """The largest cosine of all."""
+    every = (one.unit @ vector for one in (*tries.made, *tries.prefixed) if len(one.unit) == len(vector))
+    return float(max(every) / np.linalg.norm(vector))
+
+
+@pytest.mark.parametrize("key", FIVE[:2])
+def test_what_a_server_computes_in_half_precision_matches(engine: Engine, key: str) -> None:
+    half = AutoModelForSequenceClassification.from_pretrained(
+        SPECS[key].location, dtype=torch.bfloat16
+    ).eval()
+    with torch.no_grad():
+        inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
+        hidden = half(**inputs, output_hidden_states=True).hidden_states[-1][0].double().numpy()
+    found = engine.detect(Query(key, TEXT), BY_HAND["mean"](hidden).tolist(), "")
+    assert Way("mean", layers_of(key)) in found.ways
+    assert found.candidates[0].cosine > 0.9999
+
+
+@pytest.mark.parametrize("key", FIVE)
+def test_noise_other_models_and_other_texts_are_no_match(loaded: Callable[[str], Backbone], key: str) -> None:
+    random = np.random.default_rng(0)
+    vector = planted(key, Way("mean", layers_of(key)))
+    noise = random.normal(size=len(vector))
+    noisy = vector + 0.1 * np.linalg.norm(vector) * noise / np.linalg.norm(noise)
+    siblings = (one for one in KEYS if one != key and one.split("-")[0] == key.split("-")[0])
+    others = [planted(one, Way("max", 0)) for one in siblings]  # where they are most alike
+    text = planted(key, Way("mean", 1), "Something else was said.")
+    tries = tried(loaded(key), Query(key, TEXT), "")
+    for wrong in (noise, noisy, text, *others):
+        answer = found(tries, wrong.tolist())
+        assert (answer.match, answer.ties, answer.ways) == (None, (), ())
+        assert len(answer.candidates) == 10
+        cosines = [one.cosine for one in answer.candidates]
+        assert (np.diff(cosines) < 1e-6).all()
+        assert cosines[0] == pytest.approx(nearest(tries, wrong), abs=1e-6)
+        assert cosines[0] < BAR
+        assert not any(one.tied for one in answer.candidates)
+        assert str(answer.says[0]).startswith("No match")
+
+
+@pytest.mark.parametrize("prefix", ["query: ", "our own: "])
+def test_a_prefix_is_found(engine: Engine, prefix: str) -> None:
+    way = Way("mean", 4, prefix=prefix)
+    vector = planted("bert-sentiment", way).tolist()
+    given = prefix if prefix.startswith("our") else ""
+    assert engine.detect(Query("bert-sentiment", TEXT), vector, given).ways == (way,)
+
+
+def test_a_scaled_vector_is_said_to_be_scaled(engine: Engine) -> None:
+    vector = 3 * planted("bert-sentiment", Way("max", 4))
+    found = engine.detect(Query("bert-sentiment", TEXT), vector.tolist(), "")
+    assert found.ways == (Way("max", 4, normalised=None),)
+    assert found.match is not None
+    assert found.match.length == pytest.approx(3, abs=1e-4)
+    assert "3 times as long" in str(found.says[-1])
+
+
+def test_a_vector_as_wide_as_none_is_refused(engine: Engine) -> None:
+    with pytest.raises(PoolscopeError, match="'3 numbers' was given; this model gives vectors of 128"):
+        engine.detect(Query("bert-sentiment", TEXT), "1 2 3", "")
+
+
+def test_it_is_the_same_whatever_was_asked_before(engine: Engine) -> None:
+    vector = planted("xlnet-sentiment", Way("mean", 2)).tolist()
+    first = engine.detect(Query("xlnet-sentiment", TEXT), vector, "")
+    engine.detect(Query("xlnet-sentiment", PAIR), vector, "x")
+    assert engine.detect(Query("xlnet-sentiment", TEXT), vector, "") == first
+
+
+@pytest.fixture(scope="module")
+def declaring(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    """A checkpoint that declares the mean, a dense layer, length 1, a prompt and where texts are cut."""
+    torch.manual_seed(0)
+    modules = Pooling(128, "mean"), Dense(128, 24), Normalize()
+    folder: Path = saved(tmp_path_factory.mktemp("detect") / "checkpoint", *modules)
+    (folder / ENCODING).write_text('{"prompts": {"query": "find: ", "none": "", "odd": 3}}')
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 20}')
+    return load(replace(SPECS["bert-sentiment"], location=str(folder)))
+
+
+def asked(backbone: Backbone, vector: np.ndarray) -> Detected:
+    return detect(backbone, Query("bert-sentiment", TEXT), vector.tolist(), "")
+
+
+def test_what_is_declared_stands_beside_what_is_found(declaring: Backbone) -> None:
+    assert declaring.declared is not None
+    vector = declaring.declared(batch_states(declaring, [TEXT]))[0].double().numpy()
+    found = asked(declaring, vector)
+    assert found.match is not None
+    assert replace(found.match.way, pooling="mean") == Way("mean", 4, normalised=True, dense=True)
+    assert found.declared is not None
+    assert (found.declared.poolings, dense_of(found.declared), normalises(found.declared)) == (
+        ("mean",),
+        1,
+        True,
+    )
+    assert (found.prompts, found.declared.longest) == ((("query", "find: "),), 20)
+    assert str(found.says[-1]).startswith("The checkpoint declares the same")
+
+
+def test_a_wrong_pooling_is_told_from_the_declared_one(declaring: Backbone) -> None:
+    found = asked(declaring, planted("bert-sentiment", Way("first", 4, normalised=True)))
+    assert Way("first", 4, normalised=True) in found.ways
+    assert str(found.says[-1]).startswith(
+        "The checkpoint declares another way: mean, through the dense layers"
+    )
+
+
+def test_a_declared_prompt_and_a_declared_length_are_tried(declaring: Backbone) -> None:
+    way = Way("mean", 4, truncated=20, prefix="find: ")
+    assert asked(declaring, planted("bert-sentiment", way)).ways == (way,)
+
+
+def test_poolings_that_are_declared_side_by_side_are_tried(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    folder = saved(tmp_path / "checkpoint", Pooling(128, ("mean", "max")), Dense(256, 24))
+    backbone = load(replace(SPECS["bert-sentiment"], location=str(folder)))
+    library = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": torch.float32})
+    found = asked(backbone, library.encode(TEXT).astype(np.float64))
+    assert set(found.ways) == {Way("mean_max", 4, dense=True), Way("declared", 4)}
+    assert str(found.says[-1]).startswith(
+        "The checkpoint declares the same: mean, max, through the dense layers"
+    )
+
+
+def test_a_declaration_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text("{")
+    for file in Path(SPECS["bert-sentiment"].location).iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    spoilt = load(replace(SPECS["bert-sentiment"], location=str(tmp_path)))
+    found = asked(spoilt, planted("bert-sentiment", Way("mean", 4)))
+    assert found.declared is None
+    assert found.ways == (Way("mean", 4),)
+    assert "cannot be read" in str(found.warnings[0])
+
+
+@pytest.mark.parametrize("name", ["bart", "canine", "llama"])
+def test_a_way_is_found_whatever_the_family(tiny_family: Callable[..., BackboneSpec], name: str) -> None:
+    """One whose head finds the end by its id, one whose states are of no tokens, one that reads the last."""
+    spec, text = tiny_family(name), "the film is not good at all"
+    backbone = replace(load(spec), tokenizer=boundless())
+    alone = AutoModelForSequenceClassification.from_pretrained(spec.location, dtype=torch.float32).eval()
+    by_hand = ByHand(alone, FACTS["bodies"].get(name, ""))
+    hidden = by_hand.final(dict(backbone.tokenizer(text, return_tensors="pt")))[0].double().numpy()
+    tries = tried(backbone, Query(name, text), "")
+    for pooling in ("mean", "lasttoken", "max"):
+        vector = BY_HAND[pooling](hidden)
+        answer = found(tries, (vector / np.linalg.norm(vector)).tolist())
+        assert (pooling, tries.layers - 1, True) in {
+            (way.pooling, way.layer, way.normalised) for way in answer.ways
+        }

@@ -1,0 +1,75 @@
+"""The card that says which pooling made a vector, against the answer that it shows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.detect import Candidate, Detected, Way
+from components.exhibits.head.detective import DETECTIVE
+from components.serving import settings
+from components.texts import Sentence, load_texts
+from components.types import Query
+from tests.exhibits.showing import plain
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+
+
+@pytest.fixture
+def found() -> Detected:
+    return FakeAnalyst().detect(Query("first", "not good"), "1 2", "")
+
+
+def test_the_heading_is_the_verdict_and_the_rest_stands_below(found: Detected) -> None:
+    shown = DETECTIVE.shown(found, {}, SAY)
+    first, *more = (one.said(SAY) for one in found.says)
+    assert (
+        shown.heading
+        == first
+        == "This vector is cls, last layer, with special tokens, normalised to length 1."
+    )
+    assert all(line in plain(shown.above) for line in more)
+    assert "cls, first, native are one vector here." in shown.above
+    assert "The checkpoint declares another way: mean" in shown.above
+
+
+def test_the_numbers_are_those_of_the_candidates(found: Detected) -> None:
+    data = DETECTIVE.shown(found, {}, SAY).data
+    assert data is not None
+    np.testing.assert_array_equal(data["Cosine"], [one.cosine for one in found.candidates])
+    np.testing.assert_array_equal(data["Length ratio"], [one.length for one in found.candidates])
+    assert data["Pooling"].tolist() == ["cls = first = native", "mean", "mean"]
+    assert data["Layer"].tolist() == [one.way.layer for one in found.candidates]
+    assert {"Prefix", "Cut after", "Dense layers"}.isdisjoint(data.columns)
+
+
+def test_what_a_way_has_besides_has_a_column(found: Detected) -> None:
+    way = Way("mean", 1, False, None, 16, "query: ", dense=True)
+    odd = replace(found, candidates=(*found.candidates, Candidate(way, (), 0.5, 1.0, False)))
+    data = DETECTIVE.shown(odd, {}, SAY).data
+    assert data is not None
+    columns = ["Special tokens", "Cut after", "Prefix", "Dense layers"]
+    assert data[columns].iloc[-1].tolist() == ["no", "16", "query: ", "yes"]
+    assert data[columns].iloc[0].tolist() == ["yes", "", "", ""]
+
+
+def test_below_the_bar_there_is_no_match_and_nothing_to_set() -> None:
+    found = FakeAnalyst().detect(Query("first", "not good"), "0 2", "")
+    shown = DETECTIVE.shown(found, {}, SAY)
+    assert shown.heading.startswith("No match")
+    assert "0.9000" in shown.heading
+    assert "llama.cpp" not in shown.html
+
+
+def test_what_to_set_is_that_of_the_servers(found: Detected) -> None:
+    html = plain(DETECTIVE.shown(found, {}, SAY).html)
+    for one in settings(found.ways, found.layers):
+        assert one.server.title in html
+        assert all(option in html for option in one.options)
+
+
+def test_why_there_is_none_is_said() -> None:
+    shown = DETECTIVE.shown(Sentence("errors.vector"), {}, SAY)
+    assert SAY("errors.vector") in plain(shown.above)
+    assert shown.data is None
