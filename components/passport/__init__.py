@@ -1,0 +1,1 @@
+"""What was measured of a checkpoint on one page: the noun, the page, the badge, and the command for many."""

@@ -1,0 +1,136 @@
+"""Issues passports: ``python -m components.passport FOLDER_OR_ID... --out passports``.
+
+Of each checkpoint a page to print, its numbers as JSON, and a badge for its model card. Where a passport of
+the same files is there already, it stays: a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from components.engine.catalogue import present
+from components.engine.checkpoint_files import read_object
+from components.engine.engine import Engine, Here
+from components.engine.jobs import Issue
+from components.engine.passport import fingerprint
+from components.engine.version import version
+from components.errors import PoolscopeError
+from components.exhibits.passport import badge, page
+from components.passport.passport import passport_json
+from components.settings import Settings
+from components.texts import ENGLISH, languages, load_texts
+from components.types import BackboneSpec
+
+NUMBERS = ".json"  # is written last: where it is, the others are
+Files = dict[str, str]  # of one passport, by how their names end
+Answer = Files | PoolscopeError
+Run = Callable[[Sequence[BackboneSpec], str], Iterator[tuple[BackboneSpec, Answer]]]
+
+
+def main(given: Sequence[str]) -> int:
+    """Run the command; gives 1 where a checkpoint was refused."""
+    asked = arguments().parse_args(given)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    refused, due, kept = 0, [], 0
+    for name in asked.checkpoints:
+        try:
+            spec = resolved(name)
+        except PoolscopeError as error:
+            refused += told(name, error)
+            continue
+        there = read_object(asked.out / f"{file_name(spec)}{NUMBERS}").get("fingerprint") == fingerprint(spec)
+        kept += there
+        due += [] if there else [spec]
+    print(f"{kept} there already, {len(due)} to measure", flush=True)
+    run = here if asked.ray is None else on_cluster(asked.ray)
+    for spec, answer in run(due, asked.language):
+        if isinstance(answer, PoolscopeError):
+            refused += told(spec.key, answer)
+            continue
+        for end, text in answer.items():
+            (asked.out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
+        print(f"{spec.key}: {asked.out / file_name(spec)}.html", flush=True)
+    return int(refused > 0)
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m components.passport", description=__doc__)
+    parser.add_argument(
+        "checkpoints", nargs="+", metavar="FOLDER_OR_ID", help="or a key of the catalogue; ids are of the hub"
+    )
+    parser.add_argument("--out", type=Path, default=Path("passports"), help="folder for the passports")
+    parser.add_argument(
+        "--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges"
+    )
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help="a Ray cluster that sees the same folders; local starts one"
+    )
+    return parser
+
+
+def resolved(given: str) -> BackboneSpec:
+    """The checkpoint in a folder, or of a key or an id, which is downloaded; PoolscopeError says why not."""
+    if Path(given).is_dir():
+        name = Path(given).resolve().name
+        return BackboneSpec(name, name, "", "", "local", str(Path(given)))
+    engine = Engine(Settings(sources="any"))
+    spec = engine.find(given)
+    for _step in engine.fetch(spec.key):
+        pass
+    return present(engine.find(given))
+
+
+def file_name(spec: BackboneSpec) -> str:
+    """How the names of a passport's files begin."""
+    return spec.key.replace("/", "--")
+
+
+def issued(spec: BackboneSpec, language: str) -> Answer:
+    """Measure one checkpoint, in this process, which holds no other; or why there is no passport."""
+    try:
+        passport = Here(Settings()).run(Issue(spec, version(spec)))
+    except PoolscopeError as error:
+        return error
+    say = load_texts(language)
+    numbers = json.dumps(passport_json(passport), indent=1, ensure_ascii=False) + "\n"
+    return {".html": page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
+
+
+def here(specs: Sequence[BackboneSpec], language: str) -> Iterator[tuple[BackboneSpec, Answer]]:
+    """One after the other, in this process."""
+    for spec in specs:
+        yield spec, issued(spec, language)
+
+
+def on_cluster(address: str) -> Run:
+    """One on each processor of a cluster of Ray's, as they come."""
+    import ray  # optional
+
+    def run(specs: Sequence[BackboneSpec], language: str) -> Iterator[tuple[BackboneSpec, Answer]]:
+        ray.init(address=address, log_to_driver=False)
+        try:
+            task = ray.remote(num_cpus=1)(issued)
+            asked = {task.remote(spec, language): spec for spec in specs}
+            left = list(asked)
+            while left:
+                (done,), left = ray.wait(left, num_returns=1)
+                yield asked[done], ray.get(done)
+        finally:
+            ray.shutdown()
+
+    return run
+
+
+def told(name: str, error: PoolscopeError) -> int:
+    """Say why there is none; counts as one."""
+    print(f"{name}: {error}", file=sys.stderr, flush=True)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
