@@ -16,6 +16,7 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import ROOT
 
 IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
+SCRIPT = tomllib.loads((ROOT / "assets" / "talk.toml").read_text(encoding="utf-8"))["step"]
 SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
 SHOWN = "#talk .slide.current"
 LONG = (
@@ -31,6 +32,14 @@ WORDS_ARE = """() => {
     named: words.querySelectorAll('.names').length,
   };
 }"""  # how large a letter is, in heights of the window; the lines of words, and how many have the names
+SWIPE = """([x, y]) => {
+  const shown = document.querySelector('#talk .slide.current .shown');
+  const at = (clientX, clientY) => new Touch({ identifier: 1, target: shown, clientX, clientY });
+  const say = (name, touches, changedTouches) =>
+    shown.dispatchEvent(new TouchEvent(name, { touches, changedTouches, bubbles: true }));
+  say('touchstart', [at(150, 300)], []);
+  say('touchend', [], [at(150 + x, 300 + y)]);
+}"""  # of one finger, by so many pixels
 FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => {
   const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
   const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
@@ -93,18 +102,26 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     visitor = talking(arrived, 1, "dark", 1920, 1080)
     page = visitor.page
     total = page.locator("#talk .slide").count()
-    steps = (ROOT / "assets" / "talk.toml").read_text(encoding="utf-8").count("[[step]]")
-    assert total == steps + 1  # and one with the link of the page
+    assert total == len(SCRIPT) + 1  # and one with the link of the page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     seen = [page.locator(f"{SHOWN} h2.caption").inner_text()]
     at_once: list[bytes] = []
+    asks = 0
     for _ in range(total - 1):
         page.keyboard.press("ArrowRight")
+        if page.locator(f"{SHOWN} .question").count():  # it stands there first, alone
+            asks += 1
+            expect(page.locator(f"{SHOWN} .question")).to_be_visible()
+            expect(page.locator(f"{SHOWN} h2.caption")).to_be_hidden()
+            expect(page.locator(f"{SHOWN} .shown *:visible")).to_have_count(0)
+            page.keyboard.press("ArrowRight")
+            expect(page.locator(f"{SHOWN} .question")).to_be_hidden()
         at_once.append(page.screenshot())
         assert page.locator(SHOWN).count() == 1  # without waiting for anything
         seen.append(page.locator(f"{SHOWN} h2.caption").inner_text())
     assert len(set(seen)) == total
+    assert asks == sum("ask" in step for step in SCRIPT)
     for picture in reversed(at_once):
         page.evaluate(IDLE)
         assert same(page.screenshot(), picture)
@@ -135,6 +152,47 @@ def test_a_talk_goes_on_without_a_network(arrived: Visitor) -> None:
         page.context.set_offline(False)
 
 
+def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
+    visitor = talking(arrived, 1, "dark", 360, 740)
+    page = visitor.page
+    total = page.locator("#talk .slide").count()
+    page.keyboard.press("o")
+    slides = page.get_by_role("dialog", name="Slides")
+    captions = [text.strip() for text in page.locator("#talk .slide h2.caption").all_text_contents()]
+    assert slides.locator("li button").all_inner_texts() == captions
+    expect(slides.locator("[aria-current=true]")).to_have_text(captions[0])
+    assert visitor.violations() == []
+    slides.get_by_role("button", name=captions[2], exact=True).click()
+    expect(slides).to_be_hidden()
+    assert step_of(page) == f"3 / {total}"
+    for key in (*str(total), "Enter"):
+        page.keyboard.press(key)
+    assert step_of(page) == f"{total} / {total}"
+    for sideways, down, there in (
+        (200, 10, total - 1),
+        (20, 0, total - 1),
+        (200, 150, total - 1),
+        (-200, 0, total),
+    ):
+        page.evaluate(SWIPE, [sideways, down])
+        assert step_of(page) == f"{there} / {total}"
+    page.keyboard.press("b")
+    expect(page.locator("#talk.blank")).to_have_count(1)
+    page.keyboard.press("PageUp")
+    expect(page.locator("#talk.blank")).to_have_count(0)
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys.locator("kbd", has_text="PageDown")).to_be_visible()
+    assert visitor.violations() == []
+    page.keyboard.press("Escape")
+    expect(keys).to_be_hidden()
+    for there in ("true", "false"):
+        page.keyboard.press("F")
+        page.wait_for_function(f"Boolean(document.fullscreenElement) === {there}")
+    assert step_of(page) == f"{total - 1} / {total}"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) -> None:
     visitor = real(query="&lang=en")
     visitor.sees_an_answer()
@@ -148,9 +206,9 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     expect(page.locator("#talk")).to_be_hidden()
     visitor.type(LONG)
     page.get_by_role("button", name="Talk").click()
-    script = tomllib.loads((ROOT / "assets" / "talk.toml").read_text(encoding="utf-8"))["step"]
-    for _ in range([step["show"] for step in script].index("words") - 1):
-        page.keyboard.press("ArrowRight")
+    for key in (*str([step["show"] for step in SCRIPT].index("words") + 1), "Enter", "ArrowLeft"):
+        page.keyboard.press(key)  # back from a slide, the one before has its answer
+    expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible()
     last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(f"{SHOWN} .asked")).to_have_text(f"“{LONG}”")  # the visitor's own sentence

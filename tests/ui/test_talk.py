@@ -251,6 +251,22 @@ def test_nothing_from_a_script_or_a_checkpoint_is_markup(tell: Tell, shows: dict
         assert "<script" not in slide.above + slide.below
 
 
+def test_a_question_stands_before_its_slide_alone(
+    tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]
+) -> None:
+    one = "[[step]]\nshow = 'reads'\ncaption.en = 'Look'\n"
+    script = tmp_path / "talk.toml"
+    script.write_text(f"{one}ask.en = {json.dumps(f'Which? {XSS}')}\n{one}", encoding="utf-8")
+    talk = talk_of(script, links_of(whole).controls, shows)
+    assert talk is not None
+    first, second = (str(slide.caption.value) for slide in talk.slides)
+    assert first.startswith('<h2 class="caption">Look</h2><p class="question">Which? &lt;')
+    assert "question" not in second
+    told = captions_of(talk)
+    assert "Which?" in told[0]  # and still where the slide is made
+    assert "Which?" not in told[1]
+
+
 def test_without_steps_there_is_no_talk(bare: gr.Blocks, tmp_path: Path) -> None:
     assert "prepare" not in [function.name for function in functions_of(bare)]
     script = tmp_path / "talk.toml"

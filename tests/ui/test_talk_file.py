@@ -33,6 +33,9 @@ def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
         layer = 2
         centred = true
         backbones = ["last", "first"]
+        notes = { en = "Wait <here>", zh = "等一下" }
+        ask.en = "Which one?"
+        minutes = 1.5
         [[step]]
         show = "grid"
         caption.zh = "第二"
@@ -45,6 +48,9 @@ def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
         "看",
         "Look",
     )
+    assert (first.noted("zh"), first.noted("fr"), first.minutes) == ("等一下", "Wait <here>", 1.5)
+    assert (first.asked("zh"), second.asked("en")) == ("Which one?", "")
+    assert (second.noted("en"), second.minutes) == ("", 0)
     assert first.state == {
         "text": "not <good> & 好",
         "backbone": "first",
@@ -73,6 +79,33 @@ def test_a_script_without_steps_is_no_talk(tmp_path: Path) -> None:
     [
         ('show = "reads"', "step 1, caption: None was given"),
         ('show = "reads"\ncaption = "Look"', "step 1, caption: 'Look' was given"),
+        *(
+            (
+                f'show = "reads"\ncaption.en = "Look"\nnotes = {notes}',
+                f"step 1, notes: {shown} was given; a text by language is needed, such as notes.en",
+            )
+            for notes, shown in (('"Wait"', "'Wait'"), ("{ en = 3 }", "{'en': 3}"), ("{}", "{}"), ("7", "7"))
+        ),
+        (
+            'show = "reads"\ncaption.en = "Look"\nask = "Which?"',
+            "step 1, ask: 'Which?' was given; a text by language is needed, such as ask.en",
+        ),
+        *(
+            (
+                f'show = "reads"\ncaption.en = "Look"\nminutes = {minutes}',
+                f"step 1, minutes: {shown} was given; a number of minutes above 0 is needed, 600 at most",
+            )
+            for minutes, shown in (
+                ("-1", "-1"),
+                ("0", "0"),
+                ("nan", "nan"),
+                ("inf", "inf"),
+                ("601", "601"),
+                ("true", "True"),
+                ('"two"', "'two'"),
+                ("[2]", "[2]"),
+            )
+        ),
         ('caption.en = "Look"', "step 1, show: None was given; allowed are reads, grid"),
         ('show = "cellar"\ncaption.en = "Look"', "step 1, show: 'cellar' was given"),
         (

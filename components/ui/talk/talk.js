@@ -5,6 +5,7 @@ const talk = document.getElementById("talk");
 const slides = [...talk.querySelectorAll(".slide")];
 const status = element.querySelector("[role=status]");
 const links = [...element.querySelectorAll("a")];
+const [overview, shortcuts] = ["overview", "shortcuts"].map((name) => element.querySelector(`dialog.${name}`));
 const own = () => { // the sentence that the visitor asked about, or two; "" where it is the page's first one
   const here = new URLSearchParams(location.search);
   const pair = here.get("pair") ?? here.get("text_pair"); // as the API calls it, until the address is put right
@@ -34,6 +35,8 @@ const invitation = (texts) => {
   return location.origin + location.pathname + (there.size ? `?${there}` : "");
 };
 let step = 0; // counted from 1; 0 outside of a talk
+let last = 1; // where the talk was left
+let typed = ""; // the number of a slide, as far as it was typed
 let prepared = null; // the sentences that the slides are made for
 let preparing = false; // until the last slide has come
 
@@ -123,51 +126,84 @@ new MutationObserver(() => { // meanwhile the visitor may have asked about anoth
   preparing = false;
   if (step) prepare();
 }).observe(slides.at(-1), { childList: true, subtree: true, characterData: true });
-const go = (to) => {
-  step = Math.min(Math.max(to, 1), slides.length);
+const hides = () => slides[step - 1].classList.contains("asking"); // a question stands there, not yet the answer
+const go = (to, answered = false) => {
+  last = step = Math.min(Math.max(to, 1), slides.length);
+  typed = "";
   talk.classList.add("on");
+  talk.classList.remove("blank");
   document.body.style.overflow = "hidden"; // what lies below does not scroll
   for (const other of talk.parentElement.children) other.inert = other !== talk;
+  for (const one of overview.querySelectorAll("button")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
   slides.forEach((slide, index) => {
     slide.classList.toggle("current", index + 1 === step);
     slide.inert = index + 1 !== step;
+    slide.classList.toggle("asking", !answered && index + 1 === step && "asks" in links[index].dataset);
   });
   links.forEach((link, index) => { link.hidden = index + 1 !== step; });
   status.textContent = `${step} / ${status.dataset.of}`;
   prepare();
   keep();
 };
+const next = () => go(hides() ? step : step + 1, hides());
+const previous = () => go(step - 1, step > 1); // whose answer has been seen
 const leave = () => {
   step = 0;
-  talk.classList.remove("on");
+  talk.classList.remove("on", "blank");
   document.body.style.overflow = "";
   for (const other of talk.parentElement.children) other.inert = false;
   keep();
 };
 
-const TURNS = {
-  ArrowRight: () => go(step + 1), PageDown: () => go(step + 1), " ": () => go(step + 1),
-  ArrowLeft: () => go(step - 1), PageUp: () => go(step - 1),
-  Home: () => go(1), End: () => go(slides.length), Escape: leave, t: leave,
+const fill = () => { // the screen
+  if (document.fullscreenElement) document.exitFullscreen();
+  else if (document.fullscreenEnabled) document.documentElement.requestFullscreen();
 };
+const jump = () => typed && go(Number(typed));
+const type = (digit) => {
+  typed += digit;
+  status.textContent = `→ ${typed}`;
+};
+const blank = () => talk.classList.toggle("blank");
+const speaker = () => document.dispatchEvent(new CustomEvent("poolscope:speaker")); // see channel.js
+const TURNS = {
+  arrowright: next, pagedown: next, " ": next, arrowleft: previous, pageup: previous,
+  home: () => go(1), end: () => go(slides.length), escape: leave, t: leave,
+  o: () => overview.showModal(), "?": () => shortcuts.showModal(), b: blank, ".": blank, f: fill, s: speaker, enter: jump,
+};
+for (let digit = 0; digit < 10; digit++) TURNS[digit] = () => type(digit);
 const TYPING = "input, textarea, dialog, [role=listbox], [contenteditable]";
-let last = 1; // where the talk was left
 document.addEventListener("keydown", (event) => {
+  const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
-  if (event.key === " " && event.target.closest("button, a")) return;
-  if (step ? !(event.key in TURNS) : event.key !== "t") return;
+  if ((key === " " || (key === "enter" && !typed)) && event.target.closest("button, a")) return;
+  if (step ? !Object.hasOwn(TURNS, key) : key !== "t") return;
   event.preventDefault();
-  if (step) TURNS[event.key]();
+  if (step) TURNS[key]();
   else go(last);
-  last = step || last;
 });
-element.addEventListener("click", (event) => {
-  const asked = event.target.closest("button")?.dataset.talk;
-  if (asked === "next") go(step + 1);
-  if (asked === "previous") go(step - 1);
+element.addEventListener("click", ({ target }) => {
+  const { talk: asked, slide } = target.closest("button")?.dataset ?? {};
+  if (asked === "next") next();
+  if (asked === "previous") previous();
   if (asked === "leave") leave();
-  last = step || last;
+  if (asked === "overview") overview.showModal();
+  if (asked === "shortcuts") shortcuts.showModal();
+  if (slide) go(Number(slide));
+  if (slide || asked === "close" || target.matches("dialog")) target.closest("dialog").close(); // or beside it
 });
+
+const SWIPE = 60; // pixels, and twice as far to a side as up or down
+let touched = null;
+talk.addEventListener("touchstart", ({ touches }) => {
+  touched = touches.length === 1 ? touches[0] : null; // two fingers enlarge
+}, { passive: true });
+talk.addEventListener("touchend", ({ changedTouches: [end] }) => {
+  if (!touched) return;
+  const [x, y] = [end.clientX - touched.clientX, end.clientY - touched.clientY];
+  touched = null;
+  if (Math.abs(x) > SWIPE && Math.abs(x) > 2 * Math.abs(y)) (x < 0 ? next : previous)();
+}, { passive: true });
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-share=talk]")) go(last);
 });

@@ -20,10 +20,23 @@ from components.ui.gradio_internals import scripted_html
 from components.ui.links.share import qr_code
 from components.ui.places import PRIVATE, Place, Updates, build_place
 from components.ui.tab import Tab
+from components.ui.talk.speaker import SpeakerPage, speaker_page
 
-SCRIPT = Path(__file__).with_name("talk.js")
+SCRIPT, CHANNEL = (Path(__file__).with_name(name) for name in ("talk.js", "channel.js"))
 PREPARING = 2  # talks at the same time
 LONGEST = 200  # characters of a sentence on a slide
+KEYS = {  # what the script listens to, and the text that says what for
+    "talk.next": ("→", "PageDown", "Space"),
+    "talk.previous": ("←", "PageUp"),
+    "talk.ends": ("Home", "End"),
+    "talk.jump": ("1", "2", "…", "Enter"),
+    "talk.overview": ("O",),
+    "talk.blank": ("B",),
+    "talk.full": ("F",),
+    "talk.speaker": ("S",),
+    "talk.list": ("?",),
+    "talk.leave": ("Esc", "T"),
+}
 
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
@@ -55,13 +68,14 @@ class Slide:
 class Talk:
     """The steps of a script and their slides, which lie on top of each other over the whole window.
 
-    ``end``: the last slide, with the link of the page.
+    ``end``: the last slide, with the link of the page. ``speaker``: what the speaker sees besides.
     """
 
     steps: tuple[Step, ...]
     shows: tuple[Show, ...]
     slides: tuple[Slide, ...]
     end: gr.HTML
+    speaker: SpeakerPage
     say: Texts
 
     @property
@@ -132,12 +146,13 @@ def build_talk(steps: tuple[Step, ...], shows: Mapping[str, Show], say: Texts) -
     """Lay the slides out, hidden; None for a script without steps."""
     if not steps:
         return None
-    shown = tuple(shows[step.show] for step in steps)
+    shown, speaker = tuple(shows[step.show] for step in steps), speaker_page(steps, say)
     with gr.Column(elem_id="talk"):
         slides = tuple(_build_slide(index, step, shown[index], say) for index, step in enumerate(steps))
         end = _build_end(say)
         driver = scripted_html(_bar(steps, shown, say), SCRIPT, "talk-bar")
-    talk = Talk(steps, shown, slides, end, say)
+        scripted_html(f'<i hidden data-address="{escape(speaker.address)}"></i>', CHANNEL, "talk-channel")
+    talk = Talk(steps, shown, slides, end, speaker, say)
     driver.apply(
         talk.prepare,
         outputs=talk.parts,
@@ -185,7 +200,10 @@ def _invitation(link: object, say: Texts) -> str:
 
 
 def _caption(step: Step, say: Texts) -> str:
-    return f'<h2 class="caption">{escape(step.said(say.language.tag))}</h2>'
+    """The caption, and the question that stands in its place and the exhibit's until the next key, if any."""
+    tag = say.language.tag
+    question = f'<p class="question">{escape(visible(step.asked(tag)))}</p>' if step.asked(tag) else ""
+    return f'<h2 class="caption">{escape(step.said(tag))}</h2>{question}'
 
 
 def _bar(steps: tuple[Step, ...], shows: tuple[Show, ...], say: Texts) -> str:
@@ -198,7 +216,8 @@ def _bar(steps: tuple[Step, ...], shows: tuple[Show, ...], say: Texts) -> str:
         ],
     )
     links = "".join(
-        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}">{opened}</a>'
+        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.ask else ""}>'
+        f"{opened}</a>"
         for step, keys in zip(steps, texts, strict=True)
     )
     links += f'<a hidden href="?" data-texts="text pair">{opened}</a>'
@@ -207,5 +226,35 @@ def _bar(steps: tuple[Step, ...], shows: tuple[Show, ...], say: Texts) -> str:
         f'<span role="status" data-of="{len(steps) + 1}"></span>'
         f'<button type="button" data-talk="next" aria-label="{escape(say("talk.next"))}">›</button>'
         f'<span class="keys">{escape(say("talk.keys"))}</span>{links}'
+        f'<button type="button" data-talk="overview">{escape(say("talk.slides"))}</button>'
+        f'<button type="button" data-talk="shortcuts" aria-label="{escape(say("talk.list"))}">?</button>'
         f'<button type="button" data-talk="leave">{escape(say("talk.leave"))}</button>'
+        + _dialog("overview", "talk.slides", _overview(steps, say), say)
+        + _dialog("shortcuts", "talk.list", _keys(say), say)
     )
+
+
+def _dialog(name: str, title: str, html: str, say: Texts) -> str:
+    """What lies above the slides while it is wanted; ``html`` goes below its title."""
+    heading = f'<h2 id="talk-{name}">{escape(say(title))}</h2>'
+    close = f'<button type="button" data-talk="close">{escape(say("link.close"))}</button>'
+    return f'<dialog class="{name}" aria-labelledby="talk-{name}"><div>{heading}{html}{close}</div></dialog>'
+
+
+def _overview(steps: tuple[Step, ...], say: Texts) -> str:
+    """All slides by their captions."""
+    captions = [*(step.said(say.language.tag) for step in steps), say("talk.end")]
+    items = (
+        f'<li><button type="button" data-slide="{number}">{escape(caption)}</button></li>'
+        for number, caption in enumerate(captions, start=1)
+    )
+    return f"<ol>{''.join(items)}</ol>"
+
+
+def _keys(say: Texts) -> str:
+    """What each key does."""
+    rows = (
+        f"<dt>{' '.join(f'<kbd>{key}</kbd>' for key in keys)}</dt><dd>{escape(say(text))}</dd>"
+        for text, keys in KEYS.items()
+    )
+    return f"<dl>{''.join(rows)}</dl>"
