@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 GRACE = 3.5  # seconds for answers under way, once the app is told to stop
 READ = 1.0  # more, in which they are read; the server has four besides
 LEAVE = 1.0  # more, for threads that wait for the hub
+SWITCH = 0.0002  # seconds in which a thread of the page lets another one run: drawing holds up no answer
 
 
 def main() -> None:
     """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
+    sys.setswitchinterval(SWITCH)
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components.settings import Settings
     from components.ui.serving import serve, stop

@@ -10,7 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from components.anatomy import Anatomy
+from components.detect import Detected
+from components.importance import Importance
 from components.lens import Looked
+from components.padding import Padding
+from components.passport.passport import Passport
 from components.patching import Patched
 from components.texts import Texts
 from components.types import Analysis, BackboneSpec, Compared, PoolingSpec, Progress, Query, TaskSpec
@@ -70,6 +74,38 @@ class Analyst(Protocol):
 
         PoolscopeError says why it cannot.
         """
+
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+        """The same: how far it is, in layers, as long as it is not whole, then the whole.
+
+        Closing the iterator cancels the rest.
+        """
+
+    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
+        """Answer one query, and measure what is called the importance of each token for one output.
+
+        ``label``: its name; "": the likeliest. ``integrated``: also integrated gradients, which take longest.
+        PoolscopeError says why there is none.
+        """
+
+    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
+        """The same with integrated gradients: without these first, then how far they are, then all of it.
+
+        Closing the iterator cancels the rest.
+        """
+
+    def padding(self, query: Query) -> Padding:
+        """Answer one query, and find what padding changes; PoolscopeError says why it cannot."""
+
+    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
+        """Find in which way a vector was made of a text or pair, whatever else the query asks.
+
+        ``vector``: a text or a list of numbers; see `to_vector`. ``prefix``: what may stand before the text,
+        or "". PoolscopeError says why it cannot.
+        """
+
+    def passport(self, backbone: str) -> Passport:
+        """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
@@ -133,8 +169,42 @@ class Translated:
 
     def trace(self, query: Query, other: str, other_pair: str) -> Patched:
         """Find which hidden states carry the change to another text; see `Analyst.trace`."""
-        patched = self.analyst.trace(query, other, other_pair)
-        return replace(patched, first=self._analysis(patched.first), second=self._analysis(patched.second))
+        return self._patched(self.analyst.trace(query, other, other_pair))
+
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+        """The same, part by part; see `Analyst.trace_in_parts`."""
+        with closing(self.analyst.trace_in_parts(query, other, other_pair)) as steps:
+            for step in steps:
+                yield step if isinstance(step, Progress) else self._patched(step)
+
+    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
+        """What is called the importance of each token; see `Analyst.importance`."""
+        found = self.analyst.importance(query, label, integrated)
+        return replace(found, analysis=self._analysis(found.analysis))
+
+    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
+        """The same, part by part; see `Analyst.importance_in_parts`."""
+        with closing(self.analyst.importance_in_parts(query, label)) as steps:
+            for step in steps:
+                if isinstance(step, Progress):
+                    yield step
+                else:
+                    yield replace(step, analysis=self._analysis(step.analysis))
+
+    def padding(self, query: Query) -> Padding:
+        """Find what padding changes; see `Analyst.padding`."""
+        padding = self.analyst.padding(query)
+        return replace(padding, analysis=self._analysis(padding.analysis))
+
+    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
+        """Find in which way a vector was made; see `Analyst.detect`."""
+        found = self.analyst.detect(query, vector, prefix)
+        return replace(found, backbone=self._backbone(found.backbone))
+
+    def passport(self, backbone: str) -> Passport:
+        """Everything that is measured of a backbone; see `Analyst.passport`."""
+        passport = self.analyst.passport(backbone)
+        return replace(passport, backbone=self._backbone(passport.backbone))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair; see `Analyst.compare`."""
@@ -144,6 +214,9 @@ class Translated:
 
     def _analysis(self, analysis: Analysis) -> Analysis:
         return replace(analysis, backbone=self._backbone(analysis.backbone))
+
+    def _patched(self, patched: Patched) -> Patched:
+        return replace(patched, first=self._analysis(patched.first), second=self._analysis(patched.second))
 
     def _pooling(self, spec: PoolingSpec) -> PoolingSpec:
         title = self.say.name(spec.title, f"pooling.{spec.key}.title")

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from math import isnan
 from typing import Any
 
 from components.anatomy import Anatomy
+from components.declaration import declared_json
+from components.detect import Candidate, Detected
+from components.importance import Importance
 from components.lens import Looked
+from components.padding import Padding
 from components.patching import Patched
+from components.serving import settings
 from components.types import Analysis, BackboneSpec, Cell, Compared, Query, Tokens
 
 DIGITS = 7  # significant ones: keeps answers small, and true to 1e-6
@@ -27,6 +33,7 @@ def backbone_json(spec: BackboneSpec) -> dict[str, Any]:
         "probes": list(spec.probed),
         "licence": spec.licence,
         "size": spec.size,
+        "declared": declared_json(spec.declared),
     }
 
 
@@ -40,6 +47,7 @@ def to_json(analysis: Analysis) -> dict[str, Any]:
         "head": analysis.query.head,
         "task": analysis.query.task if analysis.query.head == "probe" else "",
         "layer": analysis.layer,
+        "pool_layer": analysis.pool_layer,
         "tokens": _tokens(tokens),
         "cls_index": int(tokens.cls),
         "similarity": _floats(analysis.similarity[analysis.layer]),
@@ -119,6 +127,76 @@ def trace_json(patched: Patched) -> dict[str, Any]:
     }
 
 
+def importance_json(given: Importance) -> dict[str, Any]:
+    """What is called importance in plain JSON types; attention is the mean over its heads."""
+    whole, answer = given.integrated, given.analysis
+    return {
+        "tokens": _tokens(answer.tokens),
+        "label": answer.labels[given.label],
+        "similarity": _floats(answer.similarity[-1]),
+        "attention": None if given.attention is None else list(map(_floats, given.attention.mean(axis=1))),
+        "rollout": None if given.rollout is None else _floats(given.rollout),
+        "gradient_x_input": _floats(given.gradient_x_input),
+        "integrated_gradients": None if whole is None else _floats(whole.values),
+        "delta": None if whole is None else whole.delta,
+        "erasure": [None if isnan(value) else value for value in _floats(given.erasure)],
+        "eraser": given.eraser,
+        "agreement": dict(given.agreement),
+        "warnings": list(map(str, given.warnings)),
+    }
+
+
+def padding_json(padding: Padding) -> dict[str, Any]:
+    """What padding changes in plain JSON types."""
+    return {
+        "tokens": _tokens(padding.analysis.tokens),
+        "labels": list(padding.analysis.labels),
+        "logits": _floats(padding.analysis.logits),
+        "side": padding.side,
+        "padded": padding.padded,
+        "cases": [
+            {
+                "name": case.name,
+                "logits": _floats(case.logits),
+                "largest": case.largest,
+                "reads": list(case.reads),
+                "reads_padding": case.reads_padding,
+                "moved": list(case.moved),
+                "pooled": dict(case.pooled),
+                "cause": case.cause,
+            }
+            for case in padding.cases
+        ],
+        "pooled": dict(padding.pooled),
+        "verdict": padding.verdict,
+        "says": list(map(str, padding.says)),
+        "warnings": list(map(str, padding.warnings)),
+    }
+
+
+def detected_json(found: Detected) -> dict[str, Any]:
+    """Which way gave a vector, in plain JSON types."""
+    return {
+        "match": None if found.match is None else _candidate(found.match),
+        "ties": [asdict(way) for way in found.ties],
+        "candidates": [_candidate(one) for one in found.candidates],
+        "declared": declared_json(found.declared),
+        "prompts": dict(found.prompts),
+        "settings": [
+            {
+                "engine": one.server.title,
+                "options": list(one.options),
+                "lacks": list(map(str, one.lacks)),
+                "source": one.server.source,
+            }
+            for one in settings(found.ways, found.layers)
+        ],
+        "tried": found.tried,
+        "says": list(map(str, found.says)),
+        "warnings": list(map(str, found.warnings)),
+    }
+
+
 def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:
     """A row for each query ``asked``, in their order, in plain JSON types.
 
@@ -146,6 +224,7 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "pooling": query.pooling,
         "head": query.head,
         "task": query.task if query.head == "probe" else "",
+        "pool_layer": analysis.pool_layer if analysis else query.pool_layer,
         "predicted": _predicted(analysis) if analysis else None,
         "probability": _probability(analysis) if analysis else None,
         "labels": list(analysis.labels) if analysis else [],
@@ -157,6 +236,12 @@ def cell_json(cell: Cell) -> dict[str, Any]:
         "warnings": list(map(str, analysis.warnings)) if analysis else [],
         "refusal": None if cell.refusal is None else str(cell.refusal),
     }
+
+
+def _candidate(one: Candidate) -> dict[str, Any]:
+    """A way, and what it comes to."""
+    cosine, length = _floats([one.cosine, one.length])
+    return {**asdict(one.way), "cosine": cosine, "length": length, "tied": one.tied}
 
 
 def _tokens(tokens: Tokens) -> list[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -11,18 +12,20 @@ from torch import Tensor
 from components.centring import Centring
 from components.engine.backbone import Backbone
 from components.engine.examine import Examined
-from components.engine.heads import probabilities
+from components.engine.heads import DECLARED, probabilities
 from components.engine.pooling import POOLINGS, States
+from components.engine.query import counted_from_zero
 from components.engine.similarity import Numbers
 from components.engine.states import alike, batch_states
 from components.errors import PoolscopeError
+from components.texts import Sentence
 from components.types import Analysis, Floats, Ints, Reads
 
 
 def analyse(examined: Examined) -> Analysis:
     """What a visitor sees of it, in NumPy."""
     query, passed, outputs = examined.query, examined.passed, examined.outputs
-    layer = _index("layer", query.layer, len(passed.kept.hidden))
+    layer = counted_from_zero("layer", query.layer, len(passed.kept.hidden))
     reading = outputs.reading
     reads = Reads(
         reading.positions[0].numpy(), reading.share[0].numpy(), _wins(examined.states, outputs.vector)
@@ -47,9 +50,26 @@ def analyse(examined: Examined) -> Analysis:
         reads=reads,
         head_trained=outputs.trained,
         body_trained=outputs.body_trained,
-        warnings=(*examined.encoded.warnings, *outputs.warnings),
+        warnings=(*examined.encoded.warnings, *outputs.warnings, *_beside_encode(examined)),
         milliseconds=examined.watch.laps,
     )
+
+
+def _beside_encode(examined: Examined) -> Iterator[Sentence]:
+    """What ``encode`` of sentence-transformers does to this text before its tokens, and is not done here."""
+    backbone, query = examined.backbone, examined.query
+    if query.pooling != DECLARED or backbone.declared is None:
+        return
+    says, length = backbone.declared.says, len(examined.encoded.tokens.text)
+    if says.prompt:
+        yield Sentence("warnings.encode_prompt", prompt=says.prompt)
+    if says.longest is not None and length > says.longest:
+        yield Sentence("warnings.encode_cuts", longest=says.longest, length=length)
+    texts = (query.text, query.text_pair)
+    lower = [text.lower() for text in texts]
+    ids = [backbone.tokenizer(each, verbose=False)["input_ids"] for each in (*texts, *lower)]
+    if says.lowercases and ids[:2] != ids[2:]:
+        yield Sentence("warnings.encode_lowercases")
 
 
 def _wins(states: States, vector: Tensor) -> Ints | None:
@@ -67,18 +87,11 @@ def pooled_features(
     vectors: dict[str, list[Floats]] = {key: [np.empty(0, np.float32)] * len(texts) for key in poolings}
     for rows in alike(backbone, texts):
         states = batch_states(backbone, [texts[row] for row in rows])
-        states = states.upto(_index("layer", layer, len(states.layers)))
+        states = states.upto(counted_from_zero("layer", layer, len(states.layers)))
         for key in poolings:
             for row, vector in zip(rows, POOLINGS[key](states).numpy(), strict=True):
                 vectors[key][row] = vector
     return {key: np.stack(rows) for key, rows in vectors.items()}
-
-
-def _index(field: str, given: int, count: int) -> int:
-    """``given`` counted from 0, where negative numbers count from the end."""
-    if not -count <= given < count:
-        raise PoolscopeError(field, given, "errors.range", low=-count, high=count - 1)
-    return given % count
 
 
 def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
@@ -88,14 +101,15 @@ def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
         return passed.to_cls
     if asked == "pooled":
         return passed.cosines(_pooled(examined))
-    index = _index("reference", int(asked), len(passed.tokens.text))
+    index = counted_from_zero("reference", int(asked), len(passed.tokens.text))
     return passed.cosines([layer[index] for layer in passed.hidden])
 
 
 def _pooled(examined: Examined) -> list[Numbers]:
     """The pooled vector of every layer: L + 1 times (D,)."""
     pooling, hidden = examined.query.pooling, examined.passed.hidden
-    layers = map(examined.states.upto, range(len(hidden)))
+    whole = replace(examined.passed.states, query=examined.states.query)
+    layers = map(whole.upto, range(len(hidden)))
     pooled = [POOLINGS[pooling](states)[0].numpy() for states in layers]
     if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, hidden, strict=True)):
         raise PoolscopeError("reference", examined.query.reference, "errors.wide", pooling=pooling)

@@ -14,20 +14,38 @@ from types import MappingProxyType
 from huggingface_hub import is_offline_mode
 
 from components.anatomy import Anatomy
-from components.engine.catalogue import Configs, read_catalogue, read_tasks
+from components.detect import Detected
+from components.engine.catalogue import Configs, present, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
-from components.engine.jobs import Analyze, Compare, Dissect, Job, Look, Runner, Trace
+from components.engine.jobs import (
+    Analyze,
+    Audit,
+    Compare,
+    Detect,
+    Dissect,
+    Integrate,
+    Issue,
+    Job,
+    Look,
+    Runner,
+    Trace,
+    Weigh,
+)
 from components.engine.pooling import POOLINGS
 from components.engine.query import Asked, by_backbone, checked, checked_text, choice, counted, with_task
+from components.engine.vectors import to_vector
 from components.engine.version import version
 from components.errors import PoolscopeError
+from components.importance import STEPS, Importance, Integral
 from components.lens import Looked
+from components.padding import Padding
+from components.passport.passport import Passport
 from components.patching import Patched
 from components.settings import ASSETS, Settings
-from components.texts import in_bytes
 from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
 
 HEADS = ("own", "probe")  # the checkpoint's own, or one linear classifier alike for all backbones
+PART = 2.0  # seconds in which a part of a long answer begins its last step
 
 
 class Desk:
@@ -111,6 +129,22 @@ class Desk:
 
     def trace(self, query: Query, other: str, other_pair: str) -> Patched:
         """Answer one query, and find what carries the change to another text; PoolscopeError says why not."""
+        return self._runner.run(self._trace(query, other, other_pair))
+
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+        """The same, part by part: each has a turn of its own, so that others need not wait for all of them.
+
+        How far it is before each part but the first, then the whole. Closing the iterator cancels the rest.
+        """
+        job = replace(self._trace(query, other, other_pair), seconds=PART)
+        found = self._runner.run(job)
+        while found.ended < found.layers:
+            yield Progress(found.ended, found.layers)
+            found = found.followed_by(self._runner.run(replace(job, start=found.ended)))
+        yield found
+
+    def _trace(self, query: Query, other: str, other_pair: str) -> Trace:
+        """The job that traces it all."""
         spec, asked = self._whole(query)
         longest, kept = self._settings.characters, asked.query
         text, pair = (
@@ -122,7 +156,52 @@ class Desk:
         if bool(pair.strip()) != bool(kept.text_pair):
             raise PoolscopeError("other_pair", other_pair, "errors.both_pairs")
         changed = replace(kept, text=text, text_pair=pair if pair.strip() else "")
-        return self._runner.run(Trace(spec, version(spec), asked, replace(asked, query=changed)))
+        return Trace(spec, version(spec), asked, replace(asked, query=changed))
+
+    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
+        """Answer one query, and measure what is called importance; PoolscopeError says why it cannot."""
+        weighed = self._weigh(query, label)
+        found = self._runner.run(weighed)
+        return found.with_integral([self._runner.run(_integral(weighed))]) if integrated else found
+
+    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
+        """The same, part by part: what is quick; how far integrated gradients are, in steps; then all of it.
+
+        Each part has a turn of its own, so that others need not wait for all of them. Closing the iterator
+        cancels the rest.
+        """
+        weighed = self._weigh(query, label)
+        found = self._runner.run(weighed)
+        yield found
+        parts: list[Integral] = []
+        stop = 0
+        while stop < STEPS:
+            yield Progress(stop, STEPS)
+            parts.append(self._runner.run(replace(_integral(weighed), start=stop, seconds=PART)))
+            stop = parts[-1].stop
+        yield found.with_integral(parts)
+
+    def _weigh(self, query: Query, label: str) -> Weigh:
+        spec, asked = self._whole(query)
+        if not isinstance(label, str):
+            raise PoolscopeError("label", label, "errors.word")
+        return Weigh(spec, version(spec), asked, label)
+
+    def padding(self, query: Query) -> Padding:
+        """Answer one query, and find what padding changes; PoolscopeError says why it cannot."""
+        spec, asked = self._whole(query)
+        return self._runner.run(Audit(spec, version(spec), asked))
+
+    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
+        """Find in which way a vector was made of a text or pair; PoolscopeError says why it cannot."""
+        spec, asked = self._whole(query)
+        before = checked_text("prefix", prefix, self._settings.characters)
+        return self._runner.run(Detect(spec, version(spec), asked, to_vector(vector), before))
+
+    def passport(self, backbone: str) -> Passport:
+        """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
+        spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
+        return self._runner.run(Issue(spec, version(spec)))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
@@ -212,10 +291,6 @@ class Desk:
         return self._configs.refreshed(known)
 
 
-def present(spec: BackboneSpec) -> BackboneSpec:
-    """``spec``, if it is on this machine."""
-    if spec.source == "hub" and not spec.available:
-        if spec.size:
-            raise PoolscopeError("backbone", spec.key, "errors.absent_sized", size=in_bytes(spec.size))
-        raise PoolscopeError("backbone", spec.key, "errors.absent")
-    return spec
+def _integral(weighed: Weigh) -> Integrate:
+    """Integrated gradients of what is weighed."""
+    return Integrate(weighed.spec, weighed.version, weighed.asked, weighed.label)

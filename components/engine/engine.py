@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from components.analyst import PATIENCE
-from components.engine.desk import Desk, present
+from components.engine.catalogue import present
+from components.engine.desk import Desk
 from components.engine.hub.fit import classifies
 from components.engine.jobs import Answer_co, Job
 from components.engine.pooling import POOLINGS

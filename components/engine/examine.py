@@ -13,12 +13,13 @@ import torch
 
 from components.centring import Centring
 from components.engine.backbone import Backbone
-from components.engine.cut import Pass
+from components.engine.cut import Inputs, Pass
 from components.engine.encoding import Encoded, encode, numbered
 from components.engine.heads import Outputs, own_outputs, probe_outputs
 from components.engine.ordinary import CENTRINGS, Ordinary
 from components.engine.pooling import States
 from components.engine.probes import Probe, read_probe
+from components.engine.query import counted_from_zero
 from components.engine.safety.refusal import lacks_memory
 from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
@@ -99,7 +100,8 @@ class Passed:
 class Examined:
     """One query on a backbone: the forward pass, what its pooling sees of it, and what the head says.
 
-    ``probe`` is the query's, or None for the checkpoint's own head.
+    ``states`` end with the layer that is pooled. ``probe`` is the query's, or None for the checkpoint's own
+    head.
     """
 
     passed: Passed
@@ -113,6 +115,11 @@ class Examined:
     def backbone(self) -> Backbone:
         """What it was run on."""
         return self.passed.backbone
+
+    @property
+    def lower(self) -> bool:
+        """Whether a layer below the last is pooled."""
+        return len(self.states.layers) < len(self.kept.hidden)
 
     @property
     def encoded(self) -> Encoded:
@@ -137,7 +144,12 @@ def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
     watch.lap("ordinary")
     encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
     watch.lap("tokens")
-    kept = _run(backbone, encoded).upmost(layers)
+    return run_encoded(backbone, encoded, layers, watch)
+
+
+def run_encoded(backbone: Backbone, encoded: Encoded, layers: int, watch: Stopwatch) -> Passed:
+    """Run the model on what was tokenised, and keep so many ``layers`` from the last one down."""
+    kept = run(backbone, encoded.inputs).upmost(layers)
     watch.lap("forward")
     if not backbone.per_token:
         encoded = numbered(encoded, kept.hidden[-1].shape[1])
@@ -150,27 +162,44 @@ def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
 def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
     """What a head says behind the query's pooling; its backbone and texts are those that were run."""
     watch = Stopwatch(passed.laps)
-    backbone, kept, states = passed.backbone, passed.kept, passed.states
-    probe = None
+    backbone, kept, last = passed.backbone, passed.kept, len(passed.kept.hidden) - 1
+    layer = counted_from_zero("pool_layer", query.pool_layer, last + 1)
+    query = replace(query, pool_layer=-1 if layer == last else layer)
+    states = passed.states if layer == last else passed.states.upto(layer)
     if task is not None and backbone.spec.probes is not None:
-        probe = read_probe(Path(backbone.spec.probes), task.key, query.pooling)
+        lower = None if layer == last else layer
+        probe = read_probe(Path(backbone.spec.probes), task.key, query.pooling, lower)
         states = states if probe.query is None else replace(states, query=torch.from_numpy(probe.query))
-    if task is None or probe is None:
-        outputs = own_outputs(backbone, kept, states, query)
-    else:
         outputs = probe_outputs(probe, task.labels, states, query)
-    return Examined(passed, query, states, probe, outputs, watch)
+        return Examined(passed, query, states, probe, outputs, watch)
+    if layer < last:
+        states = _before_head(passed, states)
+    return Examined(passed, query, states, None, own_outputs(backbone, kept, states, query), watch)
 
 
-def _run(backbone: Backbone, encoded: Encoded) -> Pass:
-    """The forward pass; PoolscopeError where the model itself fails on this very text."""
+def _before_head(passed: Passed, states: States) -> States:
+    """A lower layer as the own head may take it: through the norm that stands before the head, if any.
+
+    PoolscopeError where its hidden states are not as wide as those of the last.
+    """
+    norm = passed.backbone.final_norm
+    if states.hidden.shape != passed.kept.hidden[-1].shape:
+        raise PoolscopeError("pool_layer", len(states.layers) - 1, "errors.widths")
+    if norm is None:
+        return states
+    with torch.no_grad():
+        return states.ending(norm(states.hidden))
+
+
+def run(backbone: Backbone, inputs: Inputs) -> Pass:
+    """The forward pass; PoolscopeError where the model itself fails on these very inputs (B, T)."""
     try:
-        kept = backbone.run(encoded.inputs)
+        kept = backbone.run(inputs)
     except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
         if lacks_memory(error):
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0]
-        given = Sentence("errors.tokens", count=len(encoded.tokens.text))
+        given = Sentence("errors.tokens", count=inputs["input_ids"].shape[1])
         raise PoolscopeError("text", given, "errors.fails", reason=reason) from error
     if not (kept.logits.isfinite().all() and kept.hidden[-1].isfinite().all()):
         raise PoolscopeError("text", backbone.spec.key, "errors.infinite")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from components.anatomy import Anatomy
+from components.detect import Detected
 from components.engine.query import Asked
 from components.engine.version import Version
+from components.importance import Importance, Integral
 from components.lens import Looked
+from components.padding import Padding
+from components.passport.passport import Passport
 from components.patching import Patched
 from components.types import Analysis, BackboneSpec, Cell
 
@@ -49,10 +54,57 @@ class Look(Job[Looked]):
 
 @dataclass(frozen=True)
 class Trace(Job[Patched]):
-    """Two texts, and which hidden states carry the change from one to the other."""
+    """Two texts, and which hidden states carry the change from one to the other.
+
+    From layer ``start`` on, those that are begun within so many ``seconds``: the rest of it is a job more.
+    """
 
     asked: Asked
     other: Asked
+    start: int = 0
+    seconds: float = math.inf
+
+
+@dataclass(frozen=True)
+class Audit(Job[Padding]):
+    """One query, and what padding changes."""
+
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class Detect(Job[Detected]):
+    """The text of a query, and in which way its ``vector`` was made of it, perhaps behind a ``prefix``."""
+
+    asked: Asked
+    vector: tuple[float, ...]
+    prefix: str
+
+
+@dataclass(frozen=True)
+class Issue(Job[Passport]):
+    """Everything that stands in the passport of a checkpoint."""
+
+
+@dataclass(frozen=True)
+class Weigh(Job[Importance]):
+    """One query, and what is called the importance of its tokens for the output called ``label``."""
+
+    asked: Asked
+    label: str
+
+
+@dataclass(frozen=True)
+class Integrate(Job[Integral]):
+    """Integrated gradients for the same, which take longest.
+
+    From step ``start`` on, those that are begun within so many ``seconds``: the rest of them is a job more.
+    """
+
+    asked: Asked
+    label: str
+    start: int = 0
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True)

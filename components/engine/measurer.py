@@ -6,21 +6,40 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.anatomy import Anatomy
+from components.detect import Detected
 from components.engine.analysis import analyse, pooled_features
 from components.engine.anatomy.dissect import dissect
 from components.engine.backbone import Backbone
 from components.engine.checkpoints import Checkpoints, give_back
 from components.engine.compare import cells
+from components.engine.detect import detect
 from components.engine.examine import examine
-from components.engine.jobs import Analyze, Compare, Dissect, Job, Look, Trace
+from components.engine.importance import integrate, weigh
+from components.engine.jobs import (
+    Analyze,
+    Audit,
+    Compare,
+    Detect,
+    Dissect,
+    Integrate,
+    Issue,
+    Job,
+    Look,
+    Trace,
+    Weigh,
+)
 from components.engine.lens import look
 from components.engine.machine import total
+from components.engine.padding import audit
+from components.engine.passport import issue
 from components.engine.patching import trace
 from components.engine.repeatable import repeatable
 from components.engine.safety.running import told
 from components.engine.version import version
 from components.errors import PoolscopeError
+from components.importance import Importance, Integral
 from components.lens import Looked
+from components.padding import Padding
 from components.patching import Patched
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
@@ -56,6 +75,16 @@ class Measurer:
                         return self._look(backbone, job)
                     case Trace():
                         return self._trace(backbone, job)
+                    case Weigh():
+                        return self._weigh(backbone, job)
+                    case Integrate():
+                        return self._integrate(backbone, job)
+                    case Audit():
+                        return self._audit(backbone, job)
+                    case Detect():
+                        return self._detect(backbone, job)
+                    case Issue():
+                        return issue(backbone)
                     case Compare():
                         return self._compare(backbone, job)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
@@ -80,7 +109,20 @@ class Measurer:
 
     def _trace(self, backbone: Backbone, job: Trace) -> Patched:
         first, second = (examine(backbone, each.query, each.task) for each in (job.asked, job.other))
-        return trace(first, second)
+        return trace(first, second, job.start, job.seconds)
+
+    def _weigh(self, backbone: Backbone, job: Weigh) -> Importance:
+        return weigh(examine(backbone, job.asked.query, job.asked.task), job.label)
+
+    def _integrate(self, backbone: Backbone, job: Integrate) -> Integral:
+        examined = examine(backbone, job.asked.query, job.asked.task)
+        return integrate(examined, job.label, job.start, job.seconds)
+
+    def _audit(self, backbone: Backbone, job: Audit) -> Padding:
+        return audit(examine(backbone, job.asked.query, job.asked.task))
+
+    def _detect(self, backbone: Backbone, job: Detect) -> Detected:
+        return detect(backbone, job.asked.query, job.vector, job.prefix)
 
     def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
         return cells(backbone, job.asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from components.engine.checkpoint_files import declaring_files
 from components.engine.hub.cache import folder
 from components.types import BackboneSpec
 
@@ -13,14 +14,18 @@ Version = tuple[tuple[str, int, int], ...]
 def version(spec: BackboneSpec) -> Version:
     """Name, time and size of each file of a checkpoint and its probes; () where it is not on this machine.
 
+    Of the folders in it, those count that its modules.json names.
     Two checkpoints in the same place differ in it, unless somebody sets the clock of a file back.
     """
     place = folder(spec)
     files = [] if place is None else sorted(file for file in place.iterdir() if file.is_file())
+    if place is not None:
+        files += [file for file in declaring_files(place) if file.parent != place]
     probes = [Path(spec.probes)] if spec.probes and files else []
-    return tuple(_stated(file) for file in (*files, *probes))
+    return tuple(_stated(file, place) for file in (*files, *probes))
 
 
-def _stated(file: Path) -> tuple[str, int, int]:
+def _stated(file: Path, place: Path | None) -> tuple[str, int, int]:
     now = file.stat()
-    return file.name, now.st_mtime_ns, now.st_size
+    name = file.name if place is None or file.parent == place else f"{file.parent.name}/{file.name}"
+    return name, now.st_mtime_ns, now.st_size

@@ -80,6 +80,11 @@ class Asked(Text):
 
 
 @dataclass(frozen=True)
+class Brought(Text):
+    """One of the names that each answer brings with it; "" for that which the answer itself would choose."""
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of several keys. They are asked for anew each time: backbones come and go."""
 

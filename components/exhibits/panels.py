@@ -5,11 +5,13 @@ from __future__ import annotations
 from operator import attrgetter
 
 from components.anatomy import Anatomy
+from components.detect import Detected
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.answer.table import TABLE
 from components.exhibits.answer.verdict import HOW_TO_READ, VERDICT
+from components.exhibits.answered import Answered
 from components.exhibits.comparison.agreement import AGREEMENT
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
@@ -17,24 +19,40 @@ from components.exhibits.comparison.grid import GRID
 from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.comparison.words import WORDS
 from components.exhibits.edit.moved_words import MOVES
+from components.exhibits.edit.trace import TRACE
+from components.exhibits.edit.traced import TRACED, Traced, traced
+from components.exhibits.evidence.depths import DEPTHS
 from components.exhibits.evidence.evidence import Evidence
+from components.exhibits.evidence.explanations import EXPLANATIONS
 from components.exhibits.evidence.findings import FINDINGS, PUBLISHED
 from components.exhibits.evidence.intervals import ACCURACY, LEGEND, RHO
 from components.exhibits.evidence.swaps import SWAPS
 from components.exhibits.evidence.table import OWN, PROBES
+from components.exhibits.evidence.whitening import WHITENING
 from components.exhibits.exhibit import Panel
 from components.exhibits.head.depth import DEPTH
+from components.exhibits.head.detective import DETECTIVE as VECTOR
 from components.exhibits.head.flow import FLOW
 from components.exhibits.head.lens import LENS
+from components.exhibits.head.padding import PADDED
 from components.exhibits.head.printed import PRINTED
 from components.exhibits.head.sentence import SENTENCE
 from components.exhibits.head.sources import PROGRAMS, SOURCES
 from components.exhibits.head.strips import STRIPS
 from components.exhibits.head.weights import WEIGHTS
-from components.exhibits.view import CENTRED, LAYER
+from components.exhibits.importance.agreement import AGREES
+from components.exhibits.importance.attention import ATTENTION
+from components.exhibits.importance.bars import BARS
+from components.exhibits.importance.controls import HEAD as ATTENTION_HEAD
+from components.exhibits.importance.controls import INTEGRATED
+from components.exhibits.importance.sentence import SENTENCE as IMPORTANT
+from components.exhibits.view import CENTRED, LABEL, LAYER
+from components.importance import Importance
+from components.padding import Padding
+from components.texts import Sentence
 from components.types import Analysis
 
-ANSWER: Panel[Anatomy, Analysis] = Panel(
+ANSWER: Panel[Answered, Analysis] = Panel(
     key="verdict",
     title="page.classify",
     subject=attrgetter("analysis"),
@@ -42,7 +60,7 @@ ANSWER: Panel[Anatomy, Analysis] = Panel(
     rows=(),
     controls=(LAYER, CENTRED),
 )
-TOKENS: Panel[Anatomy, Analysis] = Panel(
+TOKENS: Panel[Answered, Analysis] = Panel(
     key="tokens",
     title="view.tokens",
     subject=attrgetter("analysis"),
@@ -50,14 +68,36 @@ TOKENS: Panel[Anatomy, Analysis] = Panel(
     rows=((SIMILARITY, OUTPUTS), (HEATMAP,), (TABLE,)),
     controls=(LAYER, CENTRED),
 )
-HEAD: Panel[Anatomy, Anatomy] = Panel(
+HEAD: Panel[Answered, Anatomy] = Panel(
     key="head",
     title="view.head",
-    subject=lambda anatomy: anatomy,
+    subject=attrgetter("anatomy"),
     summary=SENTENCE,
     rows=((FLOW, STRIPS), (LENS, DEPTH), (PRINTED,), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
-READING: Panel[Anatomy, Analysis] = Panel(
+PADDING: Panel[Answered, Padding | Sentence] = Panel(
+    key="padding",
+    title="view.padding",
+    subject=attrgetter("padding"),
+    summary=None,
+    rows=((PADDED,),),
+)
+DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
+    key="detective",
+    title="detective.heading",
+    subject=lambda found: found,
+    summary=None,
+    rows=((VECTOR,),),
+)
+IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
+    key="importance",
+    title="view.importance",
+    subject=attrgetter("importance"),
+    summary=IMPORTANT,
+    rows=((BARS, AGREES), (ATTENTION,)),
+    controls=(LABEL, INTEGRATED, ATTENTION_HEAD),
+)
+READING: Panel[Answered, Analysis] = Panel(
     key="reading",
     title="away.reading",
     subject=attrgetter("analysis"),
@@ -69,7 +109,17 @@ EVIDENCE: Panel[Evidence, Evidence] = Panel(
     title="page.evidence",
     subject=lambda evidence: evidence,
     summary=LEGEND,
-    rows=((ACCURACY, RHO), (FINDINGS,), (PUBLISHED,), (PROBES,), (OWN,), (SWAPS,)),
+    rows=(
+        (ACCURACY, RHO),
+        (FINDINGS,),
+        (PUBLISHED,),
+        (DEPTHS,),
+        (WHITENING,),
+        (EXPLANATIONS,),
+        (PROBES,),
+        (OWN,),
+        (SWAPS,),
+    ),
 )
 COMPARISON: Panel[Comparison, Comparison] = Panel(
     key="comparison",
@@ -77,4 +127,12 @@ COMPARISON: Panel[Comparison, Comparison] = Panel(
     subject=lambda comparison: comparison,
     summary=AGREEMENT,
     rows=((GRID,), (MOVES,), (WORDS,), (CURVES,), (COMPARISON_TABLE,)),
+)
+TRACING: Panel[Comparison, Traced] = Panel(
+    key="tracing",
+    title="trace.heading",
+    subject=traced,
+    summary=None,
+    rows=((TRACE,),),
+    controls=(TRACED,),
 )

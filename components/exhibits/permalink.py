@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from components.exhibits.view import POOL_LAYER
 from components.texts import Texts
 from components.types import Query
 
@@ -25,5 +26,7 @@ def classify_link(query: Query, say: Texts) -> str:
     }
     if query.head == "probe" and query.task:
         asked["task"] = query.task
+    if query.pool_layer != POOL_LAYER.default:
+        asked["pool_layer"] = str(query.pool_layer)
     address = "?" + urlencode(asked, errors="replace")
     return address if len(address) <= LONGEST else ""

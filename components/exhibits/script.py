@@ -1,4 +1,4 @@
-"""The script of a talk: states of the page with a caption each."""
+"""The script of a talk: states of the page with a caption each, and notes for the speaker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from urllib.parse import urlencode
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State, from_link, to_link
 
-ABOUT = ("show", "caption")  # keys of a step that are no control
+ABOUT = ("show", "caption", "ask", "notes", "minutes")  # keys of a step that are no control
+LONGEST = 600  # minutes of a step
+
+ByLanguage = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -20,16 +23,29 @@ class Step:
     """One thing on the screen: a caption in each language, which part is shown, and of which state.
 
     ``link`` is the query of a link that leads to that state on the page, in the tab where the part stands.
+    ``ask``: a question, which stands there first; ``notes``: for the speaker alone; each by language, empty
+    for none. ``minutes`` are planned; 0 for none.
     """
 
     show: str
-    caption: Mapping[str, str]
+    caption: ByLanguage
     state: State
     link: str
+    ask: ByLanguage
+    notes: ByLanguage
+    minutes: float
 
     def said(self, language: str) -> str:
         """The caption in ``language``, or in the first one that there is."""
-        return self.caption.get(language, next(iter(self.caption.values())))
+        return _in(language, self.caption)
+
+    def asked(self, language: str) -> str:
+        """The question in ``language``, or in the first one that there is; "" for none."""
+        return _in(language, self.ask)
+
+    def noted(self, language: str) -> str:
+        """The notes in ``language``, or in the first one that there is; "" for none."""
+        return _in(language, self.notes)
 
 
 def read_talk(path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]) -> tuple[Step, ...]:
@@ -50,13 +66,9 @@ def read_talk(path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, 
 def _step(
     field: str, entry: dict[str, Any], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
 ) -> Step | None:
-    caption = entry.get("caption")
-    if (
-        not isinstance(caption, dict)
-        or not caption
-        or not all(isinstance(one, str) for one in caption.values())
-    ):
-        raise PoolscopeError(f"{field}, caption", caption, "talk.captions")
+    caption = _by_language(field, "caption", entry.get("caption"))
+    ask, notes = (_by_language(field, key, entry[key]) if key in entry else {} for key in ("ask", "notes"))
+    minutes = _minutes(field, entry["minutes"]) if "minutes" in entry else 0.0
     if entry.get("show") not in shows:
         raise PoolscopeError(f"{field}, show", entry.get("show"), "errors.allowed", allowed=tuple(shows))
     given = {key: _written(value) for key, value in entry.items() if key not in ABOUT}
@@ -68,7 +80,25 @@ def _step(
     if faults:
         return None
     there = {**state, **{key: value for key, value in shows[entry["show"]].items() if key not in given}}
-    return Step(entry["show"], caption, state, to_link(there, controls))
+    return Step(entry["show"], caption, state, to_link(there, controls), ask, notes, minutes)
+
+
+def _by_language(field: str, key: str, given: object) -> ByLanguage:
+    """A text for each language; PoolscopeError for anything else."""
+    if isinstance(given, dict) and given and all(isinstance(one, str) for one in given.values()):
+        return given
+    raise PoolscopeError(f"{field}, {key}", given, "talk.by_language", key=key)
+
+
+def _minutes(field: str, given: object) -> float:
+    """A number above 0, at most LONGEST; PoolscopeError for anything else."""
+    if isinstance(given, int | float) and not isinstance(given, bool) and 0 < given <= LONGEST:
+        return float(given)
+    raise PoolscopeError(f"{field}, minutes", given, "talk.minutes", longest=LONGEST)
+
+
+def _in(language: str, texts: ByLanguage) -> str:
+    return texts.get(language, next(iter(texts.values()), ""))
 
 
 def _written(value: object) -> object:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from components.centring import Centring
-from components.exhibits.control import Choice, Control, State, Whole
+from components.exhibits.control import Brought, Choice, Control, State, Whole
 from components.exhibits.draw.labels import shorten, token_labels, visible, word
 from components.texts import Texts
 from components.types import Analysis, Bools, Floats
@@ -15,11 +15,13 @@ MOST_LAYERS = 1000
 TEXT = 120  # characters of a text that an image names
 
 LAYER = Control("layer", Whole(-1, MOST_LAYERS), -1, "view.layer")  # -1: the last
+POOL_LAYER = Control("pool_layer", Whole(-1, MOST_LAYERS), -1, "question.pool_layer")  # -1: the last
 CENTRINGS: tuple[Centring, ...] = ("plain", "centred", "standardised")
 HOW = Choice(  # older links have 1 for centred
     CENTRINGS, ("view.plain", "view.centred", "view.standardised"), (("0", "plain"), ("1", "centred"))
 )
 CENTRED = Control("centred", HOW, "plain", "view.centring", "view.centring_info")
+LABEL = Control("label", Brought(), "", "view.label")  # "": the one that the model says
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,14 @@ def layer_name(view: View, say: Texts) -> str:
     return say("similarity.layer", layer=view.layer, last=last)
 
 
+def pooling_name(analysis: Analysis, say: Texts) -> str:
+    """The pooling by its key, not escaped, with the layer that it pools where that is not the last."""
+    pooling = visible(analysis.query.pooling)
+    if not analysis.lower:
+        return pooling
+    return say("view.pooled_layer", pooling=pooling, layer=analysis.pool_layer)
+
+
 def asked_line(analysis: Analysis, say: Texts) -> str:
     """What was asked, in one line, not escaped."""
     query = analysis.query
@@ -132,7 +142,7 @@ def asked_line(analysis: Analysis, say: Texts) -> str:
     return say(
         key,
         backbone=visible(analysis.backbone.title),
-        pooling=visible(query.pooling),
+        pooling=pooling_name(analysis, say),
         head=say(f"away.head_{query.head}", task=visible(say.name(query.task))),
         text=shorten(visible(query.text), TEXT),
         text_pair=shorten(visible(query.text_pair), TEXT),

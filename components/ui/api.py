@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import asdict, replace
+from inspect import cleandoc, signature
 from itertools import islice, product
 from typing import Any
 
-import gradio as gr
 from gradio.events import api
 
 from components.analyst import Analyst
-from components.as_json import anatomy_json, backbone_json, lens_json, rows_json, to_json, trace_json
+from components.as_json import (
+    anatomy_json,
+    backbone_json,
+    detected_json,
+    importance_json,
+    lens_json,
+    padding_json,
+    rows_json,
+    to_json,
+    trace_json,
+)
 from components.errors import PoolscopeError
+from components.passport.passport import passport_json
 from components.types import Progress, Query
 from components.ui.classify.download import hub_queue
 from components.ui.classify.question import to_reference
+from components.ui.refused import refused_in_english
 
+ARGUMENTS = {
+    "backbone": "a key of /backbones, or a model's id on the hub where the owner allows any",
+    "backbones": "keys of /backbones; an empty list stands for all on this machine",
+    "head": "own, the checkpoint's, or probe, the same linear classifier for every model",
+    "label": "what is explained, one of the labels; empty is the likeliest",
+    "layer": "of the similarities; 0 is the embeddings, -1 the last",
+    "other": "another version of it",
+    "other_pair": "the second text of the other version; empty for a single text",
+    "pool_layer": "the layer that is pooled, as if it were the last; 0 is the embeddings, -1 the last",
+    "pooling": "a key of /poolings; native is what the model's own head does",
+    "poolings": "keys of /poolings; an empty list stands for all that fit each backbone",
+    "prefix": "what a server may put before the text; prefixes of widely used models are tried anyway",
+    "reference": "what tokens are compared with: cls, pooled or the index of a token",
+    "task": "what the probe was trained for; empty chooses one that suits the model and the texts",
+    "text": "what is classified",
+    "text_pair": "the second text of a pair; empty for a single text",
+    "vector": "a list, JSON, CSV, NumPy's print or base64 of float32; or a server's whole answer",
+}  # what each means, wherever it is asked for
 ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
 
 
@@ -33,12 +63,8 @@ def add_api(analyst: Analyst) -> None:
 
         Says what /backbones says of the others. Nothing large is downloaded; a model that cannot be had
         comes back as a message that says why.
-
-        Args:
-            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
-
         """
-        with _refused_in_english():
+        with refused_in_english():
             return backbone_json(analyst.find(backbone))
 
     def fetch(backbone: str) -> Iterator[dict[str, int]]:
@@ -46,12 +72,8 @@ def add_api(analyst: Analyst) -> None:
 
         It is over when ``done`` equals ``total``; both are 0 where it is here already. Who stops listening
         stops the download, and a later one goes on from there.
-
-        Args:
-            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
-
         """
-        with _refused_in_english(), closing(analyst.fetch(backbone)) as steps:
+        with refused_in_english(), closing(analyst.fetch(backbone)) as steps:
             step = Progress(0, 0)
             for step in steps:
                 yield asdict(step)
@@ -71,24 +93,15 @@ def add_api(analyst: Analyst) -> None:
         layer: int = -1,
         reference: str | int = "cls",
         task: str = "",
+        pool_layer: int = -1,
     ) -> dict[str, Any]:
         """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
 
         A request that cannot be answered comes back as a message that says why.
-
-        Args:
-            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
-            text: what is classified
-            text_pair: the second text of a pair; empty for a single text
-            pooling: a key of /poolings; native is what the model's own head does
-            head: own, the checkpoint's, or probe, the same linear classifier for every model
-            layer: of the similarities; 0 is the embeddings, -1 the last
-            reference: what tokens are compared with: cls, pooled or the index of a token
-            task: what the probe was trained for; empty chooses one that suits the model and the texts
-
         """
-        query = Query(backbone, text, text_pair, pooling, head, layer, to_reference(reference), task)
-        with _refused_in_english():
+        asked = to_reference(reference)
+        query = Query(backbone, text, text_pair, pooling, head, layer, asked, task, pool_layer)
+        with refused_in_english():
             return to_json(analyst.analyze(query))
 
     def anatomy(
@@ -105,18 +118,9 @@ def add_api(analyst: Analyst) -> None:
         holds. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
         ``module`` an nn.Module to train. A request that cannot be answered comes back as a message that says
         why.
-
-        Args:
-            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
-            text: what is classified
-            text_pair: the second text of a pair; empty for a single text
-            pooling: a key of /poolings; native is what the model's own head does
-            head: own, the checkpoint's, or probe, the same linear classifier for every model
-            task: what the probe was trained for; empty chooses one that suits the model and the texts
-
         """
         query = Query(backbone, text, text_pair, pooling, head, task=task)
-        with _refused_in_english():
+        with refused_in_english():
             return anatomy_json(analyst.anatomy(query))
 
     def lens(
@@ -132,18 +136,9 @@ def add_api(analyst: Analyst) -> None:
         ``logits[l][t]``: of hidden state t of layer l, from the embeddings (0) up; ``pooled[l]``: of what the
         pooling makes of layer l. The norm between the last layer and the head is applied to every layer. A
         request that cannot be answered comes back as a message that says why.
-
-        Args:
-            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
-            text: what is classified
-            text_pair: the second text of a pair; empty for a single text
-            pooling: a key of /poolings; native is what the model's own head does
-            head: own, the checkpoint's, or probe, the same linear classifier for every model
-            task: what the probe was trained for; empty chooses one that suits the model and the texts
-
         """
         query = Query(backbone, text, text_pair, pooling, head, task=task)
-        with _refused_in_english():
+        with refused_in_english():
             return lens_json(analyst.lens(query))
 
     def trace(
@@ -155,6 +150,7 @@ def add_api(analyst: Analyst) -> None:
         pooling: str = "native",
         head: str = "own",
         task: str = "",
+        pool_layer: int = -1,
     ) -> dict[str, Any]:
         """Put hidden states of another version of a text in their place, one by one: what carries the change.
 
@@ -162,21 +158,72 @@ def add_api(analyst: Analyst) -> None:
         (0: the embeddings) is the other's at the second, and all above runs on. ``shares``: how much of the
         change of the logits that is. ``whole[l]``: all states of a layer at once; null where the numbers of
         tokens differ. A request that cannot be answered comes back as a message that says why.
+        """
+        query = Query(backbone, text, text_pair, pooling, head, task=task, pool_layer=pool_layer)
+        with refused_in_english():
+            return trace_json(analyst.trace(query, other, other_pair))
 
-        Args:
-            backbone: a key of /backbones, or a model's id on the hub where the owner allows any
-            text: what is classified
-            other: another version of it
-            text_pair: the second text of a pair; empty for a single text
-            other_pair: the second text of the other version; empty for a single text
-            pooling: a key of /poolings; native is what the model's own head does
-            head: own, the checkpoint's, or probe, the same linear classifier for every model
-            task: what the probe was trained for; empty chooses one that suits the model and the texts
+    def importance(
+        backbone: str,
+        text: str,
+        text_pair: str = "",
+        label: str = "",
+        pooling: str = "native",
+        head: str = "own",
+        task: str = "",
+    ) -> dict[str, Any]:
+        """Measure what is called the importance of each token for one label, and how far these agree.
 
+        Similarity to [CLS], attention from [CLS] (layer by layer, the mean over heads) and rolled out,
+        gradient x input, integrated gradients (with their convergence ``delta``), and ``erasure``: by how
+        much the label's probability falls when ``eraser`` takes the token's place. ``agreement``: Spearman's
+        rho of each with erasure, over the text's own tokens. A refusal is a message that says why.
         """
         query = Query(backbone, text, text_pair, pooling, head, task=task)
-        with _refused_in_english():
-            return trace_json(analyst.trace(query, other, other_pair))
+        with refused_in_english():
+            return importance_json(analyst.importance(query, label, True))
+
+    def padding(
+        backbone: str,
+        text: str,
+        text_pair: str = "",
+    ) -> dict[str, Any]:
+        """Pad a text or a pair, and put it beside a longer one: whether the answer is what it is alone.
+
+        ``verdict`` is of a batch, padded as the model's tokenizer pads: safe, moves, reads_padding, or alone
+        where it cannot pad. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
+        in a batch, in its own lengths. A request that cannot be answered comes back as a message that
+        says why.
+        """
+        with refused_in_english():
+            return padding_json(analyst.padding(Query(backbone, text, text_pair)))
+
+    def detect(
+        vector: str | list[float],
+        backbone: str,
+        text: str,
+        text_pair: str = "",
+        prefix: str = "",
+    ) -> dict[str, Any]:
+        """Find which pooling, layer, tokens and length made a vector of a text or a pair; or that none did.
+
+        ``match`` is null below a bar that is measured on noise and other models. ``ties`` give the very same
+        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. A request
+        that cannot be answered comes back as a message that says why.
+        """
+        with refused_in_english():
+            return detected_json(analyst.detect(Query(backbone, text, text_pair), vector, prefix))
+
+    def passport(backbone: str) -> dict[str, Any]:
+        """Measure a checkpoint on texts that come with Poolscope: the same files give the same passport.
+
+        ``reads``: where its head reads. ``pooling``: which poolings give the vector that the head reads, and
+        what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
+        cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of the head, by where they come from.
+        ``scripts``: characters that its tokenizer has no token for. A refusal says why.
+        """
+        with refused_in_english():
+            return passport_json(analyst.passport(backbone))
 
     def compare(
         backbones: list[str],
@@ -184,46 +231,44 @@ def add_api(analyst: Analyst) -> None:
         text: str,
         text_pair: str = "",
         head: str = "own",
+        pool_layer: int = -1,
     ) -> list[dict[str, Any]]:
         """Classify a text or a pair with every combination of backbones and poolings: one row for each.
 
         ``reads`` are indices of tokens. A combination that cannot be answered has a row whose ``refusal``
         says why; a request of which nothing can be answered comes back as a message.
-
-        Args:
-            backbones: keys of /backbones; an empty list stands for all on this machine
-            poolings: keys of /poolings; an empty list stands for all that fit each backbone
-            text: what is classified
-            text_pair: the second text of a pair; empty for a single text
-            head: own, the checkpoint's, or probe, the same linear classifier for every model
-
         """
-        with _refused_in_english():
+        with refused_in_english():
             keys = _listed("backbones", backbones) or [s.key for s in analyst.backbones() if s.available]
-            methods = _listed("poolings", poolings) or [spec.key for spec in analyst.poolings()]
-            pairs = islice(product(keys, methods), ENOUGH)
-            asked = [Query(key, text, text_pair, method, head) for key, method in pairs]
+            methods = _listed("poolings", poolings)
+            pairs = islice(product(keys, methods) if methods else fitting(analyst, keys), ENOUGH)
+            whole = Query("", text, text_pair, head=head, pool_layer=pool_layer)
+            asked = [replace(whole, backbone=key, pooling=method) for key, method in pairs]
             with closing(analyst.compare(asked)) as answers:
                 return rows_json(asked, list(answers), fitting=not poolings)
 
-    api(backbones, api_name="backbones")
-    api(find, api_name="find", **hub_queue("find"))
-    api(fetch, api_name="fetch", **hub_queue("download"))
-    api(poolings, api_name="poolings")
-    api(analyze, api_name="analyze", concurrency_id="model")
-    api(anatomy, api_name="anatomy", concurrency_id="model")
-    api(lens, api_name="lens", concurrency_id="model")
-    api(trace, api_name="trace", concurrency_id="model")
-    api(compare, api_name="compare", concurrency_id="model")
+    _publish(backbones)
+    _publish(find, **hub_queue("find"))
+    _publish(fetch, **hub_queue("download"))
+    _publish(poolings)
+    for asked in (analyze, anatomy, lens, trace, importance, padding, detect, passport, compare):
+        _publish(asked, concurrency_id="model")
 
 
-@contextmanager
-def _refused_in_english() -> Iterator[None]:
-    """Turns a refusal into gradio's error, in English: that is what programs read, whoever asks."""
-    try:
-        yield
-    except PoolscopeError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+def _publish(endpoint: Callable[..., Any], **queue: Any) -> None:
+    """Name an endpoint after its function, and say what it takes beside what it does."""
+    taken = [f"    {name}: {ARGUMENTS[name]}" for name in signature(endpoint).parameters]
+    told = [cleandoc(endpoint.__doc__ or ""), *(["", "Args:", *taken] if taken else [])]
+    endpoint.__doc__ = "\n".join(told)
+    api(endpoint, api_name=endpoint.__name__, **queue)
+
+
+def fitting(analyst: Analyst, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Each of ``keys`` with every pooling, but not what is declared where nothing is."""
+    silent = {spec.key for spec in analyst.backbones() if spec.declared is None}
+    for key, spec in product(keys, analyst.poolings()):
+        if not (spec.declared and key in silent):
+            yield key, spec.key
 
 
 def _listed(field: str, given: object) -> list[Any]:

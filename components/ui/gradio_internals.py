@@ -125,7 +125,7 @@ def refuse_values(page: gr.Blocks, refusal: Callable[[], str]) -> None:
 def block_functions(page: gr.Blocks) -> dict[int, BlockFunction]:
     """The functions behind a page's events and endpoints, by the number under which the page calls them.
 
-    ``fn`` is replaced by one with a timeout. Read are ``inputs``, ``api_name``, ``api_visibility``,
+    ``fn`` is replaced by one with a timeout. Read are ``inputs``, ``name``, ``api_name``, ``api_visibility``,
     ``concurrency_id`` and ``types_generator``; by tests also ``page``, the path of a language's page.
     """
     return page.fns

@@ -181,14 +181,14 @@ class Listeners:
             return await self._app(scope, receive, send)
         heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
         heard[listens] += 1
-        self._queue.again = 0.0  # type: ignore[attr-defined]
+        self._queue.again = 0.0  # type: ignore[attr-defined]  # of that class, too
         try:
             await self._app(scope, receive, send)
         finally:
             heard[listens] -= 1
             if not heard[listens]:
                 del heard[listens]
-                self._queue.forget(listens)  # type: ignore[attr-defined]
+                self._queue.forget(listens)  # type: ignore[attr-defined]  # of that class, too
 
 
 def listener(scope: Scope) -> str | None:

@@ -6,20 +6,22 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import Any
 
 import gradio as gr
 
-from components.exhibits.control import Choice, Control, State, Switch, Whole
+from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.menus import Menu
 from components.texts import Texts
+from components.types import Progress
 from components.ui.gradio_internals import CandidDropdown, scripted_html
 from components.ui.plots import plot_box, plot_value
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
-Widget = gr.Slider | gr.Checkbox | gr.Radio  # what the card of an exhibit may hold
+Widget = gr.Slider | gr.Checkbox | gr.Radio | gr.Dropdown  # what the card of an exhibit may hold
 NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -120,7 +122,11 @@ def build_places(
             for exhibit in shown:
                 last = exhibit is shown[-1] and number == 0 and beside is not None
                 column = _column(exhibit) if len(shown) > 1 else {}
-                side = gr.Column(**column, elem_id="side") if last else nullcontext()
+                side = (
+                    gr.Column(**column, elem_id=f"{panel.key}-side", elem_classes="side")
+                    if last
+                    else nullcontext()
+                )
                 with side:
                     with _framed(exhibit, say, {} if last else column):
                         if panel.summary is not None and summarised == [exhibit]:
@@ -162,7 +168,7 @@ def build_exporter() -> gr.HTML:
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:
-    """The component for a control in the card of an exhibit: a switch, a slider, or options side by side."""
+    """The component for a control in the card of an exhibit: switch, slider, menu or options in a row."""
     kind = control.kind
     more: dict[str, Any] = {
         "label": say(control.label),
@@ -176,7 +182,16 @@ def build_control(control: Control[Any], say: Texts) -> Widget:
     if isinstance(kind, Choice):
         options = [(say(label), option) for label, option in zip(kind.labels, kind.options, strict=True)]
         return gr.Radio(options, value=control.default, **more)
-    raise TypeError(f"{control.key}: a card holds switches, sliders and choices, not {kind}")
+    if isinstance(kind, Brought):
+        return menu(str(more["elem_id"]), str(more["label"]), [("", "")], "")
+    raise TypeError(f"{control.key}: a card holds switches, sliders, choices and menus, not {kind}")
+
+
+def progress_html(line: str, step: Progress | None) -> str:
+    """How far an answer is, in a line of words, not escaped, and a bar; None before that is known."""
+    said, far = escape(line), "" if step is None else f' max="{step.total}" value="{step.done}"'
+    bar = f'<progress{far} aria-label="{said}"></progress>'
+    return f'<div class="progress" role="status"><p>{said}</p>{bar}</div>'
 
 
 def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:
@@ -205,7 +220,8 @@ def _build(
     controls: dict[Control[Any], Widget],
 ) -> Place:
     """An exhibit with its own controls, which are added to ``controls``."""
-    own = [control for control in exhibit.controls if control not in panel.controls]
+    elsewhere = {*panel.controls, *controls}  # beside all, or in the card of another exhibit
+    own = [control for control in exhibit.controls if control not in elsewhere]
     shown = Shown() if first is None else exhibit.shown(*first, say)
     name = exhibit.element or exhibit.name
 

@@ -68,6 +68,7 @@ window.drawPlot = (element, props, watch) => {
       });
     } else {
       if (drawn) window.Plotly.purge(plot);
+      plot.classList.remove("js-plotly-plot"); // which Plotly leaves there
       drawn = null;
     }
     value = props.value;

@@ -15,6 +15,7 @@ from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers, breakable
 from components.exhibits.questions.question import read_questions
+from components.ui.classify.question import to_text
 from components.ui.places import PRIVATE, Given, Updates
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
 
@@ -36,6 +37,7 @@ def build_questions(around: Surroundings) -> QuestionsTab:
     for key, card in cards.items():
         card.button.click(
             partial(tab.show_answer, key),
+            inputs=tab.texts if tab.answers.takes_texts(key) else None,
             outputs=[card.answer, *tab.elsewhere],
             concurrency_id="model",
             api_visibility="private",
@@ -89,6 +91,12 @@ class QuestionsTab:
         return []
 
     @property
+    def texts(self) -> list[Any]:
+        """Where the visitor's own text and the second one of a pair stand."""
+        every = (one for tab in self.around.tabs.values() for one in tab.linked)
+        return [one.part for one in every if one.control.key in ("text", "pair")]
+
+    @property
     def elsewhere(self) -> list[Any]:
         """Everything but the cards that an answer may change."""
         others = (part for other in self.around.tabs.values() for part in other.outputs)
@@ -114,10 +122,11 @@ class QuestionsTab:
         """Answer the questions of a link; where it sets anything else, that is shown beneath the answer."""
         del given
         asked, answered = (one.control.of(state) for one in self.linked)
-        cards = {self.cards[key].answer: self.answers.answer(key).card for key in answered if chosen}
+        own = to_text(state.get("text")), to_text(state.get("pair"))
+        cards = {self.cards[key].answer: self.answers.answer(key, *own).card for key in answered if chosen}
         if not chosen or not asked:
             return cards, []
-        updates = self.show_answer(asked)
+        updates = self.show_answer(asked, *own)
         others = [one for tab in self.around.tabs.values() for one in tab.linked]
         if all(state[one.control.key] == one.control.default for one in others):
             return {**cards, **updates}, []
@@ -129,9 +138,12 @@ class QuestionsTab:
         del answer, state
         return {}
 
-    def show_answer(self, key: str) -> Updates:
-        """Answer one question in its card and above the tabs, and open the tab that shows the same."""
-        answer = self.answers.answer(key)
+    def show_answer(self, key: str, text: object = "", text_pair: object = "") -> Updates:
+        """Answer one question in its card and above the tabs, and open the tab that shows the same.
+
+        ``text``, ``text_pair``: what a browser sent as the visitor's own, for a question that takes these.
+        """
+        answer = self.answers.answer(key, to_text(text), to_text(text_pair))
         updates: Updates = {self.cards[key].answer: answer.card}
         if answer.measured is None:  # it could not be answered, and the card says why
             return updates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -20,21 +21,22 @@ from components.ui.gradio_internals import (
     let_read,
     refuse_values,
 )
+from components.ui.links.links import Links
 from components.ui.public.locale import request_texts
 from components.ui.public.middleware import PAGES, GuardMiddleware
 from components.ui.public.plain import (
-    REPORT,
     AtOnceMiddleware,
     PlainMiddleware,
+    document_function,
     plain_functions,
-    report_function,
 )
 from components.ui.public.rate_limit import Rates
-from components.ui.public.request_body import endpoints_of
+from components.ui.public.request_body import PASSPORT, REPORT, endpoints_of
 from components.ui.public.response_cache import ResponseCache
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
 from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
+from components.ui.talk.speaker import SpeakerMiddleware
 
 ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
@@ -70,8 +72,10 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         api_open=False,
     )
     endpoints, functions = endpoints_of(page), plain_functions(page)
-    makers = {tag: _limited(one.report, False, settings.seconds, monitor) for tag, one in links.items()}
-    functions[REPORT] = report_function(makers)
+    for path, make in ((REPORT, Links.report), (PASSPORT, Links.passport)):
+        makers = {tag: partial(make, one) for tag, one in links.items()}
+        limited = {tag: _limited(one, False, settings.seconds, monitor) for tag, one in makers.items()}
+        functions[path.strip("/")] = document_function(limited)
     rates = Rates(settings.rate, settings.address_rate, settings.room, settings.proxies)
 
     def guard(app: ASGIApp) -> ASGIApp:
@@ -81,7 +85,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         extent = links[ENGLISH].extent  # the same in each language
-        guarded = GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds, extent)
+        pages = SpeakerMiddleware(cached, site.speakers)
+        guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent)
         return StatusMiddleware(guarded, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
@@ -101,7 +106,7 @@ def _limited(
     function: Callable[..., Any], streams: bool, seconds: float, monitor: Monitor | None
 ) -> Callable[..., Any]:
     """A function of the page with a timeout, noted by ``monitor``; what streams says itself how far it is."""
-    name = getattr(function, "__name__", type(function).__name__)
+    name = getattr(getattr(function, "func", function), "__name__", type(function).__name__)
     if streams:
         stream = with_patience(function)
         return stream if monitor is None else monitored_stream(stream, name, monitor)

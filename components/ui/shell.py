@@ -24,7 +24,8 @@ from components.ui.plots import load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
-from components.ui.talk.talk import build_talk, shows_of
+from components.ui.talk.speaker import SpeakerPage
+from components.ui.talk.talk import Talk, build_talk, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, QUESTIONS)
 TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps the rest of the address
@@ -32,10 +33,14 @@ TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """What is served: the page in every language, and its ``links`` by language, which make its reports."""
+    """What is served: the page in every language, and by language the ``links``, which make its reports.
+
+    ``speakers``: what the speaker of its talk sees besides, by language; none where there is no talk.
+    """
 
     page: gr.Blocks
     links: Mapping[str, Links]
+    speakers: Mapping[str, SpeakerPage]
 
 
 def build(
@@ -48,17 +53,19 @@ def build(
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
+    speakers: dict[str, SpeakerPage] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag] = _fill(Translated(analyst, say), measured, talk, say)
+            links[tag], told = _fill(Translated(analyst, say), measured, talk, say)
+            speakers |= {} if told is None else {tag: told.speaker}
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links)
+    return Site(page, links, speakers)
 
 
-def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> Links:
-    """Lay one language's page out."""
+def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[Links, Talk | None]:
+    """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):
         _title(say)
         corner = gr.Column(min_width=0, elem_id="corner")
@@ -69,14 +76,14 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> Links:
             with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
                 tab = kind.build(Surroundings(analyst, results, say, banner, select, chosen, dict(tabs)))
                 tabs |= {} if tab is None else {kind.key: tab}
-    links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, say)
+    links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, analyst, say)
     links.connect()
     shows = shows_of(tabs)
     places = {name: show.place for name, show in shows.items()}
-    build_talk(read_talk(talk, links.controls, places), shows, say)
+    told = build_talk(read_talk(talk, links.controls, places), shows, say)
     build_exporter()
     load_plotly()
-    return links
+    return links, told
 
 
 def _title(say: Texts) -> gr.HTML:

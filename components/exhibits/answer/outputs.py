@@ -23,7 +23,7 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, number, percent, yes_or_no
 from components.texts import Texts
-from components.types import SWAP, Analysis
+from components.types import SWAPS, Analysis
 
 ROW = 40  # pixels
 SHOWN = 10  # bars; the rest is summed up in words
@@ -141,7 +141,7 @@ def _data(analysis: Analysis, say: Texts) -> pd.DataFrame:
 
 def _swap(analysis: Analysis, say: Texts) -> str:
     """That the head was given a vector it was not trained on; "" where it was not."""
-    said = (warning.said(say) for warning in analysis.warnings if warning.key == SWAP)
+    said = (warning.said(say) for warning in analysis.warnings if warning.key in SWAPS)
     return "".join(hint_html(visible(one)) for one in said)
 
 

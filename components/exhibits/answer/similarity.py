@@ -14,16 +14,15 @@ from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
 from components.exhibits.draw.style import (
-    READ,
-    SPECIAL,
+    BRACKET,
     ZERO_LINE,
     layout,
     row_axis,
-    segment_colour,
+    row_brackets,
     segment_key,
-    segment_lines,
     tick_texts,
     tick_width,
+    token_colours,
     value_axis,
 )
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
@@ -44,7 +43,6 @@ from components.types import Analysis, Reads
 ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many, so that a slide shows them larger
 MANY = 30  # rows
 TOP = 68
-BRACKET = 34  # that a bracket with its label takes
 ROOM = 0.16  # of the axis, for a number beside a bar
 SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
@@ -75,7 +73,7 @@ def similarity_figure(view: View, say: Texts) -> Figure:
         orientation="h",
         x=[round(float(value), 4) for value in view.similarity],
         y=list(range(total)),
-        marker={"color": _colours(view)},
+        marker={"color": token_colours(view)},
         text=_values(view),
         textposition="outside",
         textangle=0,
@@ -93,14 +91,6 @@ def similarity_figure(view: View, say: Texts) -> Figure:
         layer=layer_name(view, say),
     )
     title += say("similarity.start", start=number(start)) if start else ""
-    brackets = segment_lines(  # at the left of the labels
-        view,
-        say,
-        along="y",
-        reach=0.38,
-        line={"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left},
-        name={"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90},
-    )
     frame = layout(
         height=total * (ROW if total <= MANY else LOW_ROW) + TOP + 12,
         margin={"l": left, "r": 14 + (SHARE if beside_bars(view.analysis.reads) else 0), "t": TOP, "b": 12},
@@ -112,7 +102,7 @@ def similarity_figure(view: View, say: Texts) -> Figure:
             **ZERO_LINE,
         ),
         yaxis=row_axis(tick_texts(view)),
-        **brackets,
+        **row_brackets(view, say, left),
     )
     frame["shapes"] += band_shapes(view)
     return Figure(data=[bars], layout=frame)
@@ -211,14 +201,6 @@ def _beside_bars(reads: Reads, say: Texts) -> str:
     if reads.wins is None:
         return say("legend.share")
     return say("legend.wins", total=int(reads.wins.sum()))
-
-
-def _colours(view: View) -> list[str]:
-    tokens, reads = view.analysis.tokens, view.analysis.reads.positions
-    return [
-        READ if read else SPECIAL if special else segment_colour(int(segment))
-        for read, special, segment in zip(reads, tokens.special, tokens.segment, strict=True)
-    ]
 
 
 def _hover(say: Texts) -> str:

@@ -29,9 +29,9 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     lines = [f'<p class="reads">{_reads(view, say)}</p>', f'<p class="says">{_says(analysis, say)}</p>']
     if analysis.unreadable is not None:  # first, before anything that sounds like an answer
         lines.insert(0, f'<p class="reads unreadable">{escape(visible(analysis.unreadable.said(say)))}</p>')
-    rest = "verdict.rest_none" if read == 0 else "verdict.rest_all" if read == total else "verdict.rest_one"
+    rest = "rest_none" if read == 0 else "rest_all" if read == total else "rest_one"
     reads, quoted = analysis.reads, partial(_quoted, view, say=say)
-    details = (say(rest), flat_count(reads, say), won_dimensions(reads, quoted, say))
+    details = (_of_layer(rest, analysis, say), flat_count(reads, say), won_dimensions(reads, quoted, say))
     lines.append(f'<p class="detail">{escape(say.together(filter(None, details)))}</p>')
     notices = _notices([one for one in analysis.warnings if one is not analysis.unreadable], say)
     return Shown(html=f'<div class="verdict">{"".join(lines)}</div>{notices}')
@@ -82,13 +82,19 @@ def _reader(analysis: Analysis, say: Texts) -> str:
     """Who reads: the checkpoint's class, with the vector it is given if that is not its own, or the probe."""
     query, name = analysis.query, visible(analysis.backbone.architecture)
     architecture = f"<code>{breakable_html(name, CAPITALS)}</code>"
+    pooling = strong_html(query.pooling)
     if query.head == "probe":
-        return say(
-            "verdict.probe", pooling=strong_html(query.pooling), task=strong_html(say.name(query.task))
-        )
-    if query.pooling != "native":
-        return say("verdict.fed", architecture=architecture, pooling=strong_html(query.pooling))
+        return _of_layer("probe", analysis, say, pooling=pooling, task=strong_html(say.name(query.task)))
+    if query.pooling != "native" or analysis.lower:
+        return _of_layer("fed", analysis, say, architecture=architecture, pooling=pooling)
     return architecture
+
+
+def _of_layer(key: str, analysis: Analysis, say: Texts, **values: str) -> str:
+    """What is said of the last layer, or of a lower one that is pooled in its place."""
+    if not analysis.lower:
+        return say(f"verdict.{key}", **values)
+    return say(f"verdict.{key}_lower", layer=analysis.pool_layer, **values)
 
 
 def _says(analysis: Analysis, say: Texts) -> str:

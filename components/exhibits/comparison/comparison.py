@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -15,6 +15,7 @@ from components.errors import PoolscopeError
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.draw.style import LABELS, label_colour
+from components.patching import Patched
 from components.texts import Sentence, Texts
 from components.types import Analysis, BackboneSpec, Cell, Compared
 
@@ -31,7 +32,8 @@ class Comparison:
     """What was asked and what has come of it: a row for each backbone, a column for each pooling.
 
     ``after``: the same of another version of the text, or None where none was asked about. ``titles``: of the
-    poolings, by their names. ``question``: what is set to ask it, by the keys of the controls.
+    poolings, by their names. ``question``: what is set to ask it, by the keys of the controls. ``trace`` asks
+    for that between both versions, for who looks at it; PoolscopeError says why there is none.
     """
 
     backbones: tuple[BackboneSpec, ...]
@@ -41,6 +43,7 @@ class Comparison:
     after: tuple[Compared, ...] | None = None
     titles: Mapping[str, str] = field(default_factory=dict)
     question: State = field(default_factory=dict)
+    trace: Callable[[], Patched] | None = None
 
     @property
     def cells(self) -> tuple[Cell, ...]:

@@ -40,7 +40,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.permalink import classify_link
 from components.texts import Texts
-from components.types import SWAP, Analysis, BackboneSpec, Cell
+from components.types import SWAPS, Analysis, BackboneSpec, Cell
 
 HEAD = 28  # characters of a backbone's name, and of its task
 LISTED = 5  # outputs that a cell's hint names
@@ -179,7 +179,7 @@ def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> st
         (warning, shorten(names[cell.query.backbone], NAME))
         for cell, analysis in answered(cells)
         for warning in analysis.warnings
-        if warning.key != SWAP
+        if warning.key not in SWAPS
     )
     lines = (
         say("compare.warned", warning=visible(warning.said(say)), names=several(of, say))

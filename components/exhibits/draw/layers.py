@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from components.exhibits.draw.labels import shorten, width
@@ -14,8 +15,9 @@ from components.exhibits.draw.style import (
     segment_lines,
     tick_texts,
 )
-from components.exhibits.view import View
+from components.exhibits.view import View, indices
 from components.texts import Texts
+from components.types import Analysis
 
 ROW = 34  # pixels
 TOP, LEFT = 10, 142
@@ -27,7 +29,15 @@ COLUMN = 24  # pixels below which the tick labels would run into each other
 
 def layers_layout(view: View, framed: dict[str, Any] | None, say: Texts) -> dict[str, Any]:
     """L + 1 rows, layer 0 at the bottom, by T columns, of which those in ``framed`` have a frame."""
-    layers, total = view.by_layer.shape
+    names = [say("heatmap.embeddings"), *map(str, range(1, len(view.by_layer)))]
+    return rows_layout(view, names, framed, say)
+
+
+def rows_layout(
+    view: View, names: Sequence[str], framed: dict[str, Any] | None, say: Texts
+) -> dict[str, Any]:
+    """The same with rows of these ``names``, the first at the bottom."""
+    layers, total = len(names), len(view.labels)
     longest = max(width(shorten(label)) + 2 for label in view.labels)
     bottom = round(CHARACTER * SLOPE * longest) + 24
     top = TOP + (NAMES if view.is_pair else 0)
@@ -52,7 +62,7 @@ def layers_layout(view: View, framed: dict[str, Any] | None, say: Texts) -> dict
         yaxis=axis(
             range=[-0.56, layers - 0.44],
             tickvals=list(range(layers)),
-            ticktext=[say("heatmap.embeddings"), *map(str, range(1, layers))],
+            ticktext=list(names),
             title=axis_title(say("heatmap.axis"), standoff=10),
         ),
         shapes=[*frames, *texts["shapes"]],
@@ -75,3 +85,9 @@ def cells_frame(layer: int, first: int, last: int) -> dict[str, Any]:
         "y1": layer + 0.5,
         "line": {"color": READ, "width": 3},
     }
+
+
+def read_frame(analysis: Analysis) -> dict[str, Any] | None:
+    """A frame round what is read of the layer that is pooled; None where that is not one token."""
+    read = indices(analysis.reads.positions)
+    return cells_frame(analysis.pool_layer, read[0], read[0]) if len(read) == 1 else None

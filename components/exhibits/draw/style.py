@@ -39,6 +39,7 @@ DIVERGING = [
     [1.0, "#00572e"],
 ]
 RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for what is random
+BRACKET = 34  # pixels that a bracket with its label takes
 CHARACTER = 7.4  # pixels per character at the size of a tick label
 
 
@@ -106,9 +107,13 @@ def tick_texts(view: View) -> list[str]:
 
 
 def tick_width(labels: tuple[str, ...]) -> int:
-    """Pixels that the longest of these labels takes beside an axis, a dot included."""
-    longest = max((width(shorten(label)) for label in labels), default=0)
-    return round(CHARACTER * (longest + 2)) + 8
+    """Pixels that the longest of these labels takes beside an axis, shortened, a dot included."""
+    return name_width(tuple(f"● {shorten(label)}" for label in labels))
+
+
+def name_width(names: tuple[str, ...]) -> int:
+    """Pixels that the longest of these names takes beside an axis, written out."""
+    return round(CHARACTER * max(map(width, names), default=0)) + 8
 
 
 def segment_lines(
@@ -130,6 +135,27 @@ def segment_lines(
             middle = {along: (first + last) / 2, "text": say(segment_key(segment))}
             names.append({**middle, "showarrow": False, **name})
     return {"shapes": shapes, "annotations": names}
+
+
+def row_brackets(view: View, say: Texts, left: int) -> dict[str, Any]:
+    """The same at the left of the labels of rows, which take ``left`` pixels with the brackets."""
+    return segment_lines(
+        view,
+        say,
+        along="y",
+        reach=0.38,
+        line={"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left},
+        name={"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90},
+    )
+
+
+def token_colours(view: View) -> list[str]:
+    """The colours of bars of the T tokens: read by the head, special, or of a text."""
+    tokens, reads = view.analysis.tokens, view.analysis.reads.positions
+    return [
+        READ if read else SPECIAL if special else segment_colour(int(segment))
+        for read, special, segment in zip(reads, tokens.special, tokens.segment, strict=True)
+    ]
 
 
 def label_colour(index: int) -> str:

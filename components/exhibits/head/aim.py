@@ -1,8 +1,9 @@
-"""What is seen through the lens of one label: that which the head says in earnest, or comes nearest to."""
+"""What is seen through the lens of one label: the one that is chosen, else what the head says in earnest."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -10,20 +11,38 @@ from components.exhibits.answer.outputs import ranked
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import number, percent
 from components.lens import Lens
+from components.texts import Sentence
 from components.types import Analysis, Bools, Floats
+
+
+class Pointed(Protocol):
+    """An answer whose head was pointed at other vectors: an `Anatomy`, or what is kept of one."""
+
+    @property
+    def analysis(self) -> Analysis:
+        """The answer itself."""
+
+    @property
+    def lens(self) -> Lens | Sentence:
+        """What is seen, or why it cannot be had."""
 
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """One label of a lens. L layers, T tokens, K labels."""
+    """One label of a lens. L layers, T tokens, K labels.
+
+    ``chosen``: its name; "", or one that the head has not, for the likeliest of what it says in earnest.
+    """
 
     analysis: Analysis
     lens: Lens
+    chosen: str = ""
 
     @property
     def index(self) -> int:
-        """The label's place among the K: the likeliest of what the head says in earnest."""
-        return ranked(self.analysis)[0]
+        """The label's place among the K."""
+        labels = self.analysis.labels
+        return labels.index(self.chosen) if self.chosen in labels else ranked(self.analysis)[0]
 
     @property
     def label(self) -> str:
@@ -58,7 +77,7 @@ class Aim:
     @property
     def since(self) -> int | None:
         """The layer from which on the head says it of its own vector; None where it does not in earnest."""
-        if self.raw or not self.analysis.predicted:
+        if self.raw or not self.says(self.lens.pooled_probabilities[-1]):
             return None
         silent = np.flatnonzero(~self.says(self.lens.pooled_probabilities))
         return int(silent[-1]) + 1 if len(silent) else 0

@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 
 from components.anatomy import Anatomy
+from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import visible
 from components.exhibits.draw.style import GRID, OTHER, axis, axis_title, label_colour, layout, value_axis
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.head.aim import Aim
+from components.exhibits.head.aim import Aim, Pointed
 from components.exhibits.tables import data_frame
-from components.exhibits.view import asked_line
+from components.exhibits.view import LABEL, asked_line
 from components.lens import Lens
 from components.texts import Texts
 from components.types import Floats
@@ -25,12 +26,12 @@ WRITTEN = 7  # points that all have their values beside them; of more, only the 
 ROOM = 0.12  # above and below the values, as a part of their range
 
 
-def depth(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """The probability of what the head says, where the pooling is applied to each layer."""
-    if not isinstance(anatomy.lens, Lens):
-        why = visible(anatomy.lens.said(say))
+def depth(pointed: Pointed, state: State, say: Texts) -> Shown:
+    """The probability of one label, where the pooling is applied to each layer."""
+    if not isinstance(pointed.lens, Lens):
+        why = visible(pointed.lens.said(say))
         return Shown(heading=say("depth.none"), words=why, above=hint_html(why))
-    aim = Aim(anatomy.analysis, anatomy.lens)
+    aim = Aim(pointed.analysis, pointed.lens, LABEL.of(state))
     return Shown(
         heading=finding(aim, say),
         words=_words(aim, say),
@@ -41,22 +42,31 @@ def depth(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     )
 
 
-DEPTH = Exhibit("depth", depth, plotted=True, width=2)
+DEPTH: Exhibit[Anatomy] = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
 
 
 def finding(aim: Aim, say: Texts) -> str:
-    """From which layer on the head says what it says in the end, not escaped."""
+    """From which layer on the head says the label to the end, not escaped."""
     if aim.analysis.random:
         return say("depth.heading_random")
     if aim.raw:
         first, last = (aim.text(aim.pooled[end]) for end in (0, -1))
         return say("depth.heading_raw", first=first, last=last)
     if aim.since is None:
-        return say("depth.heading_unsure", label=aim.label)
+        return _unsaid(aim, say)
     if aim.since == 0:
         return say("depth.heading_every", label=aim.label)
     key = "depth.heading_last" if aim.since == aim.analysis.layers else "depth.heading"
     return say(key, label=aim.label, layer=aim.since)
+
+
+def _unsaid(aim: Aim, say: Texts) -> str:
+    """At how many layers below the last the head says a label that it does not say in the end."""
+    if not aim.analysis.predicted and aim.index == ranked(aim.analysis)[0]:
+        return say("depth.heading_unsure", label=aim.label)
+    count = int(aim.says(aim.lens.pooled_probabilities).sum())
+    key = "depth.heading_below" if count else "depth.heading_never"
+    return say(key, label=aim.label, count=count, total=len(aim.pooled))
 
 
 def depth_figure(aim: Aim, say: Texts) -> Figure:

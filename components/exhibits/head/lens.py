@@ -12,22 +12,22 @@ from components.anatomy import Anatomy
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import visible
-from components.exhibits.draw.layers import cells_frame, layers_layout, least_width
+from components.exhibits.draw.layers import layers_layout, least_width, read_frame
 from components.exhibits.draw.style import DIVERGING, RANDOM
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
-from components.exhibits.head.aim import Aim
+from components.exhibits.head.aim import Aim, Pointed
 from components.exhibits.tables import data_frame
-from components.exhibits.view import View, asked_line, indices
+from components.exhibits.view import LABEL, View, asked_line
 from components.lens import Lens
 from components.texts import Texts
 
 
-def lens(anatomy: Anatomy, _: State, say: Texts) -> Shown:
-    """The probability of what the head says, if its vector were the hidden state of each token."""
-    if not isinstance(anatomy.lens, Lens):
-        why = visible(anatomy.lens.said(say))
+def lens(pointed: Pointed, state: State, say: Texts) -> Shown:
+    """The probability of one label, if the head's vector were the hidden state of each token."""
+    if not isinstance(pointed.lens, Lens):
+        why = visible(pointed.lens.said(say))
         return Shown(heading=say("lens.none"), words=why, above=hint_html(why))
-    analysis, aim = anatomy.analysis, Aim(anatomy.analysis, anatomy.lens)
+    analysis, aim = pointed.analysis, Aim(pointed.analysis, pointed.lens, LABEL.of(state))
     view = View(analysis, analysis.layers)
     colour = _colour(aim, say)
     low, high = map(aim.text, aim.ends)
@@ -45,7 +45,7 @@ def lens(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     )
 
 
-LENS = Exhibit("lens", lens, plotted=True, width=3)
+LENS: Exhibit[Anatomy] = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
 
 
 def lens_figure(aim: Aim, view: View, say: Texts) -> Figure:
@@ -65,12 +65,7 @@ def lens_figure(aim: Aim, view: View, say: Texts) -> Figure:
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [low, aim.text(aim.neutral), high]},  # of an image
         hovertemplate=f"{hover}<extra></extra>",
     )
-    return Figure(data=[cells], layout=layers_layout(view, _frame(aim), say))
-
-
-def _frame(aim: Aim) -> dict[str, Any] | None:
-    read = indices(aim.analysis.reads.positions)
-    return cells_frame(aim.analysis.layers, read[0], read[0]) if len(read) == 1 else None
+    return Figure(data=[cells], layout=layers_layout(view, read_frame(aim.analysis), say))
 
 
 def _stops(aim: Aim) -> list[list[Any]]:
@@ -114,6 +109,6 @@ def _words(aim: Aim, view: View, say: Texts) -> str:
 
 def _data(aim: Aim, view: View, say: Texts) -> pd.DataFrame:
     """T rows by a column for each of the L + 1 layers."""
-    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(aim.tokens)]
+    layers = [(say("lens.column", label=aim.label, layer=layer), row) for layer, row in enumerate(aim.tokens)]
     tokens = ((say("table.index"), range(len(view.labels))), (say("table.token"), view.labels))
     return data_frame((*tokens, *layers))

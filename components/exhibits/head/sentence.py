@@ -5,12 +5,13 @@ from __future__ import annotations
 from html import escape
 
 from components.anatomy import Anatomy, Origin
+from components.declaration import Cut, Declaration, DeclaredStep, Dense
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, strong_html, token_html
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of, step_name
 from components.exhibits.view import indices, labels_of
-from components.texts import Texts
+from components.texts import Sentence, Texts
 
 NAMED = 3  # tokens that the sentence names; more are only counted
 
@@ -28,7 +29,7 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         origin=escape(_origin(anatomy, say)),
     )
     notes = "".join(f'<p class="random">{note}</p>' for note in _notes(anatomy, say))
-    return Shown(html=f'<p class="way">{said}</p>{notes}')
+    return Shown(html=f'<p class="way">{said}</p>{_declared(anatomy.analysis.backbone.declared, say)}{notes}')
 
 
 SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare")
@@ -51,6 +52,29 @@ def _way(anatomy: Anatomy, say: Texts) -> list[str]:
     first, *rest = anatomy.steps
     steps = rest if first.picks and first.kind == "getitem" and rest else anatomy.steps
     return [start, *(escape(step_name(anatomy, step, say)) for step in steps)]
+
+
+def _declared(declared: Declaration | Sentence | None, say: Texts) -> str:
+    """What the checkpoint's own files say of how a vector is made, beside what is measured."""
+    if declared is None:
+        return ""
+    if isinstance(declared, Sentence):
+        said = say("declared.unread", reason=visible(declared.said(say)))
+    else:
+        several = say("declared.side", poolings=say.listed(declared.poolings))
+        steps = several if len(declared.poolings) > 1 else declared.poolings[0]
+        for step in declared.steps:
+            named = say(f"declared.{step.name}", size=_size(step))
+            steps = say("declared.then", before=steps, after=named)
+        said = say("declared.says", steps=steps, size=declared.size)
+    return f'<p class="declared">{escape(said)}</p>'
+
+
+def _size(step: DeclaredStep) -> int:
+    """How many numbers a step gives; 0 where it leaves their number as it is."""
+    if isinstance(step, Dense):
+        return step.given
+    return step.size if isinstance(step, Cut) else 0
 
 
 def _origin(anatomy: Anatomy, say: Texts) -> str:

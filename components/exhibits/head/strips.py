@@ -63,7 +63,11 @@ STRIPS = Exhibit("strips", values, plotted=True, width=2)
 def strips(anatomy: Anatomy, say: Texts) -> list[Strip]:
     """What the first step took and what each step gave: where every token has a vector, that of one token."""
     token = shorten(word(labels_of(anatomy.analysis)[most_read(anatomy)]))
-    first = Strip(say("strips.hidden", token=token), vector(anatomy, anatomy.steps[0].taken))
+    analysis = anatomy.analysis
+    name = say("strips.hidden", token=token)
+    if analysis.lower:
+        name = say("strips.hidden_lower", token=token, layer=analysis.pool_layer)
+    first = Strip(name, vector(anatomy, anatomy.steps[0].taken))
     rest = []
     for index, step in enumerate(anatomy.steps):
         name = numbered(anatomy, index, say)

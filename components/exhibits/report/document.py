@@ -25,6 +25,8 @@ from components.texts import ASSETS, Texts
 HERE = Path(__file__).parent
 INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figures come from
 PAGE_LINK = re.compile(r' href="\?([^"]*)"')
+PAPER = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the policy of a page without scripts
+END = "</body></html>\n"
 TITLE = 60  # characters of the text that the title names
 
 
@@ -110,15 +112,23 @@ def document(title: str, body: str, figures: Mapping[str, Any], say: Texts) -> t
         for name, figure in figures.items()
     )
     scripts = _scripts()
+    return (_begin(title, body, scripts.policy, say) + data, *scripts.tags, END)
+
+
+def paper(title: str, body: str, say: Texts) -> str:
+    """A page of ``body``, escaped HTML, in which no script can run and which can load nothing."""
+    return _begin(title, body, PAPER, say) + END
+
+
+def _begin(title: str, body: str, policy: str, say: Texts) -> str:
+    """The page but for its end. ``policy``: what the browser lets it do."""
     begin = (
         f'<!doctype html>\n<html lang="{escape(say("away.language"))}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{scripts.policy}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{scripts.style}</style></head>"
-        f"<body><main>{body}</main>{data}"
+        f"<title>{escape(title)}</title><style>{_style()}</style></head><body><main>{body}</main>"
     )
-    begin = begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
-    return (begin, *scripts.tags, "</body></html>\n")
+    return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
 
 
 def plot_place(name: str) -> str:
@@ -144,21 +154,25 @@ def leading(html: str, link: str) -> str:
 
 @dataclass(frozen=True)
 class Scripts:
-    """What is the same in every report: its style sheet, its scripts with their tags, and what may run."""
+    """What is the same in every report: its scripts with their tags, and what may run."""
 
-    style: str
     tags: tuple[str, ...]
     policy: str
 
 
 @cache
+def _style() -> str:
+    """The style sheet of what is shown, and of paper."""
+    styles = (ASSETS / "answers.css", HERE / "report.css")
+    return "".join(file.read_text(encoding="utf-8") for file in styles)
+
+
+@cache
 def _scripts() -> Scripts:
     """Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it."""
-    styles = (ASSETS / "answers.css", HERE / "report.css")
     files = (EXPORT, HERE / "draw.js")
     scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
     return Scripts(
-        style="".join(file.read_text(encoding="utf-8") for file in styles),
         tags=tuple(f"<script>{script}</script>" for script in scripts),
         policy=_policy(scripts),
     )

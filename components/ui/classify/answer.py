@@ -10,16 +10,20 @@ from typing import Any
 
 import gradio as gr
 
-from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.answer.verdict import mistake
+from components.exhibits.answered import Answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw.labels import shorten
 from components.exhibits.panels import ANSWER, HEAD, TOKENS
-from components.exhibits.view import CENTRED, LAYER, View, layer_name, reference_name
+from components.exhibits.view import CENTRED, LABEL, LAYER, View, layer_name, pooling_name, reference_name
+from components.lens import Looked
 from components.texts import Texts
-from components.types import Analysis
+from components.types import Analysis, Reference
+from components.ui.classify.importance import ImportanceView, build_importance
+from components.ui.classify.label import at_lens, awaited, looked
 from components.ui.classify.looks import Looks, key_of, packed, references_of
+from components.ui.classify.padding import PaddingView, build_padding
 from components.ui.gradio_internals import CandidSlider
 from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
 
@@ -31,12 +35,14 @@ class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``packed``:
-    the looks at it that were brought last, or "" while none was wanted.
+    the looks at it that were brought last, or "" while none was wanted. ``pointed``: what is seen through its
+    lens, None where nothing is.
     """
 
     shown: gr.State
     answered: gr.Textbox
     packed: gr.Textbox
+    pointed: gr.State
     verdict: gr.HTML
     area: gr.Column
     layer: gr.Slider
@@ -44,6 +50,8 @@ class Answer:
     centred: Widget
     views: gr.Tabs
     panels: tuple[Places, ...]
+    importance: ImportanceView
+    padding: PaddingView
     say: Texts
 
     @cached_property
@@ -61,16 +69,40 @@ class Answer:
     def all(self) -> list[Any]:
         """Everything that a new analysis may change."""
         fixed = [self.shown, self.answered, self.packed, self.area, self.layer, self.reference]
-        return [*fixed, *(part for panel in self.panels for part in panel.parts)]
+        fixed += [self.pointed, self.lens_label]
+        filled = (part for panel in self.panels for part in panel.parts)
+        return [*fixed, *filled, *self.importance.parts, *self.padding.parts]
 
-    def show(self, anatomy: Anatomy, state: State) -> Updates:
-        """Updates for a new analysis, which is looked at as ``state`` says."""
-        view, say = View.of(anatomy.analysis, state), self.say
+    @property
+    def set(self) -> Mapping[Control[Any], Any]:
+        """All that says how the answer is looked at and what else is asked of it, but for the layer."""
+        return {**self.looks, **self.importance.controls}
+
+    @property
+    def lens_label(self) -> Any:  # a menu
+        """The menu at the lens of the label to explain; another one stands beside what matters."""
+        return next(panel.controls[LABEL] for panel in self.panels if LABEL in panel.controls)
+
+    @property
+    def at_label(self) -> list[Place]:
+        """What is drawn anew of the same answer where another label is chosen."""
+        return [place for panel in self.panels for place in panel.following(LABEL)]
+
+    def show_label(self, pointed: Looked, state: State) -> Updates:
+        """Updates that show the label of ``state``."""
+        exhibits = ((place, place.exhibit.shown(pointed, state, self.say)) for place in self.at_label)
+        return {part: new for place, shown in exhibits for part, new in place.show(shown, self.say).items()}
+
+    def show(self, answered: Answered, state: State) -> Updates:
+        """Updates for a new answer, which is looked at as ``state`` says; the rest is asked later."""
+        view, say = View.of(answered.analysis, state), self.say
         last = view.analysis.layers
         updates: Updates = {
             self.shown: view,
             self.answered: key_of(view.analysis),
             self.packed: "",
+            self.pointed: looked(answered.anatomy),
+            self.lens_label: at_lens(answered.anatomy, state, say),
             self.area: gr.update(visible=True),
             self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
             self.reference: gr.update(
@@ -78,8 +110,8 @@ class Answer:
             ),
         }
         for panel in self.panels:
-            updates |= panel.show(panel.panel.subject(anatomy), state)
-        return updates
+            updates |= panel.show(panel.panel.subject(answered), state)
+        return updates | self.importance.empty(view.analysis, state) | self.padding.empty()
 
     def bring(self, looks: Looks) -> Updates:
         """Updates that bring looks at the answer to the browser."""
@@ -95,13 +127,28 @@ class Answer:
             layer = _clamped(given[self.layer], last)
         return LAYER.default if layer == last else layer
 
+    def last_in(self, updates: Updates) -> int | None:
+        """The last layer of the answer that ``updates`` show; None where they show no new one."""
+        shown: View | None = updates.get(self.shown)
+        return shown.analysis.layers if shown else None
+
     def refuse(self, error: PoolscopeError) -> Updates:
         """Updates for a query that cannot be answered: its reason, and no half-drawn screen."""
         return {
             self.shown: None,
+            self.pointed: None,
             self.verdict: mistake(error, self.say),
             self.area: gr.update(visible=False),
         }
+
+    def await_next(self, reference: Reference, state: State) -> Updates:
+        """Updates of what is hidden where there is no answer: the next one is looked at as ``state`` says."""
+        offered = [("cls", "cls"), (self.say("view.reference_pooled"), "pooled")]
+        kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
+        looks: Updates = {part: control.of(state) for control, part in self.looks.items()}
+        looks[self.lens_label] = awaited(state)
+        looks[self.reference] = gr.update(choices=offered, value=kept)
+        return {**looks, **self.importance.await_next(state)}
 
     def facts(self, analysis: Analysis, state: State) -> dict[str, str]:
         """What was asked and how it is looked at, by name, not escaped."""
@@ -113,7 +160,7 @@ class Answer:
             say("question.text"): query.text,
             **pair,
             say("question.backbone"): f"{spec.title} · {spec.architecture} · {where}",
-            say("question.pooling"): query.pooling,
+            say("question.pooling"): pooling_name(analysis, say),
             say("question.head"): say(f"away.head_{query.head}", task=query.task),
             say("view.layer"): layer_name(view, say),
             say("view.reference"): reference_name(view, say),
@@ -140,8 +187,12 @@ def build_answer(say: Texts) -> Answer:
             with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view"):
                 beside = (lambda: controls.append(_controls(say))) if panel.controls else None
                 panels.append(build_places(panel, say, beside))
+        padding = build_padding(say)
+        importance = build_importance(say)
     answered, packed = (gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in HIDDEN)
-    return Answer(gr.State(None), answered, packed, verdict, area, *controls[0], views, tuple(panels), say)
+    kept = gr.State(None), answered, packed, gr.State(None)
+    asked = importance, padding
+    return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, say)
 
 
 def _clamped(layer: object, last: int) -> int:

@@ -72,22 +72,27 @@ const around = () => { // whoever is at the menu of references may choose any of
   if (asking || all?.answered !== answered || !document.activeElement?.closest("#reference")) return;
   if (!all.around.has(`${centred} ${layer}`)) bring("select");
 };
+let before = Promise.resolve(); // what was called before has found its look
+const inTurn = (step) => (...given) => { // to unpack takes time, in which another call must wait
+  const found = before.then(() => step(...given));
+  before = found.catch(() => {}); // whoever called that one hears of it
+  return found;
+};
 window.looks = { // called by gradio
-  moved: async (count, ...given) => {
+  moved: inTurn(async (count, ...given) => {
     const look = await looked(...given), event = lacking(look);
     wanted = Boolean(event);
     if (event) bring(event);
     return drawn(count, look, event);
-  },
-  came: async (count, ...given) => {
-    const before = asking, again = missed;
+  }),
+  came: inTurn(async (count, ...given) => {
+    const look = await looked(...given), event = lacking(look), repeated = event === asking && !missed;
     asking = "";
     missed = false;
-    const look = await looked(...given), event = lacking(look);
-    if (event && wanted && (event !== before || again)) bring(event); // or it cannot be had
+    if (event && wanted && !repeated) bring(event); // one that is repeated cannot be had
     else around();
     return drawn(count, look, event);
-  },
+  }),
 };
 const near = ({ target }) => {
   const answered = document.querySelector("#answered textarea")?.value;
@@ -99,6 +104,16 @@ const near = ({ target }) => {
 document.addEventListener("pointerover", near);
 document.addEventListener("focusin", near);
 document.addEventListener("focusin", around);
+
+// What is called importance, and padding, is asked after an answer where its view is open; opening it asks, too.
+const ASKED = 60; // frames after an answer in which its views may come to be in sight
+const look = (frames) => requestAnimationFrame(() => {
+  const seen = (view) => document.querySelector(view)?.checkVisibility();
+  if (seen("#importance-view")) trigger("apply");
+  else if (seen("#padding-view")) trigger("tick");
+  else if (frames && !seen("#views")) look(frames - 1);
+});
+window.answered = () => look(ASKED); // called by gradio
 
 // A click on a row of the heat map chooses that layer.
 document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ from gradio.components import Component
 
 from components.anatomy import Anatomy
 from components.errors import PoolscopeError
+from components.exhibits.answered import Answered
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.view import LAYER
+from components.exhibits.view import LABEL, LAYER, POOL_LAYER
 from components.menus import HEADS, absent
 from components.types import BackboneSpec, Query
 from components.ui.classify.question import to_query
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
 
 REFERENCE = Control("reference", Text(), "cls")
 # What a question goes without where the rest of a link does not fit it.
-MENDED = {"pooling": "native", "head": "own", "task": "", "reference": "cls"}
+MENDED: Mapping[str, Any] = {
+    "pooling": "native",
+    "head": "own",
+    "task": "",
+    "reference": "cls",
+    "pool_layer": POOL_LAYER.default,
+}
 
 
 def controls_of(tab: Classify) -> Sequence[Linked]:
@@ -41,8 +48,12 @@ def controls_of(tab: Classify) -> Sequence[Linked]:
         question.task: OneOf(lambda: tasks),
     }
     asked = [Linked(Control(str(one.elem_id), kind, one.value or ""), one) for one, kind in kinds.items()]
-    looked_at: dict[Control[Any], Component] = {REFERENCE: answer.reference, LAYER: answer.layer}
-    looked_at |= answer.looks
+    looked_at: dict[Control[Any], Component] = {
+        POOL_LAYER: question.pool_layer,
+        REFERENCE: answer.reference,
+        LAYER: answer.layer,
+    }
+    looked_at |= answer.set
     views = [str(view.id) for view in answer.views.children if isinstance(view, gr.Tab)]
     view = Linked(Control("panel", OneOf(lambda: views), views[0]), None, answer.views)
     return [*asked, *(Linked(control, part) for control, part in looked_at.items()), view]
@@ -51,7 +62,8 @@ def controls_of(tab: Classify) -> Sequence[Linked]:
 def query_of(state: State) -> Query:
     """The query that a link asks."""
     keys = ("text", "pair", "backbone", "pooling", "head", "task", "reference")
-    return to_query(*(state[key] for key in keys))
+    text, pair, backbone, pooling, head, task, reference = (state[key] for key in keys)
+    return to_query(text, pair, backbone, pooling, head, task, reference, POOL_LAYER.of(state))
 
 
 def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[PoolscopeError]]:
@@ -69,15 +81,31 @@ def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[Poo
     if spec is None or not absent(spec):
         query, anatomy, more = _mended(tab, query)
         faults += more
-    filled = {tab.question.found: found, **tab.question.fill(query, models)}
+    last = None if anatomy is None else anatomy.analysis.layers
+    filled = {tab.question.found: found, **tab.question.fill(query, models, last)}
     if anatomy is None:  # the tab says why, or offers the download
         answer, _ = tab.respond(query, given, models)
-        return {**filled, **answer}, faults
+        return {**filled, **tab.answer.await_next(query.reference, state), **answer}, faults
     if LAYER.of(state) > anatomy.analysis.layers:
-        last = anatomy.analysis.layers
         faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
+    if label := LABEL.of(state):
+        faults += _unknown(label, anatomy.analysis.labels)
     looks = {part: control.of(state) for control, part in tab.answer.looks.items()}
-    return {**filled, **tab.download.withdraw(), **tab.answer.show(anatomy, state), **looks}, faults
+    return {
+        **filled,
+        **tab.download.withdraw(),
+        **tab.answer.show(Answered.by(tab.analyst, anatomy, state), state),
+        **looks,
+    }, faults
+
+
+def _unknown(label: str, labels: Sequence[str]) -> list[PoolscopeError]:
+    """That the head has no such label."""
+    try:
+        OneOf(lambda: labels).read(LABEL.key, [label])
+    except PoolscopeError as fault:
+        return [fault]
+    return []
 
 
 def _mended(tab: Classify, query: Query) -> tuple[Query, Anatomy | None, list[PoolscopeError]]:
@@ -90,7 +118,7 @@ def _mended(tab: Classify, query: Query) -> tuple[Query, Anatomy | None, list[Po
             without = MENDED.get(error.field)
             if without is None or getattr(query, error.field) == without:
                 return query, None, faults
-            query = replace(query, **{error.field: without})  # type: ignore[arg-type] # all of them are texts
+            query = replace(query, **{error.field: without})
             faults.append(error)
         else:
             return replace(query, task=anatomy.analysis.query.task), anatomy, faults

@@ -12,11 +12,12 @@ import gradio as gr
 
 from components.analyst import Analyst
 from components.exhibits.draw.labels import visible
+from components.exhibits.view import POOL_LAYER
 from components.menus import BackboneMenu, Choices, Example, suited, unlinked
 from components.texts import Texts
 from components.types import BackboneSpec, Query, Reference
 from components.ui.classify.download import Download, build_download
-from components.ui.gradio_internals import scripted_html
+from components.ui.gradio_internals import CandidDropdown, scripted_html
 from components.ui.places import Updates, menu, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
@@ -45,6 +46,7 @@ class Question:
     pooling: gr.Dropdown
     head: gr.Dropdown
     task: gr.Dropdown
+    pool_layer: gr.Dropdown
     place: gr.Radio
     found: gr.State
     lookup: Lookup | None
@@ -57,8 +59,8 @@ class Question:
 
     @property
     def inputs(self) -> list[gr.components.Component]:
-        """Text, second text, backbone, pooling, head, task."""
-        return [self.text, self.pair, self.backbone, self.pooling, self.head, self.task]
+        """Text, second text, backbone, pooling, head, task, the layer that is pooled."""
+        return [self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer]
 
     @property
     def outputs(self) -> list[gr.components.Component]:
@@ -82,15 +84,20 @@ class Question:
             for part, now in self._menus(query, models).items()
         }
 
-    def fill(self, query: Query, models: BackboneMenu) -> Updates:
-        """Updates that make the question ask ``query``."""
+    def fill(self, query: Query, models: BackboneMenu, last: int | None) -> Updates:
+        """Updates that make the question ask ``query``; ``last``: as in `layers`."""
         menus = {part: gr.update(**properties) for part, properties in self._menus(query, models).items()}
         return {
             self.text: query.text,
             self.pair: query.text_pair,
+            self.pool_layer: gr.update(value=query.pool_layer, **self.layers(last)),
             **menus,
             **self.choose(query.backbone, models),
         }
+
+    def layers(self, last: int | None) -> dict[str, Any]:
+        """What offers the layers of a backbone up to its ``last``; nothing where no answer told that."""
+        return {} if last is None else {"choices": _layers(last, self.say)}
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Updates that choose a backbone, among those of its place."""
@@ -109,7 +116,7 @@ class Question:
             self.backbone: {"value": query.backbone, "info": models.note(query.backbone)},
             self.pooling: {
                 "value": query.pooling,
-                "choices": self.choices.poolings(query),
+                "choices": self.choices.poolings(query, models.get(query.backbone)),
                 "info": self.summaries.get(query.pooling, ""),
             },
             self.head: _head(query, self.choices, self.say),
@@ -127,10 +134,10 @@ def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) ->
     with gr.Column(elem_id="asking"):
         scripted_html(_fold(say), FOLD, "fold")
         with gr.Row(elem_id="question"):
-            with gr.Column(scale=3, min_width=300):
+            with gr.Column(scale=8, min_width=270):
                 text = text_box("text", say("question.text"), say("question.text_hint"), first.text)
                 pair = text_box("pair", say("question.pair"), say("question.pair_hint"), first.text_pair)
-            with gr.Column(scale=4, min_width=300):
+            with gr.Column(scale=18, min_width=300):
                 where = say("models.place" if models.online else "models.place_offline")
                 place = gr.Radio(**_places(models, models.place(key)), label=where, elem_id="place")
                 offered = models.within(models.place(key))
@@ -140,14 +147,39 @@ def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) ->
                     task = menu("task", say("question.task"), **_task(query, choices))
                 lookup = build_lookup(say) if analyst.takes_ids else None
             download = build_download(analyst, say)  # on a phone here, else below all columns
-            with gr.Column(scale=3, min_width=300):
-                pooled, summary = choices.poolings(query), summaries[first.pooling]
-                pooling = menu("pooling", say("question.pooling"), pooled, first.pooling, info=summary)
+            with gr.Column(scale=17, min_width=300):
+                pooled = choices.poolings(query, models.get(key))
+                summary = summaries[first.pooling]
+                with gr.Row(elem_id="pooled"):
+                    size = {"scale": 3, "min_width": 250}
+                    pooling = menu(
+                        "pooling", say("question.pooling"), pooled, first.pooling, info=summary, **size
+                    )
+                    pool_layer = build_layers(say)
                 head = menu("head", say("question.head"), **_head(query, choices, say))
         chips = _chips(examples, say)
     found = gr.State(())
-    asking = (text, pair, backbone, pooling, head, task)
+    asking = (text, pair, backbone, pooling, head, task, pool_layer)
     return Question(*asking, place, found, lookup, download, chips, choices, analyst, summaries, say)
+
+
+def build_layers(say: Texts) -> gr.Dropdown:
+    """The menu of the layer that is pooled: the last, until an answer tells which others there are."""
+    return CandidDropdown(
+        _layers(0, say),
+        value=POOL_LAYER.default,
+        label=say(POOL_LAYER.label),
+        filterable=False,
+        elem_id=POOL_LAYER.key,
+        scale=1,
+        min_width=90,
+    )
+
+
+def _layers(last: int, say: Texts) -> list[tuple[str, int]]:
+    """The last layer, then those below it from the top to the embeddings."""
+    below = [(str(layer), layer) for layer in range(last - 1, -1, -1)]
+    return [(say("question.pool_last"), POOL_LAYER.default), *below]
 
 
 def _fold(say: Texts) -> str:
@@ -220,6 +252,7 @@ def to_query(
     head: object,
     task: object,
     reference: object,
+    pool_layer: int = POOL_LAYER.default,
 ) -> Query:
     """A Query of what a browser sent; whatever is not a string is taken as its text."""
     return Query(
@@ -230,6 +263,7 @@ def to_query(
         head=to_text(head),
         reference=to_reference(reference),
         task=to_text(task),
+        pool_layer=pool_layer,
     )
 
 
@@ -247,3 +281,8 @@ def to_text(given: object) -> str:
         return "" if given is None else str(given)
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
         return "\ufffd"
+
+
+def same_tokens(query: Query, other: Query) -> bool:
+    """Whether two questions are about the same tokens."""
+    return (query.backbone, query.text, query.text_pair) == (other.backbone, other.text, other.text_pair)

@@ -12,21 +12,24 @@ from typing import Any
 import gradio as gr
 
 from components.analyst import Analyst
-from components.anatomy import Anatomy
 from components.errors import PoolscopeError
+from components.exhibits.answered import Answered
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import READING
-from components.exhibits.view import LAYER, View
+from components.exhibits.panels import IMPORTANCE, PADDING, READING
+from components.exhibits.view import LAYER, POOL_LAYER, View
 from components.menus import BackboneMenu, Example, absent, load_examples, refusal, suited
 from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
 from components.ui.classify.download import Download, hub_queue
+from components.ui.classify.importance import connect_importance
+from components.ui.classify.label import connect_label
 from components.ui.classify.looks import MOST, Looks, connect_looks, references_of
+from components.ui.classify.padding import connect_padding
 from components.ui.classify.permalink import controls_of, follow, query_of
-from components.ui.classify.question import Question, build_question, to_query, to_reference
+from components.ui.classify.question import Question, build_question, same_tokens, to_query, to_reference
 from components.ui.gradio_internals import scripted_html
 from components.ui.places import AT_ONCE, NOTHING, PRIVATE, Given, Updates, state_of
 from components.ui.tab import Linked, Surroundings, TabKind
@@ -42,7 +45,7 @@ def build_classify(around: Surroundings) -> Classify:
     question = build_question(analyst, examples, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
-    bridge = scripted_html("", BRIDGE, "bridge")  # input: asks; expand, select, like: looks are wanted
+    bridge = scripted_html("", BRIDGE, "bridge")  # input asks; apply: importance; tick: padding; else: looks
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
@@ -53,11 +56,10 @@ def build_classify(around: Surroundings) -> Classify:
         "show_progress_on": [tab.answer.verdict],
         "trigger_mode": "always_last",
     }
-    asked = [question.text.submit, question.pair.submit, bridge.input]
-    menus = [question.pooling, question.head, question.task]
+    menus = [question.pooling, question.pool_layer, question.head, question.task]
     # With each choice a menu loses the focus once, and says "input" twice. The page chooses backbones, too.
     chosen = [question.backbone.change, *(menu.blur for menu in menus)]
-    gr.on([*asked, *chosen], tab.ask, **model)
+    gr.on([question.text.submit, question.pair.submit, bridge.input, *chosen], tab.ask, **model)
     arrival = {"inputs": {*tab.inputs, download.arrived}, "outputs": [*model["outputs"], question.found]}
     download.arrived.change(tab.arrive, **{**model, **arrival})
     question.place.input(
@@ -69,6 +71,9 @@ def build_classify(around: Surroundings) -> Classify:
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
     connect_looks(tab, bridge)
+    connect_importance(tab, bridge)
+    connect_label(tab)
+    connect_padding(tab, bridge)
     _connect_hub(tab)
     return tab
 
@@ -112,7 +117,7 @@ class Classify:
     def inputs(self) -> set[Any]:
         """Everything that an analysis depends on."""
         answer = self.answer
-        looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.looks.values()}
+        looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.set.values()}
         return {*self.question.inputs, self.question.found, *self.download.inputs, *looked_at}
 
     @property
@@ -138,14 +143,14 @@ class Classify:
 
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:
-        """The verdict, the tokens and the head; and how to read them, for the report."""
-        return [*(places.panel for places in self.answer.panels), READING]
+        """The verdict, tokens, the head, padding, what matters; and how to read them, for the report."""
+        return [*(places.panel for places in self.answer.panels), PADDING, IMPORTANCE, READING]
 
-    def answer_to(self, state: State) -> Anatomy:
+    def answer_to(self, state: State) -> Answered:
         """The answer to what ``state`` asks; PoolscopeError if there is none."""
-        return self.analyst.anatomy(query_of(state))
+        return Answered.by(self.analyst, self.analyst.anatomy(query_of(state)), state)
 
-    def facts(self, answer: Anatomy, state: State) -> dict[str, str]:
+    def facts(self, answer: Answered, state: State) -> dict[str, str]:
         """The question, and how its answer is looked at."""
         return self.answer.facts(answer.analysis, state)
 
@@ -155,26 +160,28 @@ class Classify:
         """Ask what a link asks; the first question of the page where it asks nothing."""
         return follow(self, state, given) if chosen else (self.arrive(given), [])
 
-    def fill(self, answer: Anatomy, state: State) -> Updates:
+    def fill(self, answer: Answered, state: State) -> Updates:
         """Ask what was answered, and show that."""
-        filled = self.question.fill(answer.analysis.query, self.question.models(()))
+        filled = self.question.fill(answer.analysis.query, self.question.models(()), answer.analysis.layers)
         looks = {part: control.of(state) for control, part in self.answer.looks.items()}
         return {**filled, **self.download.withdraw(), **self.answer.show(answer, state), **looks}
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
-        text, pair, backbone, pooling, head, task = (given[part] for part in self.question.inputs)
-        asked = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference])
-        query = self.question.choices.fitted(asked)
-        shown: View | None = given[self.answer.shown]
-        if isinstance(query.reference, int) and not (shown and _same_tokens(query, shown.analysis.query)):
-            query = replace(query, reference="cls")  # an index means nothing among other tokens
+        text, pair, backbone, pooling, head, task, sent = (given[part] for part in self.question.inputs)
+        layer = POOL_LAYER.of({POOL_LAYER.key: sent})
+        asked = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference], layer)
         models = self.question.models(given[self.question.found])
+        query = self.question.choices.fitted(asked, models.get(asked.backbone))
+        shown: View | None = given[self.answer.shown]
+        if isinstance(query.reference, int) and not (shown and same_tokens(query, shown.analysis.query)):
+            query = replace(query, reference="cls")  # an index means nothing among other tokens
         if shown and query == shown.analysis.query and given[self.download.offered] is None:
             # a menu was left without a choice, or was late to hear what was given up for it
             return NOTHING if asked == query else self.question.explain(asked, query, models)
         answer, answered = self.respond(query, given, models)
-        return {**self.question.explain(asked, answered, models), **answer}
+        layers = {self.question.pool_layer: gr.update(**self.question.layers(self.answer.last_in(answer)))}
+        return {**self.question.explain(asked, answered, models), **layers, **answer}
 
     def arrive(self, given: Given) -> Updates:
         """Answer the question, and offer every backbone as it is now: one has been downloaded."""
@@ -216,8 +223,8 @@ class Classify:
         backbone = suited(example, given[question.backbone], models.specs)
         head, task = given[question.head], given[question.task]
         query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
-        answer, answered = self.respond(question.choices.fitted(query), given, models)
-        return {**question.fill(answered, models), **answer}
+        answer, answered = self.respond(question.choices.fitted(query, models.get(backbone)), given, models)
+        return {**question.fill(answered, models, self.answer.last_in(answer)), **answer}
 
     def look(self, given: Given) -> Updates:
         """Draw the last analysis at every layer and with every centring."""
@@ -255,13 +262,12 @@ class Classify:
         return self.answer.bring(Looks.across(own, seen, state))
 
     def respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
-        """The answer, or the offer of a backbone that is not here; and the query as it is answered."""
+        """The answer, or the offer of a backbone that is not here; the query. A refusal's banner stays."""
         chosen = models.get(query.backbone)
         if chosen is not None and absent(chosen):
             return self._propose(chosen, given), query
         answer, answered = self._answer(query, given)
-        refused = answer[self.answer.shown] is None  # a link may come to one beneath a banner of its own
-        cleared = {} if refused else {self.banner: ""}
+        cleared = {self.banner: ""} if answer[self.answer.shown] or given.get(self.answer.shown) else {}
         return {**cleared, **self.download.withdraw(), **answer}, answered
 
     def _found(self, given: Given) -> tuple[BackboneSpec, ...]:
@@ -284,11 +290,9 @@ class Classify:
         try:
             anatomy = self.analyst.anatomy(query)
         except PoolscopeError as error:
+            if (error.field, query.reference) == ("reference", "pooled"):  # whose menu a refusal hides
+                return self._answer(replace(query, reference="cls"), given)
             return self.answer.refuse(error), query
-        looked_at = {**state_of(self.answer.looks, given), LAYER.key: self.answer.layer_in(given)}
-        updates = self.answer.show(anatomy, looked_at)
+        looked_at = {**state_of(self.answer.set, given), LAYER.key: self.answer.layer_in(given)}
+        updates = self.answer.show(Answered.by(self.analyst, anatomy, looked_at), looked_at)
         return updates, replace(query, task=anatomy.analysis.query.task)
-
-
-def _same_tokens(query: Query, other: Query) -> bool:
-    return (query.backbone, query.text, query.text_pair) == (other.backbone, other.text, other.text_pair)

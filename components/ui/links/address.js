@@ -98,7 +98,7 @@ const copy = async () => {
   }
 };
 // A report is some megabytes: the server makes it while it is sent, and keeps none.
-const report = async (button) => {
+const bring = async (button, path, name) => {
   button.disabled = true;
   status.textContent = "";
   try {
@@ -107,18 +107,18 @@ const report = async (button) => {
       page: location.origin + location.pathname,
       session_hash: window.__gradio_session_hash__, // gradio's name of this visitor
     };
-    const answer = await fetch("report", { method: "POST", body: JSON.stringify(asked) });
-    if (answer.ok) save(await answer.blob());
+    const answer = await fetch(path, { method: "POST", body: JSON.stringify(asked) });
+    if (answer.ok) save(await answer.blob(), name);
     else status.textContent = plain((await answer.json()).detail);
   } catch {
     status.textContent = status.dataset.unreached;
   }
   button.disabled = false;
 };
-const save = (blob) => {
+const save = (blob, name) => {
   const saved = document.createElement("a");
   saved.href = URL.createObjectURL(blob);
-  saved.download = "poolscope.html";
+  saved.download = name;
   saved.click();
   setTimeout(() => URL.revokeObjectURL(saved.href), 60_000);
 };
@@ -127,7 +127,8 @@ element.addEventListener("click", (event) => {
   const asked = event.target.closest("button")?.dataset.share;
   if (asked === "copy") copy();
   if (asked === "code") trigger("expand", { link: link() });
-  if (asked === "report") report(event.target.closest("button"));
+  if (asked === "report") bring(event.target.closest("button"), "report", "poolscope.html");
+  if (asked === "passport") bring(event.target.closest("button"), "passport.html", "poolscope-passport.html");
 });
 
 // A link to another state of the page keeps what others have put into the address, the theme for example.

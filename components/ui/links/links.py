@@ -11,9 +11,11 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, State, from_link
 from components.exhibits.draw.labels import visible
+from components.exhibits.passport import page as passport_page
 from components.exhibits.report.document import Made, report
 from components.texts import Texts
 from components.ui.links.share import build_share, code
@@ -31,6 +33,7 @@ class Links:
     """What a link can set: which of the ``tabs`` is ``chosen``, and everything in them.
 
     ``keys`` are those of all tabs, also of one that shows nothing. ``place``: where the buttons stand.
+    ``analyst``: who is asked for passports.
     """
 
     tabs: Mapping[str, Tab]
@@ -38,6 +41,7 @@ class Links:
     chosen: gr.Tabs
     banner: gr.HTML
     place: gr.Column
+    analyst: Analyst
     say: Texts
 
     @property
@@ -110,6 +114,14 @@ class Links:
         tab = self._reported(state)
         answer = tab.answer_to(state)
         return report(tab.panels, answer, state, tab.facts(answer, state), made, self.say)
+
+    def passport(self, query: str, page: str) -> tuple[str, ...]:
+        """The passport of the backbone in the link ``query``, as a document. PoolscopeError says why not."""
+        del page
+        state, faults = from_link(query, self.controls)
+        if faults:
+            raise faults[0]
+        return (passport_page(self.analyst.passport(str(state["backbone"])), self.say),)
 
     def extent(self, query: str) -> list[object]:
         """What the report of a link asks for: texts, and lists of what is combined."""

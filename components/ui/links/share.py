@@ -29,7 +29,7 @@ NEAR = ("http://localhost", "http://127.", "http://0.0.0.0", "http://[::1]")  # 
 def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
     """The buttons. Its ``apply`` says that the page has come, and ``query`` with which link.
 
-    Its ``expand`` asks for the QR code of a ``link``. The report is asked for by the script itself.
+    Its ``expand`` asks for the QR code of a ``link``. The script itself asks for the report and the passport.
     """
     arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
     known, aliases = escape(json.dumps(arrivals)), escape(json.dumps(ALIASES))
@@ -41,6 +41,8 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
         f'<button type="button" data-share="copy">{escape(say("link.copy"))}</button>'
         f'<button type="button" data-share="code">{escape(say("link.code"))}</button>'
         f'<button type="button" data-share="report">{escape(say("link.report"))}</button>'
+        f'<button type="button" data-share="passport" title="{escape(say("link.passport_title"))}">'
+        f"{escape(say('link.passport'))}</button>"
         f'<input type="text" readonly hidden aria-label="{escape(say("link.address"))}">'
         f'<span role="status" data-copied="{copied}" data-select="{select}" '
         f'data-unreached="{unreached}"></span></div>',

@@ -42,14 +42,27 @@ from components.ui.public.rate_limit import (
     RateLimiter,
     Rates,
     client_address,
+    detect_price,
     is_local,
+    passport_price,
     price,
+    trace_price,
 )
-from components.ui.public.request_body import REPORT, Endpoint, validated_body
+from components.ui.public.request_body import PASSPORT, REPORT, Endpoint, function_name, validated_body
 from components.ui.public.sending import as_taken
 from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
+SPEAKER = "/speaker"  # the speaker's window of the talk, in the language that its address names
+PRICES: Mapping[
+    str, Callable[[Iterable[object]], float]
+] = {  # by the name of the function, and of the page's
+    "detect": detect_price,
+    "detect_vector": detect_price,
+    "passport": passport_price,
+    "trace": trace_price,
+    "trace_versions": trace_price,
+}
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -101,7 +114,7 @@ class GuardMiddleware:
             return None
         scope[ADDRESS] = client_address(scope, self._rates.proxies)
         receive, send = as_taken(receive, send)
-        send, is_page = _with_security_headers(send), scope["path"] in PAGES
+        send, is_page = _with_security_headers(send), scope["path"] in (*PAGES, SPEAKER)
         say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
         if is_page:
             send = vary_by_language(send)
@@ -111,7 +124,7 @@ class GuardMiddleware:
                 receive = await self._with_checked_body(scope, receive, say)
         except HTTPException as refusal:
             return await _response(refusal)(scope, receive, send)
-        if is_page and (redirect := locale_redirect(scope, say)):
+        if scope["path"] in PAGES and (redirect := locale_redirect(scope, say)):
             return await redirect(scope, receive, send)
         try:
             await self._app(scope, receive, _with_own_busy_message(scope, receive, send, say))
@@ -126,7 +139,7 @@ class GuardMiddleware:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         if not _is_same_origin(headers):
             raise HTTPException(403, say("refusal.foreign_origin"))
-        if path in PAGES and method in ("GET", "HEAD"):
+        if path in (*PAGES, SPEAKER) and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
         plain = method == "POST" and self._is_plain(path)
@@ -172,14 +185,17 @@ class GuardMiddleware:
 
     def _is_plain(self, path: str) -> bool:
         """Whether a POST there is answered in one response of this app's own."""
-        return path == REPORT or path.strip("/") in self._endpoints
+        return path in (REPORT, PASSPORT) or path.strip("/") in self._endpoints
 
     def _price(self, path: str, valid: dict[str, Any]) -> float:
         """What a POST with this body costs."""
         if path == REPORT:
             return price(self._extent(valid["query"]))
+        if path == PASSPORT:
+            return passport_price([valid["query"]])
         if self._is_plain(path) or RUNS_A_FUNCTION.match(path):
-            return price(valid.get("data", list(valid.values())))
+            of = PRICES.get(function_name(path, valid, self._endpoints), price)
+            return of(valid.get("data", list(valid.values())))
         return OTHER
 
     def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:

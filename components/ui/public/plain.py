@@ -25,7 +25,6 @@ from components.ui.public.locale import request_texts
 from components.ui.public.rate_limit import ADDRESS
 from components.ui.public.sending import document
 
-REPORT = "report"  # of what stands in a link: POST /report
 Function = Callable[..., Awaitable[Any]]
 BUSY = {"Retry-After": "5"}
 
@@ -39,16 +38,16 @@ def plain_functions(page: gr.Blocks) -> dict[str, Function]:
     }
 
 
-def report_function(makers: Mapping[str, Function]) -> Function:
-    """What answers POST /report: a document, from the maker for the language of the page that asks."""
+def document_function(makers: Mapping[str, Function]) -> Function:
+    """What answers with a document, from the maker for the language of the page that asks."""
 
-    async def report(query: str, page: str = "", session_hash: str = "") -> Response:
+    async def made(query: str, page: str = "", session_hash: str = "") -> Response:
         """The document; for which visitor it is, the guard has noted."""
         del session_hash
         say = request_texts(current_headers())
         return document(await makers[say.language.tag](query, page))
 
-    return report
+    return made
 
 
 class PlainMiddleware:

@@ -20,6 +20,9 @@ OTHER = 2  # what any other POST costs: those redraw or cancel
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
+DETECTED = 12  # questions that take as long as a vector of which no way is known, about
+PASSPORT = 8  # questions that take as long as a passport, about
+TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,28 @@ class RateLimiter:
 
 def price(values: Iterable[object]) -> float:
     """What a question with these ``values`` costs: more for long texts, and for combinations of its lists."""
+    characters, cells = _extent(values)
+    return QUESTION * max(1.0, cells / CELLS) * (1 + characters // CHARACTERS)
+
+
+def trace_price(values: Iterable[object]) -> float:
+    """What a trace with these ``values`` costs: more for each token of both versions."""
+    characters, _ = _extent(values)
+    return QUESTION * max(1.0, characters / TRACED)
+
+
+def passport_price(values: Iterable[object]) -> float:
+    """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
+    return QUESTION * PASSPORT * max(1, len(list(values)))
+
+
+def detect_price(_values: Iterable[object]) -> float:
+    """What a vector costs: a text is run in dozens of ways, however long the vector is."""
+    return QUESTION * DETECTED
+
+
+def _extent(values: Iterable[object]) -> tuple[int, int]:
+    """How many characters there are in all texts, and how many combinations of all lists."""
     texts, cells, unseen = 0, 1, list(values)
     while unseen:
         value = unseen.pop()
@@ -70,7 +95,7 @@ def price(values: Iterable[object]) -> float:
             texts += len(value)
         elif isinstance(value, dict):  # of MCP
             unseen.extend(value.values())
-    return QUESTION * max(1.0, cells / CELLS) * (1 + texts // CHARACTERS)
+    return texts, cells
 
 
 def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:

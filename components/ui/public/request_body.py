@@ -22,16 +22,20 @@ from components.ui.gradio_internals import (
     block_functions,
 )
 
-REPORT = "/report"  # the path that answers with a document of what stands in a link
+REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A function of the page. ``fields``: its inputs in order; ``required``: those without a default."""
+    """A function of the page. ``fields``: its inputs in order; ``required``: those without a default.
+
+    ``name``: what it is called, by which programs call those that are public.
+    """
 
     fields: tuple[str, ...]
     required: tuple[str, ...]
+    name: str = ""
 
 
 def endpoints_of(page: gr.Blocks) -> dict[str | int, Endpoint]:
@@ -41,12 +45,26 @@ def endpoints_of(page: gr.Blocks) -> dict[str | int, Endpoint]:
         if function.fn is None:  # run by the browser alone
             continue
         fields = tuple(f"data[{position}]" for position in range(len(function.inputs)))
-        found[number] = Endpoint(fields, fields)
-        if function.api_visibility == "public":
+        public = function.api_visibility == "public"
+        name = str(function.api_name if public else function.name)
+        found[number] = Endpoint(fields, fields, name)
+        if public:
             parameters = inspect.signature(function.fn).parameters
             required = [name for name, one in parameters.items() if one.default is one.empty]
-            found[str(function.api_name)] = Endpoint(tuple(parameters), tuple(required))
+            found[name] = Endpoint(tuple(parameters), tuple(required), name)
     return found
+
+
+def function_name(path: str, valid: Mapping[str, Any], endpoints: Mapping[str | int, Endpoint]) -> str:
+    """The name of the function that a POST to ``path`` with a ``valid`` body runs; "" if it runs none."""
+    if QUEUE_EVENT.fullmatch(path):
+        return endpoints[valid["fn_index"]].name
+    if call := CALL_BY_NAME.fullmatch(path) or CALL_BY_POSITION.fullmatch(path):
+        return call[1]
+    if path.strip("/") in endpoints:
+        return path.strip("/")
+    asked = valid.get("params")  # of MCP, whose tools have a Space's name before their own
+    return str(asked.get("name", "")).rpartition("_")[2] if isinstance(asked, dict) else ""
 
 
 def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoint]) -> dict[str, Any]:
@@ -61,8 +79,8 @@ def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoin
         given = _call_by_position(by_position[1], given, endpoints)
     elif QUEUE_EVENT.fullmatch(path):
         given = _queue_event(given, endpoints)
-    elif path == REPORT:
-        given = _report(given)
+    elif path in (REPORT, PASSPORT):
+        given = _linked(given)
     elif (name := path.strip("/")) in endpoints:
         given = _call_by_name(name, given, endpoints)
     elif ending := CANCEL_OR_RESET.fullmatch(path):
@@ -104,8 +122,8 @@ def _queue_event(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint])
     }
 
 
-def _report(given: dict[str, Any]) -> dict[str, Any]:
-    """What the page sends to have a report of a link."""
+def _linked(given: dict[str, Any]) -> dict[str, Any]:
+    """What the page sends to have a document of a link."""
     texts = {field: given.get(field, "") for field in ("query", "page")}
     for field, value in texts.items():
         if not isinstance(value, str):

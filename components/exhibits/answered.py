@@ -1,0 +1,74 @@
+"""What the Classify tab shows of one question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from components.analyst import Analyst
+from components.anatomy import Anatomy
+from components.errors import PoolscopeError
+from components.exhibits.control import State
+from components.exhibits.importance.controls import INTEGRATED
+from components.exhibits.view import LABEL
+from components.importance import Importance
+from components.padding import Padding
+from components.texts import Sentence
+from components.types import Analysis, Query
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The head taken apart, and what is asked for once somebody looks at it: importance, and padding.
+
+    ``ask`` and ``audit`` give these; they raise PoolscopeError where there is none.
+    """
+
+    anatomy: Anatomy
+    ask: Callable[[], Importance]
+    audit: Callable[[], Padding]
+
+    @classmethod
+    def by(cls, analyst: Analyst, anatomy: Anatomy, state: State) -> Answered:
+        """With importance as ``state`` asks for it, and padding, by ``analyst``."""
+        query = anatomy.analysis.query
+        return cls(
+            anatomy, partial(importance_of, analyst, query, state), partial(padding_of, analyst, query)
+        )
+
+    @property
+    def analysis(self) -> Analysis:
+        """The answer itself."""
+        return self.anatomy.analysis
+
+    @cached_property
+    def importance(self) -> Importance | Sentence:
+        """What is called the importance of each token, or why it cannot be had."""
+        try:
+            return self.ask()
+        except PoolscopeError as error:
+            return error.sentence
+
+    @cached_property
+    def padding(self) -> Padding | Sentence:
+        """What padding changes, or why that was not measured."""
+        try:
+            return self.audit()
+        except PoolscopeError as error:
+            return error.sentence
+
+
+def padding_of(analyst: Analyst, query: Query) -> Padding:
+    """What padding changes of the checkpoint's own answer to a text, whatever else ``query`` asks."""
+    return analyst.padding(Query(query.backbone, query.text, query.text_pair))
+
+
+def importance_of(analyst: Analyst, query: Query, state: State) -> Importance:
+    """What is called importance in an answer, as ``state`` asks; PoolscopeError says why there is none."""
+    return analyst.importance(asked_of(query), LABEL.of(state), INTEGRATED.of(state))
+
+
+def asked_of(query: Query) -> Query:
+    """The question that is asked there: importance has similarity to [CLS] at the last layer beside it."""
+    return replace(query, reference="cls", layer=-1)
