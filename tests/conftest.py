@@ -71,7 +71,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = (item.path, *item.path.parents)
         for mark in {marked[place] for place in places if place in marked}:
             item.add_marker(mark)
-        if item.get_closest_marker("browser") or any(HERE / place in item.path.parents for place in SERVED):
+        served = item.get_closest_marker("browser") or any(HERE / one in item.path.parents for one in SERVED)
+        if served and not item.get_closest_marker("flaky"):
             item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again
     order = list(MARKS)
     items.sort(
@@ -93,7 +94,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how long each part took, over all workers."""
+    """Say how long each part took, over all workers; and why a test was run again."""
     spent: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
@@ -103,6 +104,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("seconds of each part")
     for part, seconds in spent.most_common():
         terminalreporter.line(f"{seconds:8.1f}  {part}")
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"run again: {report.nodeid}")
+        terminalreporter.line(str(getattr(report.longrepr, "reprcrash", None) or report.longrepr))
 
 
 @pytest.fixture(scope="session")

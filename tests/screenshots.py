@@ -27,6 +27,10 @@ def main() -> None:
         for name, query, shown in (
             ("compare", "&tab=compare", _compared),
             ("edit", f"&tab=compare{EDIT}", _compared),
+            ("lens", "&panel=head", _looked),
+            ("importance", "&panel=importance", _weighed),
+            ("depths", "&tab=evidence", _measured),
+            ("trace", f"&tab=compare{EDIT}", _traced),
             ("talk", "&talk=2", _talking),
         ):
             take(browser, address, f"screenshots/{name}", (1920, 1080), query, shown)
@@ -63,6 +67,31 @@ def _compared(page: Page) -> None:
     expect(page.locator("#curves-plot .scatterlayer .trace")).to_have_count(5, timeout=PATIENCE)
     page.wait_for_timeout(SETTLED)
     page.evaluate("scrollTo(0, document.querySelector('#compared').getBoundingClientRect().top - 14)")
+
+
+def _looked(page: Page) -> None:
+    _scrolled(page, "#lens-plot")
+
+
+def _weighed(page: Page) -> None:
+    _scrolled(page, "#matters-plot")
+
+
+def _measured(page: Page) -> None:
+    _scrolled(page, "#accuracy-depths-plot")
+
+
+def _traced(page: Page) -> None:
+    _compared(page)
+    page.locator("#trace-start").click()
+    _scrolled(page, "#trace-plot")
+
+
+def _scrolled(page: Page, plot: str) -> None:
+    """To a plot, and the heading above it."""
+    expect(page.locator(f"{plot} .main-svg").first).to_be_visible(timeout=PATIENCE)
+    page.wait_for_timeout(SETTLED)
+    page.evaluate("plot => scrollTo(0, document.querySelector(plot).getBoundingClientRect().top - 190)", plot)
 
 
 def _talking(page: Page) -> None:

@@ -1,6 +1,8 @@
 """An analyst in another language: its catalogue has other names, its answers are the same."""
 
 from components.analyst import Translated
+from components.importance import Importance
+from components.patching import Patched
 from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.questions.asking import shipped
@@ -33,12 +35,22 @@ def test_answers_are_the_same() -> None:
         (analyst.analyze(QUERY), plain.analyze(QUERY)),
         (analyst.anatomy(QUERY).analysis, plain.anatomy(QUERY).analysis),
         (analyst.lens(QUERY).analysis, plain.lens(QUERY).analysis),
+        (analyst.importance(QUERY, "", True).analysis, plain.importance(QUERY, "", True).analysis),
+        (analyst.padding(QUERY).analysis, plain.padding(QUERY).analysis),
         (analyst.trace(QUERY, "bad", "").first, plain.trace(QUERY, "bad", "").first),
         (analyst.trace(QUERY, "bad", "").second, plain.trace(QUERY, "bad", "").second),
     ):
         assert given.backbone.title == "情感模型"
         assert (given.query, given.predicted) == (expected.query, expected.predicted)
         assert given.logits.tolist() == expected.logits.tolist()
+    *_, traced = analyst.trace_in_parts(QUERY, "bad", "")
+    *_, weighed = analyst.importance_in_parts(QUERY, "")
+    assert isinstance(traced, Patched)
+    assert isinstance(weighed, Importance)
+    for answer in (traced.first, traced.second, weighed.analysis):
+        assert answer.backbone.title == "情感模型"
+    assert analyst.detect(QUERY, "1 2", "").backbone.title == "情感模型"
+    assert analyst.passport(QUERY.backbone).backbone.title == "情感模型"
     (compared,) = analyst.compare([QUERY])
     assert compared.backbone.title == "情感模型"
     assert compared.cells[0].analysis is not None

@@ -22,10 +22,14 @@ from gradio_client import Client
 from statsmodels.stats.proportion import proportions_ztest
 
 from components.bundle.__main__ import arguments
+from components.detect import BAR
 from components.engine.engine import Engine
 from components.engine.pooling import pooling
 from components.exhibits import panels
 from components.exhibits.control import to_link
+from components.exhibits.evidence.evidence import select
+from components.exhibits.evidence.explained import explained
+from components.exhibits.evidence.profiles import profiles
 from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import read_questions
@@ -47,6 +51,7 @@ PAGES = {
 }
 LOCAL = "http://127.0.0.1:7860"
 SAY = load_texts()
+GROWN = "all-minilm-l6-v2"  # the full-grown encoder
 
 
 def block(page: str, language: str, containing: str) -> str:
@@ -99,6 +104,32 @@ def test_the_example_of_the_trace_runs(app_url: str) -> None:
     assert len(answer["patched"][0]) == len(answer["pairs"])
 
 
+def test_the_example_of_importance_runs(app_url: str) -> None:
+    command = block("api.md", "bash", "7860/importance").replace(LOCAL, app_url)
+    answer = json.loads(subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout)
+    assert len(answer["erasure"]) == len(answer["integrated_gradients"]) == len(answer["tokens"])
+
+
+def test_the_example_of_padding_runs(app_url: str) -> None:
+    command = block("api.md", "bash", "7860/padding").replace(LOCAL, app_url)
+    answer = json.loads(subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout)
+    assert answer["verdict"] == "safe"
+    assert [case["cause"] for case in answer["cases"]] == ["", "", "positions", ""]
+
+
+def test_the_example_of_the_detective_runs(app_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code = block("api.md", "python", "/detect").replace(LOCAL, app_url)
+    exec(compile(code, "api.md", "exec"), {})  # torch is loaded here already
+    told = capsys.readouterr().out
+    assert "cls, first, native are one vector here." in told
+    assert "TEI --pooling cls" in told
+
+
+def test_the_bar_of_a_match_is_the_one_that_is_told() -> None:
+    assert f"below a cosine of {BAR} there is no match" in " ".join(PAGES["api.md"].split())
+    assert f"A cosine of {BAR} or more is a match" in " ".join(PAGES["measuring.md"].split())
+
+
 def test_the_curl_example_runs(app_url: str) -> None:
     first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
     event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
@@ -149,12 +180,18 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
         ("/anatomy", ["bert-sentiment", "not good"]),
         ("/lens", ["bert-sentiment", "not good"]),
         ("/trace", ["bert-sentiment", "not good", "not bad"]),
+        ("/importance", ["bert-sentiment", "not good"]),
+        ("/padding", ["bert-sentiment", "not good"]),
+        ("/detect", [[1.0] * 128, "bert-sentiment", "not good"]),
+        ("/passport", ["bert-sentiment"]),
         ("/compare", [["bert-sentiment"], ["mean"], "not good"]),
     ],
 )
 def test_every_key_of_an_answer_stands_in_its_section(app_url: str, name: str, asked: list[Any]) -> None:
-    answer = Client(app_url, verbose=False).predict(*asked, api_name=name)
-    assert keys_of(answer) <= endpoints()[name].named
+    client = Client(app_url, verbose=False)
+    answer = client.predict(*asked, api_name=name)
+    poolings = {spec["key"] for spec in client.predict(api_name="/poolings")}
+    assert keys_of(answer) - poolings <= endpoints()[name].named
 
 
 def keys_of(answer: Any) -> set[str]:
@@ -217,6 +254,88 @@ def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
     assert f"GPT-2 {last:.1f}:" in said
     assert f"spans {min(bare):.2f} to {max(bare):.2f} in the pre-trained backbones" in said
     assert f"and {min(after):.2f} to {max(after):.2f} in those fine-tuned for sentiment" in said
+
+
+def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
+    results = read_results(ROOT / "assets" / "results.json")
+    counts: dict[str, list[int]] = {"own": [0, 0], "other": [0, 0], "pretrained": [0, 0], GROWN: [0, 0]}
+    topics = 0
+    for key, task in dict.fromkeys((row.backbone, row.task) for row in results.depths):
+        made_for = key.split("-")[1]
+        found = profiles(select(results, task, (key,), {}), key)
+        better = sum(one.counts[0] for one in found)
+        kind = made_for if made_for == "pretrained" else "own" if made_for == task else "other"
+        kind = GROWN if key == GROWN else kind
+        counts[kind] = [counts[kind][0] + better, counts[kind][1] + sum(len(one.lower) for one in found)]
+        topics += better if (kind, task) == ("pretrained", "topic") else 0
+    said = " ".join(PAGES["recipe.md"].split())
+    own, other, bare, grown = counts.values()
+    assert f"of its lower layers {grown[0]} of {grown[1]} are better than the last one" in said
+    assert f"{own[0]} of {own[1]} are better than the last one on its own task" in said
+    assert f"and {other[0]} of {other[1]} on the other three" in said
+    assert f"in the pre-trained backbones {bare[0]} of {bare[1]} are, all of them on" in said
+    assert topics == bare[0]
+
+
+def test_what_the_full_grown_encoder_reaches_is_that_of_the_results() -> None:
+    results = read_results(ROOT / "assets" / "results.json")
+    said = " ".join(PAGES["recipe.md"].split())
+    (size,) = (row for row in results.sizes if row.backbone == GROWN)
+    assert f"of {size.layers} layers, {size.width} wide and with {size.parameters / 1e6:.1f} million" in said
+    assert (
+        f"{size.layers} layers, {size.width} wide, {size.parameters / 1e6:.1f} million"
+        in PAGES["backbones.md"]
+    )
+    spans = {}
+    for task in ("sentiment", "subjectivity", "topic", "paraphrase"):
+        found = [row.accuracy for row in results.probes if (row.backbone, row.task) == (GROWN, task)]
+        spans[task] = f"{100 * (max(found) - min(found)):.1f}"
+    one, two, three, four = spans.values()
+    assert (
+        f"lie {one} points apart on *sentiment*, {two} on *subjectivity*, {three} on *topic of news*" in said
+    )
+    assert f"and {four} on *paraphrase*" in said
+    rhos = [row.rho for row in results.cosines if row.backbone == GROWN]
+    assert f"spans {max(rhos) - min(rhos):.2f}, from {min(rhos):.2f} to {max(rhos):.2f}" in said
+
+
+def test_what_whitening_does_is_that_of_the_results() -> None:
+    every = read_results(ROOT / "assets" / "results.json").postprocessed
+    said = " ".join(PAGES["recipe.md"].split())
+
+    def counted(step: str, grown: bool) -> tuple[int, int, int]:
+        rows = [row for row in every if row.step == step and row.vector == row.pooling]
+        rows = [row for row in rows if (row.backbone == GROWN) == grown]
+        return sum(row.gain_low > 0 for row in rows), sum(row.gain_high < 0 for row in rows), len(rows)
+
+    up, down, total = counted("whitened", grown=False)
+    assert f"whitening raises rho for {up} of {total} vectors and lowers it for {down}" in said
+    up, down, total = counted("whitened", grown=True)
+    assert f"it raises {up} of {total} and lowers {down}" in said
+    up, down, total = counted("centred", grown=False)
+    assert f"raises rho for {up} of the miniatures' {total} vectors and lowers it for {down}" in said
+    means = [r.gain for r in every if (r.step, r.pooling) == ("whitened", "mean") and r.backbone != GROWN]
+    assert f"that of `mean` rises by {min(means):.2f} to {max(means):.2f}" in said
+
+
+def test_how_many_models_of_the_hub_there_are() -> None:
+    catalogue = tomllib.loads((ROOT / "assets" / "backbones.toml").read_text(encoding="utf-8"))
+    assert sum("hub" in entry for entry in catalogue.values()) == 25
+    assert "Twenty-five are listed" in PAGES["backbones.md"]
+    assert "Twenty-five **models of the hub**" in PAGES["README.md"]
+
+
+def test_how_close_answers_come_to_erasure_is_that_of_the_results() -> None:
+    found = explained(read_results(ROOT / "assets" / "results.json").agreements)
+    last = [one.similarity.rho for one in found]
+    whole = [row.rho for one in found for row in one.rows if row.method == "integrated_gradients"]
+    closest = [max(one.others, key=lambda row: row.rho) for one in found]
+    said = " ".join(PAGES["recipe.md"].split())
+    span = f"{min(last):.2f} to {max(last):.2f} on average".replace("-", "−")
+    assert f"Similarity at the last layer reaches {span}" in said
+    assert f"integrated gradients {min(whole):.2f} to {max(whole):.2f}" in said
+    assert {row.method for row in closest} == {"integrated_gradients"}
+    assert all(one.closer for one in found)
 
 
 # What an owner writes

@@ -11,20 +11,22 @@ import pytest
 
 import components.texts
 from components.engine.engine import Engine
+from components.engine.passport import TEXTS, Tried
 from components.errors import PoolscopeError
 from components.exhibits.comparison.agreement import agreement
 from components.exhibits.exhibit import heading_html
-from components.exhibits.panels import ANSWER, HEAD, TOKENS
+from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.menus import load_examples
 from components.settings import Settings
 from components.texts import ENGLISH, Named, Sentence, in_bytes, languages, load_texts
 from tests.exhibits.compared import answer, comparison
+from tests.exhibits.importance.made import answered
 from tests.ui.fake import KINDS, FakeAnalyst, Kind, Query
 
 CODE = Path(components.texts.__file__).parent
 FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]
 KEY = re.compile(r"[a-z]+\.\w*[^\W_]")
-NAMED = {"talk.js", "talk.toml", "questions.toml", "ordinary.toml"}  # files
+NAMED = {"talk.js", "talk.toml", "questions.toml", "ordinary.toml", "passport.toml"}  # files
 SAY = load_texts()
 NAMES = "names."  # what other data calls things: English has none
 OTHERS = [tag for tag in languages() if tag != ENGLISH]
@@ -123,6 +125,7 @@ def shipped() -> set[str]:
     engine = Engine(Settings())
     found = {text for spec in engine.backbones() for text in (spec.title, spec.note)}
     found |= {text for task in engine.tasks() for text in (task.key, task.title)}
+    found |= set(Tried.read(TEXTS).scripts)
     return found | {example.label for example in load_examples()}
 
 
@@ -195,11 +198,11 @@ def test_an_answer_has_the_same_numbers_in_every_language(kind: Kind, tag: str) 
     state = {"layer": 1}
     for pooling in ("native", "mean"):
         anatomy = analyst.anatomy(Query(kind.spec.key, "a very good film", pooling=pooling))
-        for panel in (ANSWER, TOKENS, HEAD):
+        for panel in (ANSWER, TOKENS, HEAD, PADDING, IMPORTANCE):
             for exhibit in panel.exhibits:
                 told = []
                 for say in (SAY, other):
-                    shown = exhibit.show(panel.subject(anatomy), state, say)
+                    shown = exhibit.show(panel.subject(answered(anatomy)), state, say)
                     told.append(numbers(words(heading_html(shown, "x", say) + shown.html)))
                 assert told[0] == told[1], exhibit.name
 

@@ -29,6 +29,7 @@ SIZES = {  # random weights: time does not depend on them
 BARS = {("BERT-base", 128): "bar 1.10", ("BERT 6 x 384", 128): "bar 1.25"}
 ANATOMY_BARS = {("BERT-base", 128): "bar 1.30"}
 LENS_BARS = {("BERT-base", 128): "bar 1.50"}
+TRACE_BARS = {("BERT-base", 32): "bar 1.30"}
 ROUNDS = {"bundled BERT": 200, "BERT 6 x 384": 60, "BERT-base": 20}
 
 
@@ -48,6 +49,10 @@ def report() -> None:
         for name in ROUNDS:
             for length in (16, 32, 128):
                 _lens(engine, name, length)
+        print("\nEngine.trace of two texts over as many rows in plain batched forward passes")
+        for name in ROUNDS:
+            for length in (16, 32):
+                _trace(engine, name, length)
         print("\nEngine.features for all poolings over one pooling (mean), 8 texts of 64 tokens")
         for name in ROUNDS:
             _features(engine, name)
@@ -114,8 +119,29 @@ def _no_lens(_examined: Examined) -> None:
     raise PoolscopeError("pooling", "", "errors.widths")
 
 
+def _trace(engine: Engine, name: str, length: int) -> None:
+    """Of each token at each layer, and of all at once: one row each."""
+    text = words(length)
+    other = f"h{text[1:]}"
+    folder = next(spec.location for spec in engine.backbones() if spec.key == name)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).float().eval()
+    inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
+    layers = engine.trace(Query(name, text), other, "").first.layers + 1
+
+    def bare() -> None:
+        with torch.no_grad():
+            for _ in range(layers):
+                model(**{key: value.expand(length + 1, -1) for key, value in inputs.items()})
+
+    result = compare(lambda: engine.trace(Query(name, text), other, ""), bare, max(3, ROUNDS[name] // 10))
+    print(row(f"{name}, {length} tokens", result, TRACE_BARS.get((name, length), "")), flush=True)
+
+
 def _features(engine: Engine, name: str) -> None:
-    texts, poolings = [words(64)] * 8, [spec.key for spec in engine.poolings() if not spec.learned]
+    texts, poolings = (
+        [words(64)] * 8,
+        [spec.key for spec in engine.poolings() if not (spec.learned or spec.declared)],
+    )
     result = compare(
         lambda: engine.features(name, texts, poolings),
         lambda: engine.features(name, texts, ["mean"]),

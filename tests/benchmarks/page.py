@@ -133,7 +133,7 @@ def _talk_steps(browser: Browser, key: str) -> list[float]:
         page.goto(f"{url}/?talk=1")
         places = page.locator("#talk .slide .plot")
         expect(places.last.locator(".main-svg").first).to_be_attached(timeout=60_000)
-        steps = page.locator("#talk .slide").count() - 1
+        steps = page.locator("#talk .slide").count() + page.locator("#talk .question").count() - 1
         return [float(page.evaluate(PRESSED, key)) for _ in range(steps)]
 
 

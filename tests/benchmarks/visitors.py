@@ -53,7 +53,7 @@ def as_somebody_new(page: str) -> Ask:
 
     def ask(connection: HTTPConnection, question: dict[str, str]) -> int:
         session = uuid4().hex
-        values = [question["backbone"], question["text"], "", "native", "own", -1, "cls", ""]
+        values = [question["backbone"], question["text"], "", "native", "own", -1, "cls", "", -1]
         event = {"data": values, "fn_index": number, "session_hash": session}
         status, _ = _sent(connection, "POST", "/gradio_api/queue/join", event)
         if status != HTTPStatus.OK:

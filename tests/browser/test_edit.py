@@ -34,6 +34,11 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
     expect(visitor.page.locator("#compare-moves .nearness thead del")).to_have_text("not")
     expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
 
+    visitor.page.locator("#trace-start").click()
+    expect(visitor.plot("trace").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(visitor.page.locator("#trace .story")).to_contain_text("BERT mini · sentiment: the change is ")
+    expect(visitor.page.locator("#trace .hint")).to_contain_text("left alone: not")
+
     lines = numbers(visitor, tmp_path)
     assert lines[0].startswith("backbone,pooling,head,task,says before,says now,changes its mind")
     assert len(lines) == 31
@@ -42,6 +47,7 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
         button(visitor, "clear").click()
         expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
     expect(visitor.page.locator("#compare-moves")).to_be_hidden()
+    expect(visitor.page.locator("#trace")).to_be_hidden()
     expect(visitor.page.locator("#compare-version-text")).to_be_hidden()
     expect(cells(visitor, ".edit")).to_have_count(0)
 

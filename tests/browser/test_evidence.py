@@ -8,6 +8,8 @@ from tests.browser.conftest import Open
 from tests.browser.visitor import Visitor
 from tests.ui.fake_results import BACKBONES
 
+FILL = "part => getComputedStyle(part).fill"
+
 
 def opened(visitor: Visitor) -> Visitor:
     """A visitor at the tab, both plots drawn."""
@@ -23,6 +25,13 @@ def test_the_tab_answers_on_arrival_and_follows_task_and_backbones(fake: Open) -
     expect(visitor.plot("accuracy").locator(".textpoint")).to_have_count(14)
     expect(visitor.page.get_by_role("img", name="With a trained classifier")).to_be_visible()
     expect(visitor.page.get_by_role("img", name="Without one: raw cosine")).to_be_visible()
+
+    expect(visitor.plot("explanation-rhos").locator(".scatterlayer .trace")).to_have_count(5)
+    expect(visitor.plot("whitened-rhos").locator(".scatterlayer .trace")).to_have_count(4)
+    for name, number in (("explanation-rhos", 3), ("whitened-rhos", "")):  # of small plots side by side
+        parts = (f".x{number}title", ".xtick text")
+        colours = [visitor.plot(name).locator(part).first.evaluate(FILL) for part in parts]
+        assert colours[0] == colours[1]
 
     visitor.choose("evidence-task", "paraphrase")
     expect(visitor.plot("accuracy").locator(".xtitle")).to_have_text("accuracy, paraphrase")

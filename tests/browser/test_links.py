@@ -154,22 +154,23 @@ def test_the_report_of_what_is_on_the_screen_is_saved(visitor: Visitor, tmp_path
     visitor.choose("backbone", "GPT-2 mini · sentiment")
     told(visitor.page, "backbone=gpt2-sentiment")
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
-    text = report(visitor, tmp_path)
+    text = saved(visitor, tmp_path, "Report")
     assert "GPT2ForSequenceClassification" in text
     assert "backbone=gpt2-sentiment" in text  # the link back
+    assert "Its head reads the last token alone" in saved(visitor, tmp_path, "Passport")
     visitor.page.get_by_role("tab", name="Compare").click()
     expect(visitor.page.locator("#compare-grid td.told")).to_have_count(30)
     visitor.type("so good", "compare-text")
     told(visitor.page, "compare_text=so+good")
     told(visitor.page, "tab=compare")
-    text = report(visitor, tmp_path)
+    text = saved(visitor, tmp_path, "Report")
     assert "so good" in text
     assert "compare_text=so+good" in text
 
 
-def report(visitor: Visitor, folder: Path) -> str:
-    """What the button saves."""
+def saved(visitor: Visitor, folder: Path, button: str) -> str:
+    """What a button saves."""
     with visitor.page.expect_download() as download:
-        visitor.page.get_by_role("button", name="Report").click()
-    download.value.save_as(folder / "report.html")
-    return (folder / "report.html").read_text("utf-8")
+        visitor.page.get_by_role("button", name=button).click()
+    download.value.save_as(folder / "saved.html")
+    return (folder / "saved.html").read_text("utf-8")

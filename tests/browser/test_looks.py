@@ -31,6 +31,14 @@ COUNT_DRAWINGS = """() => {
     window.drawings = 0;
     document.querySelector("#heatmap-plot .js-plotly-plot").on("plotly_react", () => window.drawings++);
 }"""  # of the whole heat map, in which a step of the layer moves a frame
+HOLD_UNPACKING = """() => {
+    const json = Response.prototype.json;
+    const released = new Promise((release) => window.release = release);
+    Response.prototype.json = async function () {
+        if (this.url === "") { window.held = true; await released; } // what was packed comes from no address
+        return json.call(this);
+    };
+}"""  # until the page is told to release it
 TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 
@@ -82,6 +90,20 @@ def test_a_reference_in_a_long_text_is_asked_of_the_server(fake: Open) -> None:
     _opens_the_table_of(visitor, "layer 1 of 2")
     visitor.choose("reference", "2 · word")
     _sees(visitor.page, FakeAnalyst().analyze(replace(query, reference=2)), {LAYER.key: 1})
+
+
+def test_a_reference_chosen_while_looks_are_unpacked_is_drawn(fake: Open) -> None:
+    query = Query("first", "not so good")
+    visitor = fake(query=f"&text={query.text}&backbone=first&layer=1")
+    page = visitor.page
+    visitor.sees_an_answer()
+    page.evaluate(HOLD_UNPACKING)
+    page.locator("#reference input").focus()
+    page.wait_for_function("window.held")
+    visitor.choose("reference", "the pooled vector")
+    page.evaluate("window.release()")
+    page.get_by_role("button", name=SAY(TABLE.title)).click()
+    _sees(page, FakeAnalyst().analyze(replace(query, reference="pooled")), {LAYER.key: 1})
 
 
 def _opens_the_table_of(visitor: Visitor, layer: str) -> None:

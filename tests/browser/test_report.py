@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.engine.engine import Engine
+from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, COMPARISON, HEAD, READING, TOKENS
@@ -57,7 +58,8 @@ def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, i
 
 
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
-    return "".join(report(PANELS, engine.anatomy(query), {}, {"Text": query.text}, Made(WHEN), SAY))
+    answer = Answered.by(engine, engine.anatomy(query), {})
+    return "".join(report(PANELS, answer, {}, {"Text": query.text}, Made(WHEN), SAY))
 
 
 def sees_all(page: Page, names: tuple[str, ...] = FIGURES) -> None:

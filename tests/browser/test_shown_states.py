@@ -80,6 +80,12 @@ class Walk:
             moves.append(partial(self._press, "#views > .tab-wrapper [role=tab]"))
         if self._there("layer"):
             moves += [partial(self._slide, "layer"), partial(self._press, "#centred input")]
+        if self._there("label"):
+            moves.append(partial(self._choose, "label"))
+        if self._there("importance-look"):
+            moves.append(partial(self._press, "#integrated input"))
+            moves += [partial(self._choose, "importance-label")] if self._there("importance-label") else []
+            moves += [partial(self._slide, "attention-head")] if self._there("attention-head") else []
         return moves
 
     def _compare(self) -> Sequence[Move]:

@@ -9,21 +9,24 @@ from typing import Any
 
 import pytest
 
-from components.anatomy import Anatomy
 from components.exhibits import panels
 from components.exhibits.comparison.alignment import align
 from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.control import Choice, Switch, Whole
+from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit.moves import align_versions
 from components.exhibits.edit.versions import versions
+from components.exhibits.evidence.postprocessed import stepped
+from components.exhibits.evidence.profiles import profiles
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, scale_html
 from components.exhibits.head.strips import strips
+from components.exhibits.importance.methods import Methods
 from components.exhibits.tables import to_csv
 from components.lens import Lens
+from components.patching import Patched
 from components.texts import languages, load_texts
 from components.types import Analysis, Cell, Query
 from tests.exhibits.answers import answers
-from tests.exhibits.showing import Tags, rows, saved
+from tests.exhibits.showing import Tags, checked, plain, rows, saved
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
@@ -83,12 +86,23 @@ ROWS: dict[str, Callable[[Any], int]] = {
     "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
     "lens": lambda one: len(one.analysis.tokens.text),
     "depth": lambda one: one.analysis.layers + 1,
+    "matters": lambda given: len(given.analysis.tokens.text),
+    "erasure-rho": lambda given: len(Methods(given).others),
+    "attention": lambda given: len(given.analysis.tokens.text),
     "weights": lambda one: len(one.weights),
+    "padding": lambda given: len(given.cases),
+    "detective": lambda given: len(given.candidates),
     "accuracy": lambda evidence: (
         len(evidence.probes) + sum(map(len, map(evidence.swapped, evidence.backbones)))
     ),
+    "depths": lambda evidence: sum(
+        len(one.estimates) for key in evidence.backbones for one in profiles(evidence, key)
+    ),
+    "explanations": lambda evidence: len(evidence.agreements),
+    "whitening": lambda evidence: 4 * sum(len(stepped(evidence, key)) for key in evidence.backbones),
     "rho": lambda evidence: len(evidence.probes),
     "moves": rows_of_moves,
+    "trace": lambda given: len(given.pairs),
     "words": rows_of_words,
     "curves": lambda one: sum(len(analysis.similarity) for analysis in with_curves(one)),
     "compare-numbers": lambda one: len(one.cells if one.after is None else come(one)),
@@ -101,11 +115,12 @@ ROWS: dict[str, Callable[[Any], int]] = {
 }
 
 
-SEEN = ("lens", "depth")  # through the lens, which some heads do not have
-
-
-def has_lens(anatomy: Anatomy) -> bool:
-    return isinstance(anatomy.lens, Lens)
+DRAWN: dict[str, Callable[[Any], bool]] = {  # of which answers there is a figure, where not of all
+    "curves": lambda comparison: bool(comparison.cells),
+    **dict.fromkeys(("lens", "depth"), lambda anatomy: isinstance(anatomy.lens, Lens)),
+    "attention": lambda given: given.attention is not None,
+    "trace": lambda given: isinstance(given, Patched),
+}
 
 
 def test_every_exhibit_has_a_name_of_its_own() -> None:
@@ -128,7 +143,7 @@ def test_what_a_panel_is_called_is_said_in_every_language(panel: Panel[Any, Any]
             assert say(control.label)
             assert not control.info or say(control.info)
             own = control not in panel.controls
-            assert not own or isinstance(control.kind, Choice | Switch | Whole), control.key
+            assert not own or isinstance(control.kind, Brought | Choice | Switch | Whole), control.key
 
 
 @pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS)
@@ -151,7 +166,7 @@ def test_every_exhibit_shows_something_of_every_answer(name: str, tag: str) -> N
         if exhibit.plotted:
             assert one.heading
             assert one.words
-            drawn = bool(subject.cells) if name == "curves" else name not in SEEN or has_lens(subject)
+            drawn = DRAWN.get(name, bool)(subject)
             assert (one.figure is not None) == bool(one.about) == drawn
             assert (one.data is not None) == bool(one.figure and one.figure.data)
         else:
@@ -187,6 +202,17 @@ def test_above_a_plot_stand_its_heading_its_words_and_ways_to_save_it(name: str,
         assert 'download="poolscope-place.csv"' in html
         assert saved(html) == to_csv(one.data).encode("utf-8", errors="replace").decode("utf-8")
         assert f'aria-label="{say("away.save")}"' in text
+
+
+@pytest.mark.parametrize("name", PLOTTED)
+def test_names_of_rows_have_room_beside_the_axis(name: str) -> None:
+    for _, one in shown(name):
+        if one.figure is None:
+            continue
+        frame = checked(one.figure).layout
+        names = [line for text in frame.yaxis.ticktext or () for line in re.split("<br ?/?>", text)]
+        longest = max((len(plain(line)) for line in names), default=0)
+        assert (frame.margin.l or 80) >= 6 * longest  # pixels, of a narrow letter of such a size
 
 
 @pytest.mark.parametrize("name", EXHIBITS)

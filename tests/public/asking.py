@@ -40,7 +40,8 @@ class Gate:
         os.mkfifo(self.path)
 
     def open(self) -> None:
-        """Wait until somebody reads; then let them go on, and let everybody after them through."""
-        with self.path.open("wb"):
-            self.path.unlink()
-            self.path.touch()
+        """Let whoever reads go on, if anybody does by now, and everybody after them."""
+        both = os.open(self.path, os.O_RDWR)  # to write alone would wait until somebody reads
+        self.path.unlink()
+        self.path.touch()
+        os.close(both)

@@ -31,6 +31,30 @@ def test_a_report_comes_in_the_language_of_the_page_that_asks(real: httpx.Client
         assert "Plotly.newPlot" in sent.text
 
 
+def test_a_passport_of_the_linked_backbone_comes_in_the_language_of_the_page(real: httpx.Client) -> None:
+    for path, language in (("/", "en"), ("/zh", "zh")):
+        headers = {"Referer": str(real.base_url.join(path))}
+        sent = real.post("/passport.html", json=asked("backbone=xlnet-sentiment&text=x"), headers=headers)
+        assert sent.headers["content-type"].startswith("text/html")
+        assert sent.text.startswith(f'<!doctype html>\n<html lang="{language}')
+        assert "XLNetForSequenceClassification" in sent.text
+        assert "<script" not in sent.text
+    for body, said in (
+        (asked("backbone=gone"), "backbone: 'gone'"),
+        ({"query": "", "page": ""}, "session_hash: "),
+    ):
+        answer = real.post("/passport.html", json=body)
+        assert answer.status_code == HTTPStatus.BAD_REQUEST
+        assert answer.json()["detail"].startswith(said)
+
+
+def test_a_passport_costs_several_questions(faulty: httpx.Client) -> None:
+    """Half of three questions a minute is the most that one may cost."""
+    headers = {"X-Forwarded-For": "8.8.5.5"}
+    sent = [faulty.post("/passport.html", json=asked("backbone=first"), headers=headers) for _ in range(3)]
+    assert [one.status_code for one in sent] == [200, 200, 429]
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -127,7 +127,7 @@ def test_no_value_makes_the_server_fetch_anything(real: httpx.Client) -> None:
         answer = real.post(path, json={**QUESTION, "text": file})
         assert answer.status_code == HTTPStatus.BAD_REQUEST
         assert answer.json()["detail"].startswith("text: {'path'")
-    data = ["bert-sentiment", "not good", file, "native", "own", -1, "cls", ""]
+    data = ["bert-sentiment", "not good", file, "native", "own", -1, "cls", "", -1]
     assert real.post("/gradio_api/call/analyze", json={"data": data}).status_code == HTTPStatus.BAD_REQUEST
 
 

@@ -12,8 +12,12 @@ import numpy as np
 
 from components.anatomy import Anatomy
 from components.centring import Bands
+from components.detect import Detected
 from components.errors import PoolscopeError
+from components.importance import Importance
 from components.lens import Looked
+from components.padding import Padding
+from components.passport.passport import Passport
 from components.patching import Patched
 from components.texts import Sentence
 from components.types import (
@@ -30,9 +34,12 @@ from components.types import (
     TaskSpec,
     Tokens,
 )
-from tests.ui.fake_anatomy import fake_anatomy, fake_lens, fake_trace
+from tests.ui.fake_anatomy import fake_anatomy, fake_lens, fake_padding, fake_trace
 from tests.ui.fake_compare import fake_compare
+from tests.ui.fake_detect import fake_detected
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
+from tests.ui.fake_importance import fake_importance
+from tests.ui.fake_passport import fake_passport
 from tests.ui.markup import XSS as XSS
 
 LABELS = ("negative", "positive")
@@ -204,6 +211,31 @@ class FakeAnalyst:
     def trace(self, query: Query, other: str, other_pair: str) -> Patched:
         changed = replace(query, text=other, text_pair=other_pair)
         return fake_trace(self.analyze(query), self.analyze(changed))
+
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+        found = self.trace(query, other, other_pair)
+        yield Progress(1, found.layers)
+        yield found
+
+    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
+        analysis = self.analyze(query)
+        if label and label not in analysis.labels:
+            raise PoolscopeError("label", label, "errors.allowed", allowed=analysis.labels)
+        return fake_importance(analysis, label, integrated)
+
+    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
+        yield self.importance(query, label, False)
+        yield from (Progress(0, 50), Progress(25, 50))
+        yield self.importance(query, label, True)
+
+    def padding(self, query: Query) -> Padding:
+        return fake_padding(self.analyze(query))
+
+    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
+        return fake_detected(self.analyze(query), vector, prefix)
+
+    def passport(self, backbone: str) -> Passport:
+        return fake_passport(self.analyze(Query(backbone, "not good")))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)

@@ -6,6 +6,7 @@ import numpy as np
 
 from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
 from components.lens import Lens
+from components.padding import Padding, PaddingCase
 from components.patching import Patched
 from components.texts import Sentence
 from components.types import Analysis, Floats
@@ -147,6 +148,26 @@ def fake_trace(first: Analysis, second: Analysis) -> Patched:
         shares=shares,
         warnings=(),
     )
+
+
+def fake_padding(analysis: Analysis) -> Padding:
+    """Made-up logits that padding on the left moves."""
+    read = tuple(analysis.reads.positions.nonzero()[0].tolist())
+    cases = [
+        PaddingCase(
+            name=name,
+            logits=analysis.logits + np.float32(moved),
+            probabilities=analysis.probabilities,
+            largest=moved,
+            reads=read,
+            reads_padding=moved > 0,
+            moved=(),
+            pooled={"cls": moved, "mean": moved / 2},
+            cause="head" if moved else "",
+        )
+        for name, moved in (("batch", 0.0), ("right", 0.0), ("left", 0.5))
+    ]
+    return Padding(analysis, 8, "right", tuple(cases), analysis.warnings)
 
 
 def _probabilities(logits: Floats, analysis: Analysis) -> Floats:

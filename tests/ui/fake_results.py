@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from components.results import (
+    AgreementResult,
     BaselineResult,
     CheckpointResult,
     CosineResult,
+    DepthResult,
+    PostprocessedResult,
+    Postprocessing,
     ProbeResult,
     Results,
+    SizeResult,
     SwapResult,
 )
 
@@ -32,6 +39,8 @@ POOLED = (
     "pooler",
 )
 LEARNED = ("attention", "flatten")
+LOWER = 2  # layers below the last, and the embeddings among them
+DEEP = ("cls", "mean", "max")  # poolings with probes there
 
 
 def fake_results() -> Results:
@@ -71,7 +80,47 @@ def fake_results() -> Results:
             for row in checkpoints
             for pooling, value, p in (("lasttoken", 0.7, 0.03), ("mean", 0.62, 0.02), ("max", 0.58, 0.001))
         ),
+        _depths(),
+        _agreements(),
+        _postprocessed(),
+        tuple(SizeResult(key, LOWER, 128, 1_600_000 + 100_000 * i) for i, key in enumerate(BACKBONES)),
     )
+
+
+def _postprocessed() -> tuple[PostprocessedResult, ...]:
+    """Of each pooling that is not learned; a gain of less than 0.03 may be chance."""
+    random = np.random.default_rng(10)
+    steps: tuple[Postprocessing, ...] = ("centred", "standardised", "whitened")
+    rows: list[PostprocessedResult] = []
+    for key, pooling, step in product(BACKBONES, POOLED, steps):
+        if pooling in _poolings(key):
+            numbers = *_around(random.uniform(0.2, 0.8), 0.04), *_around(random.uniform(-0.1, 0.1), 0.03)
+            rows.append(PostprocessedResult(key, pooling, step, 9000, 1500, *numbers, pooling))
+    return tuple(rows)
+
+
+def _agreements() -> tuple[AgreementResult, ...]:
+    random = np.random.default_rng(9)
+    looks: list[tuple[str, int | None]] = [("similarity", layer) for layer in range(LOWER + 1)]
+    looks += [("attention", layer) for layer in range(1, LOWER + 1)]
+    rows = []
+    for key in (f"{family}-sentiment" for family in FAMILIES):
+        for method, layer in (*looks, ("rollout", None), ("gradient_x_input", None)):
+            better, worse = (int(count) for count in random.integers(300, 500, 2))
+            numbers = *_around(random.uniform(-0.2, 0.8), 0.02), better, worse, random.uniform(0, 1) ** 6
+            rows.append(AgreementResult(key, "sentiment", method, layer, 870, *numbers))
+    return tuple(rows)
+
+
+def _depths() -> tuple[DepthResult, ...]:
+    random = np.random.default_rng(8)
+    rows = []
+    for key, (task, measured) in product(BACKBONES, TASKS.items()):
+        for layer, pooling in product(range(LOWER), DEEP):
+            better, worse = (int(count) for count in random.integers(5, 60, 2))
+            numbers = *_around(random.uniform(0.7, 0.85), 0.025), better, worse, random.uniform(0, 1) ** 4
+            rows.append(DepthResult(key, task, pooling, layer, measured, *numbers, pooling))
+    return tuple(rows)
 
 
 def _probe(key: str, task: str, pooling: str, random: np.random.Generator) -> ProbeResult:

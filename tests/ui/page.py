@@ -130,7 +130,15 @@ class Page:
 
 def _arrival(tab: Classify) -> dict[Any, Any]:
     lookup = tab.question.lookup
-    more = (tab.question.place, tab.download.arrived, *([lookup.box] if lookup else []))
+    more = (
+        tab.question.place,
+        tab.download.arrived,
+        tab.answer.importance.stored,
+        tab.answer.pointed,
+        tab.answer.lens_label,
+        tab.answer.padding.stored,
+        *([lookup.box] if lookup else []),
+    )
     return {part: part.value for part in (*tab.inputs, *more)} | {tab.answer.layer: 1}
 
 

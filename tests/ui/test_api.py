@@ -10,18 +10,29 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from components.as_json import anatomy_json, lens_json, to_json, trace_json
+from components.as_json import (
+    anatomy_json,
+    detected_json,
+    importance_json,
+    lens_json,
+    padding_json,
+    to_json,
+    trace_json,
+)
+from components.passport.passport import passport_json
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
 
 KEYS = [
-    "backbone", "architecture", "pooling", "head", "task", "layer", "tokens", "cls_index", "similarity",
+    "backbone", "architecture", "pooling", "head", "task", "layer", "pool_layer", "tokens", "cls_index",
+    "similarity",
     "similarity_by_layer", "centred", "standardised", "ordinary", "ordinary_centred", "ordinary_standardised",
     "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
     "body_trained", "warnings", "milliseconds",
 ]  # fmt: skip
 SPEC = [
     "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",
+    "declared",
 ]  # fmt: skip
 
 
@@ -35,6 +46,10 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
         "/anatomy",
         "/lens",
         "/trace",
+        "/importance",
+        "/padding",
+        "/detect",
+        "/passport",
         "/compare",
     }
 
@@ -44,7 +59,7 @@ def test_backbones(client: Client) -> None:
     first, far = listed[0], next(one for one in listed if one["key"] == "far")
     assert list(first) == SPEC
     assert (first["key"], first["source"], first["available"]) == ("first", "local", True)
-    assert (first["licence"], first["size"]) == ("", None)
+    assert (first["licence"], first["size"], first["declared"]) == ("", None, None)
     assert first["probes"] == list(FakeAnalyst().backbones()[0].probed)
     assert (far["source"], far["available"], far["labels"]) == ("hub", False, [])
     assert (far["licence"], far["size"]) == ("Apache-2.0", 268_064_743)
@@ -89,7 +104,7 @@ def test_curl_follows_a_download(address: str) -> None:
 
 def test_poolings(client: Client) -> None:
     first = client.predict(api_name="/poolings")[0]
-    assert list(first) == ["key", "title", "summary", "learned", "wide"]
+    assert list(first) == ["key", "title", "summary", "learned", "wide", "declared"]
     assert (first["key"], first["learned"]) == ("native", False)
 
 
@@ -100,8 +115,8 @@ def test_analyze_with_defaults_by_name(client: Client) -> None:
 
 
 def test_analyze_by_position(client: Client) -> None:
-    answer = client.predict("pair", "a", "b", "mean", "own", 3, "1", api_name="/analyze")
-    assert answer["layer"] == 3
+    answer = client.predict("pair", "a", "b", "mean", "own", 3, "1", "", 2, api_name="/analyze")
+    assert (answer["layer"], answer["pool_layer"]) == (3, 2)
     assert answer["similarity"][1] == 1
     assert [token["segment"] for token in answer["tokens"]] == [None, 0, None, 1, None]
 
@@ -149,6 +164,42 @@ def test_trace(client: Client) -> None:
     assert np.shape(answer["shares"]) == (3, len(answer["pairs"]))
     with pytest.raises(AppError, match="text: '' was given"):
         client.predict("first", "", "not bad", api_name="/trace")
+
+
+def test_importance(client: Client) -> None:
+    answer = client.predict("first", "not good", api_name="/importance")
+    assert answer == importance_json(FakeAnalyst().importance(Query("first", "not good"), "", True))
+    assert np.shape(answer["attention"]) == (2, len(answer["tokens"]))
+    with pytest.raises(AppError, match="label: 'x' was given"):
+        client.predict("first", "not good", "", "x", api_name="/importance")
+
+
+def test_detect(client: Client) -> None:
+    for vector in ("[1, 2, 3]", [1.0, 2.0, 3.0]):
+        answer = client.predict(vector, "first", "not good", "", "query: ", api_name="/detect")
+        assert answer == detected_json(FakeAnalyst().detect(Query("first", "not good"), vector, "query: "))
+    assert answer["match"]["pooling"] == "cls"
+    assert [way["pooling"] for way in answer["ties"]] == ["first", "native", "cls"]
+    assert client.predict("0 1", "first", "not good", api_name="/detect")["match"] is None
+    with pytest.raises(AppError, match="vector: 'a film' was given; the numbers of one vector"):
+        client.predict("a film", "first", "not good", api_name="/detect")
+
+
+def test_passport(client: Client) -> None:
+    answer = client.predict("first", api_name="/passport")
+    assert answer == passport_json(FakeAnalyst().passport("first"))
+    assert answer["reads"]["place"] == "first"
+    with pytest.raises(AppError, match="nothing"):
+        client.predict("nothing", api_name="/passport")
+
+
+def test_padding(client: Client) -> None:
+    answer = client.predict("first", "not good", api_name="/padding")
+    assert answer == padding_json(FakeAnalyst().padding(Query("first", "not good")))
+    assert [case["name"] for case in answer["cases"]] == ["batch", "right", "left"]
+    assert answer["says"][1] == "Padded on the left, the head reads padding, and a logit moves by 0.5."
+    with pytest.raises(AppError, match="text: '' was given"):
+        client.predict("first", "", api_name="/padding")
 
 
 def test_lens(client: Client) -> None:
@@ -211,7 +262,7 @@ def test_it_says_what_is_ordinary_at_each_layer() -> None:
 
 def _curl(address: str, data: list[str]) -> dict[str, object]:
     """What two calls of curl would print: one posts the question, one reads the answer."""
-    ((_, answer),) = _events(address, "analyze", [*data, "", "native", "own", -1, "cls", ""])
+    ((_, answer),) = _events(address, "analyze", [*data, "", "native", "own", -1, "cls", "", -1])
     return answer[0] if isinstance(answer, list) else answer
 
 

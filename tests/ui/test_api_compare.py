@@ -20,8 +20,8 @@ from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 
 ROW = [
-    "backbone", "pooling", "head", "task", "predicted", "probability", "labels", "logits", "probabilities",
-    "reads", "head_trained", "body_trained", "warnings", "refusal",
+    "backbone", "pooling", "head", "task", "pool_layer", "predicted", "probability", "labels", "logits",
+    "probabilities", "reads", "head_trained", "body_trained", "warnings", "refusal",
 ]  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_a_combination_that_cannot_be_answered_says_why_in_its_row(client: Clien
     refused, answered, far, _ = rows
     assert "this checkpoint has no pooler" in refused["refusal"]
     assert "fetch it first" in far["refusal"]
-    empty = {key: refused[key] for key in ROW[4:13]}
+    empty = {key: refused[key] for key in ROW[5:14]}
     assert list(empty.values()) == [None, None, [], [], [], [], None, None, []]
     assert (refused["backbone"], refused["pooling"], refused["head"]) == ("first", "pooler", "probe")
     assert answered["task"] == "sentiment"

@@ -6,7 +6,10 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from components.anatomy import Anatomy
+from components.errors import PoolscopeError
 from components.menus import load_examples
+from components.types import Query
 from components.ui.places import NOTHING
 from components.ui.public.timeout import with_timeout
 from tests.ui.page import Counting, Page, drawn, place_of
@@ -135,6 +138,29 @@ def test_a_learned_pooling_goes_with_the_probe(page: Page, analyst: Counting) ->
     assert "attention" not in dict(map(reversed, updates[page.tab.question.pooling]["choices"]))
 
 
+def test_a_lower_layer_is_asked_and_named_and_an_example_forgets_it(page: Page, analyst: Counting) -> None:
+    menu = page.tab.question.pool_layer
+    updates = page.set(pool_layer=1, pooling="mean")
+    assert analyst.asked[-1].pool_layer == 1
+    last = page.values[page.tab.answer.shown].analysis.layers
+    assert [value for _, value in updates[menu]["choices"]] == [-1, *range(last - 1, -1, -1)]
+    assert "value" not in updates[menu]
+    facts = page.tab.facts(analyst.anatomy(analyst.asked[-1]), {})
+    assert "mean of layer 1" in facts.values()
+    page.take(page.tab.try_example({**page.values, page.tab.question.examples: 1}))
+    assert (analyst.asked[-1].pool_layer, page.values[menu]) == (-1, -1)
+
+
+@pytest.mark.parametrize(
+    ("given", "layer"), [("2", -1), (None, -1), (1e9, 1000), (-7, -1), (True, 1), (2.0, 2)]
+)
+def test_any_layer_to_pool_from_a_browser_becomes_a_number(
+    page: Page, analyst: Counting, given: object, layer: int
+) -> None:
+    page.set(pool_layer=given, text="so good")
+    assert analyst.asked[-1].pool_layer == layer
+
+
 def test_a_menu_that_fits_keeps_its_value(page: Page) -> None:
     updates = page.set(pooling="mean")
     parts = page.tab.question
@@ -156,11 +182,28 @@ def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:
     assert page.set(text=text)[page.tab.answer.area]["visible"]
 
 
-def test_only_an_answer_takes_the_banner_away(page: Page) -> None:
+def test_a_banner_is_taken_away_by_what_is_asked_after_an_answer(page: Page) -> None:
     """The menu of a link that is refused asks again, after the link has put its own banner there."""
     text = page.values[page.tab.question.text]
-    assert page.tab.banner not in page.set(text="")
+    assert page.tab.banner not in page.set(text="")  # as of such a link: there was no answer before
     assert page.set(text=text)[page.tab.banner] == ""
+    assert page.set(text="")[page.tab.banner] == ""  # an answered question above it was about another text
+
+
+def test_a_reference_that_no_longer_fits_is_given_up() -> None:
+    """A refusal would leave the visitor without the menu to choose another one: it is the answer's."""
+
+    class Narrow(Counting):
+        def anatomy(self, query: Query) -> Anatomy:
+            if (query.pooling, query.reference) == ("mean", "pooled"):
+                raise PoolscopeError("reference", "pooled", "errors.wide", pooling="mean")
+            return super().anatomy(query)
+
+    page = Page(Narrow())
+    page.set(reference="pooled")
+    updates = page.set(pooling="mean")
+    assert updates[page.tab.answer.area]["visible"]
+    assert updates[page.tab.answer.reference]["value"] == "cls"
 
 
 def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:

@@ -27,6 +27,8 @@ from components.exhibits.control import (
     from_link,
     to_link,
 )
+from components.exhibits.importance.controls import HEAD, INTEGRATED
+from components.exhibits.view import LABEL
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.classify.tab import Classify
@@ -73,10 +75,13 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     linked = {one.part for one in links.linked}
     besides = {
         classify_of(links).question.place,  # follows from the backbone
+        classify_of(links).answer.lens_label,  # the same choice as beside what matters
+        classify_of(links).answer.padding.detective.vector,  # too long for a link
+        classify_of(links).answer.padding.detective.prefix,
         *(
             part
             for part in blocks.blocks.values()
-            if str(part.elem_id).startswith(("lookup", "questions", "answered", "looks"))
+            if str(part.elem_id).startswith(("lookup", "questions", "answered", "looks", "trace-texts"))
         ),
     }
     controls = {
@@ -170,6 +175,16 @@ def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> No
     assert updates[compare.asking.head] == "probe"
 
 
+def test_a_link_sets_what_is_asked_of_importance(page: tuple[gr.Blocks, Links]) -> None:
+    view = classify_of(page[1]).answer.importance
+    updates = followed(page, "backbone=first&label=positive&integrated=1&attention_head=2&panel=importance")
+    assert updates[view.controls[LABEL]]["value"] == "positive"
+    assert updates[view.controls[INTEGRATED]] is True
+    assert updates[view.controls[HEAD]]["value"] == 2
+    assert updates[classify_of(page[1]).answer.views]["selected"] == "importance"
+    assert updates[page[1].banner] == ""
+
+
 def test_the_evidence_of_a_link_is_shown(page: tuple[gr.Blocks, Links]) -> None:
     links, chosen = page[1], fake_results().probes[-1].backbone
     updates = followed(page, f"tab=evidence&evidence_backbones={chosen}")
@@ -213,6 +228,7 @@ def test_a_report_is_made_of_a_link_and_priced_by_what_it_combines(page: tuple[g
         ("head=probe&backbone=plain", "backbone: "),
         ("reference=99", "reference: 99 was given"),
         ("layer=77", "layer: 77 was given"),
+        ("label=gone", "label: &#x27;gone&#x27; was given; allowed are"),
         ("tab=kitchen", "tab: "),
         ("backbones=first&backbones=gone", "backbones: "),
         ("evidence_task=gone", "evidence_task: "),
@@ -231,6 +247,17 @@ def test_a_text_that_cannot_be_analysed_is_kept_and_said(page: tuple[gr.Blocks, 
     updates = followed(page, "text=+++")
     assert updates[tab.question.text] == "   "
     assert 'role="alert"' in updates[tab.answer.verdict]
+
+
+def test_what_the_next_answer_is_looked_at_with_is_kept_where_there_is_none(
+    page: tuple[gr.Blocks, Links],
+) -> None:
+    answer = classify_of(page[1]).answer
+    updates = followed(page, "text=+++&reference=pooled&centred=centred")
+    assert updates[answer.shown] is None
+    assert updates[answer.reference]["value"] == "pooled"
+    assert updates[answer.centred] == "centred"
+    assert followed(page, "text=+++&reference=3")[answer.reference]["value"] == "cls"
 
 
 def test_markup_in_a_link_stays_text(page: tuple[gr.Blocks, Links]) -> None:

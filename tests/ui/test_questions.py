@@ -114,6 +114,18 @@ def test_every_update_has_its_place_among_the_outputs(page: gr.Blocks, shown: Qu
         assert set(click.fn()) <= set(click.outputs)
 
 
+def test_a_question_may_be_asked_with_the_visitor_s_own_text(page: gr.Blocks, shown: QuestionsTab) -> None:
+    click, classify = clicks_of(page)["matters"], classify_of(shown)
+    assert click.inputs == [classify.question.text, classify.question.pair]
+    updates = click.fn("so good", None)
+    assert "“so good”" in updates[shown.cards["matters"].answer]
+    assert updates[classify.question.text] == "so good"
+    assert updates[classify.answer.views]["selected"] == "importance"
+    assert [one.inputs for key, one in clicks_of(page).items() if key != "matters"] == [[]] * (len(KEYS) - 1)
+    link = followed(page, "question=matters&text=so+bad")
+    assert "“so bad”" in link[shown.around.banner]
+
+
 def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
     """What the page shows after a link."""
     links = links_of(page)

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from components.anatomy import Anatomy
+from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
 from components.exhibits.control import State
@@ -28,7 +29,18 @@ from tests.ui.page import Page
 SAY = load_texts()
 WHEN = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINK = "https://example.org/?text=a&pooling=mean"
-FIGURES = ["similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth"]
+FIGURES = [
+    "similarity",
+    "outputs",
+    "heatmap",
+    "flow",
+    "strips",
+    "lens",
+    "depth",
+    "matters",
+    "erasure-rho",
+    "attention",
+]
 
 
 class Document(HTMLParser):
@@ -75,8 +87,9 @@ def tab() -> Classify:
 
 
 def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
-    facts = tab().facts(anatomy, state)
-    return "".join(report(tab().panels, anatomy, state, facts, Made(WHEN, link), SAY))
+    given = Answered.by(FakeAnalyst(), anatomy, state)
+    facts = tab().facts(given, state)
+    return "".join(report(tab().panels, given, state, facts, Made(WHEN, link), SAY))
 
 
 def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
@@ -100,7 +113,9 @@ def test_it_loads_nothing_from_anywhere(anatomy: Anatomy) -> None:
     assert not {"link", "img", "iframe", "object", "embed", "base"} & set(found.tags)
     others = [address for address in found.addresses if not address.startswith("data:text/csv;base64,")]
     assert others == [LINK]
-    assert len(found.addresses) == 1 + len(FIGURES) + 1  # a CSV of each plot and of the table
+    assert (
+        len(found.addresses) == 1 + len(FIGURES) + 2
+    )  # a CSV of each plot, of the tokens and of what padding changes
 
 
 def test_every_figure_and_every_number_of_the_table_is_there(anatomy: Anatomy) -> None:
@@ -198,6 +213,8 @@ def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_lo
     assert found.tags.count("del") == 2  # the word that was dropped, and what its mark means
     assert SAY("words.layer", layer=1, last=2) in found.text
     assert SAY("heatmap.colour_centred") in found.text
+    assert list(found.figures) == ["curves", "trace"]
+    assert SAY("trace.hint") in found.text
     drawn = found.figures["curves"]["data"]
     assert isinstance(drawn, list)
     plain, centred = (

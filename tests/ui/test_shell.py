@@ -1,6 +1,7 @@
 import gradio as gr
 
 from components.texts import ENGLISH, languages
+from components.ui.classify.importance import ask
 from components.ui.gradio_internals import block_functions
 from components.ui.serving import launch_options
 from tests.ui.page import functions_of
@@ -22,9 +23,13 @@ def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Block
         "anatomy",
         "lens",
         "trace",
+        "importance",
+        "padding",
+        "detect",
+        "passport",
         "compare",
     }
-    names = ("ask", "arrive", "try_example", "analyze", "anatomy", "lens", "trace")
+    names = ("ask", "arrive", "try_example", "analyze", "anatomy", "lens", "trace", "padding", "detect")
     asking = [fn for fn in functions if fn.name in names]
     assert len(asking) == len(names)
     assert {fn.concurrency_id for fn in asking} == {"model"}
@@ -37,7 +42,11 @@ def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
     assert queues["look_up"] == queues["find"] == "find"
     (bring,) = (fn for fn in functions if fn.name == "bring")
     (stream,) = (fn for fn in functions if fn.name == "stream")
-    assert [fn.cancels for fn in functions if fn.cancels] == [[bring._id], [stream._id]]
+    (importance,) = (fn for fn in functions if getattr(fn.fn, "func", None) is ask)
+    (trace,) = (fn for fn in functions if fn.name == "trace_versions")
+    cancelled = [fn.cancels for fn in functions if fn.cancels]
+    assert cancelled == [[importance._id], [bring._id], [stream._id], [trace._id]]
+    assert importance.concurrency_id == trace.concurrency_id == "model"
 
 
 def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
@@ -59,6 +68,13 @@ def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
             ]
         )
     assert all(one == names[0] for one in names)
+
+
+def test_nothing_stands_between_tabs(whole: gr.Blocks) -> None:
+    """Gradio counts it as a tab: those after it are then shown twice once they are opened."""
+    rows = [block for block in whole.blocks.values() if isinstance(block, gr.Tabs)]
+    assert len(rows) >= 2 * len(languages())  # of the page, and of an answer
+    assert {type(child) for row in rows for child in row.children} == {gr.Tab}
 
 
 def test_fonts_come_from_the_visitors_own_system() -> None:

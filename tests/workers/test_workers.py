@@ -44,7 +44,10 @@ def same(one: object, other: object) -> bool:
     if isinstance(one, tuple | list):
         assert isinstance(other, tuple | list)
         return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other) and not isinstance(one, Mapping)
+    if isinstance(one, Mapping):
+        assert isinstance(other, Mapping)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return bool(one == other)
 
 
 def is_kept(answer: Analysis, first: Analysis) -> bool:
@@ -89,8 +92,13 @@ def test_workers_say_what_the_engine_says_bit_for_bit(desk: Desk, here: Engine, 
         assert same(desk.analyze(query), here.analyze(query))
         assert same(desk.anatomy(query), here.anatomy(query))
         assert same(desk.lens(query), here.lens(query))
+        assert same(desk.importance(query, "", True), here.importance(query, "", True))
+        assert same(desk.padding(query), here.padding(query))
+        vector = [1.0] * 128, ""
+        assert same(desk.detect(query, *vector), here.detect(query, *vector))
         other = "Something else.", query.text_pair
         assert same(desk.trace(query, *other), here.trace(query, *other))
+    assert same(desk.passport(key), here.passport(key))
 
 
 def test_a_comparison_comes_backbone_by_backbone_with_the_engine_s_cells(desk: Desk, here: Engine) -> None:

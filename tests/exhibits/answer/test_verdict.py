@@ -64,6 +64,17 @@ def test_a_probe_reads_in_the_checkpoints_place() -> None:
     assert "FirstForSequenceClassification" not in probed
 
 
+def test_a_lower_layer_that_is_pooled_is_named() -> None:
+    given = analysis(pooling="mean")
+    lower = replace(given, query=replace(given.query, pool_layer=1))
+    assert "given the mean vector of layer 1, reads all 4 tokens." in plain(lower)
+    assert "Changing the hidden state of any token at layer 1 changes the logits." in plain(lower)
+    last = replace(given, query=replace(given.query, pool_layer=given.layers))
+    assert plain(last) == plain(given)
+    probe = replace(lower, query=replace(lower.query, head="probe", task="sentiment"))
+    assert "trained on the mean vector of layer 1 for sentiment reads" in plain(probe)
+
+
 def test_what_the_head_says() -> None:
     certain = replace(analysis(), probabilities=np.array([0.07, 0.93], dtype=np.float32))
     assert "It says positive (93 %)." in plain(certain)

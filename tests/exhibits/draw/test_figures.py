@@ -12,27 +12,29 @@ import pytest
 from plotly.offline import get_plotlyjs_version
 
 from components.anatomy import Anatomy
+from components.exhibits.answered import Answered
 from components.exhibits.draw.figure import Figure
 from components.exhibits.draw.style import BACKBONES, FIRST, LABELS, OTHER, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Exhibit, Panel
-from components.exhibits.panels import HEAD, TOKENS
+from components.exhibits.panels import HEAD, IMPORTANCE, TOKENS
 from components.texts import load_texts
 from components.types import Query
+from tests.exhibits.importance.made import answered
 from tests.exhibits.showing import checked
 from tests.ui.fake import XSS, FakeAnalyst
 
 SAY = load_texts()
 
 
-def figure_of(panel: Panel[Anatomy, Any], exhibit: Exhibit[Any], anatomy: Anatomy) -> Figure:
-    figure = exhibit.show(panel.subject(anatomy), {}, SAY).figure
+def figure_of(panel: Panel[Answered, Any], exhibit: Exhibit[Any], anatomy: Anatomy) -> Figure:
+    figure = exhibit.show(panel.subject(answered(anatomy)), {}, SAY).figure
     assert figure is not None
     return figure
 
 
 FIGURES: dict[str, Callable[[Anatomy], Figure]] = {
     exhibit.name: partial(figure_of, panel, exhibit)
-    for panel in (TOKENS, HEAD)
+    for panel in (TOKENS, HEAD, IMPORTANCE)
     for exhibit in panel.exhibits
     if exhibit.plotted
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from components.anatomy import Anatomy, Declared, Excerpt, Weight
+from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.exhibit import Exhibit, heading_html
 from components.exhibits.head.printed import PRINTED, turns
 from components.exhibits.head.sentence import SENTENCE
@@ -13,7 +14,7 @@ from components.exhibits.head.sources import SOURCES
 from components.exhibits.head.steps import first_untrained
 from components.exhibits.head.weights import LISTED, WEIGHTS
 from components.exhibits.panels import HEAD
-from components.texts import load_texts
+from components.texts import Sentence, load_texts
 from components.types import Query
 from tests.exhibits.showing import Tags, plain
 from tests.ui.fake import XSS, FakeAnalyst
@@ -71,6 +72,24 @@ def test_several_tokens_are_counted_and_a_probe_names_its_task() -> None:
         "A linear classifier on the mean vector, trained for topic: 4 tokens → mean pooling"
     )
     assert "all from the trained probe" in said
+
+
+def test_what_the_files_declare_stands_beside_what_is_measured() -> None:
+    def said(declared: Declaration | Sentence | None) -> str:
+        given = anatomy()
+        backbone = replace(given.analysis.backbone, declared=declared)
+        return html(SENTENCE, replace(given, analysis=replace(given.analysis, backbone=backbone)))
+
+    dense = Dense("2_Dense", 8, 3, "Tanh", bias=True, residual=False)
+    assert "modules.json" not in said(None)
+    assert (
+        "Declared in its modules.json, for sentence-transformers: first, max side by side, "
+        "then a dense layer to 3 numbers, then the length set to 1, then the first 2 numbers kept. "
+        "The pooling “declared” gives that vector, of 2 numbers."
+    ) in plain(said(Declaration(("first", "max"), 4, (dense, Normalize(), Cut(2)))))
+    assert "sentence-transformers: mean. The" in plain(said(Declaration(("mean",), 4, ())))
+    hostile = said(Sentence("refusals.declared_module", file="modules.json", name="<b>"))
+    assert "cannot be read: its modules.json names a module that is not known here: &lt;b&gt;" in hostile
 
 
 def test_random_weights_are_named() -> None:

@@ -9,6 +9,7 @@ from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.exhibit import heading_html
 from components.exhibits.head.depth import DEPTH
 from components.exhibits.head.lens import LENS
+from components.exhibits.view import LABEL
 from components.lens import Lens
 from components.texts import load_texts
 from components.types import Floats, Query
@@ -130,3 +131,34 @@ def test_a_head_that_cannot_be_pointed_says_why() -> None:
         shown = exhibit.show(given, {}, SAY)
         assert shown.figure is shown.data is None
         assert SAY("errors.widths") in plain(heading_html(shown, exhibit.name, SAY))
+
+
+def test_another_label_can_be_chosen() -> None:
+    given = anatomy("emotions")
+    place = given.analysis.labels.index("fear")
+    state = {LABEL.key: "fear"}
+    seen = lens_of(given)
+    shown, line = LENS.show(given, state, SAY), DEPTH.show(given, state, SAY)
+    table = np.array([numbers(row[2:]) for row in rows(shown)[1:]])
+    np.testing.assert_allclose(table.T, seen.probabilities[:, :, place], rtol=1e-5)
+    assert rows(shown)[0][2] == "fear, layer 0"
+    values = checked(line.figure).data[0].y
+    np.testing.assert_allclose(values, seen.pooled_probabilities[:, place], atol=1e-6)
+    for one in (shown.heading, shown.words, line.heading, line.words):
+        assert "fear" in one
+    assert LENS.show(given, {LABEL.key: "hunger"}, SAY).words == LENS.show(given, {}, SAY).words
+
+
+@pytest.mark.parametrize(
+    ("pooled", "finding"),
+    [
+        ((0.2, 0.3, 0.9), "says negative at 2 of 3 layers, and not at the last"),
+        ((0.8, 0.7, 0.9), "says negative at none of 3 layers"),
+        ((0.8, 0.7, 0.1), "says negative at the last layer only"),
+    ],
+)
+def test_the_heading_of_a_chosen_label_is_true_where_the_head_says_another(
+    pooled: tuple[float, ...], finding: str
+) -> None:
+    heading = DEPTH.show(saying(anatomy(), *pooled), {LABEL.key: "negative"}, SAY).heading
+    assert heading == f"On its own vector, the head {finding}"

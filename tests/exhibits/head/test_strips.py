@@ -95,3 +95,8 @@ def test_its_numbers_are_a_column_for_each_strip() -> None:
     np.testing.assert_allclose(
         numbers([cell for cell in columns[-1] if cell]), given.analysis.logits, rtol=1e-6
     )
+
+
+def test_a_hidden_state_of_a_lower_layer_is_called_that() -> None:
+    given = FakeAnalyst().anatomy(Query("first", "not good", pool_layer=1))
+    assert strips(given, SAY)[0].name == "hidden state of [CLS] at layer 1"

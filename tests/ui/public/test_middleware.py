@@ -78,13 +78,13 @@ def test_a_timeout_of_the_server_s_own_is_not_told_as_a_slow_body() -> None:
         post(fail, seconds=30)
 
 
-def statuses(rates: Rates, asked: list[tuple[str, str | None]]) -> list[int]:
+def statuses(rates: Rates, asked: list[tuple[str, str | None]], name: str = "analyze") -> list[int]:
     """What questions are answered with, each by its address and the session of its page."""
 
     async def answers() -> list[int]:
         guarded = GuardMiddleware(
             echo,
-            {"analyze": Endpoint(("text",), ("text",))},
+            {name: Endpoint(("text",), ("text",), name)},
             replace(rates, proxies=[ip_network("10.0.0.0/8")]),
             max_body_bytes=999,
             body_timeout=30,
@@ -93,9 +93,9 @@ def statuses(rates: Rates, asked: list[tuple[str, str | None]]) -> list[int]:
         async with httpx.AsyncClient(transport=transport, base_url="http://app.example") as client:
             sent = []
             for address, session in asked:
-                body = {"data": ["a"], **({"session_hash": session} if session else {})}
+                body = {"data": ["good " * 12], **({"session_hash": session} if session else {})}
                 headers = {"X-Forwarded-For": address} if address else {}
-                sent.append(await client.post("/gradio_api/call/analyze", json=body, headers=headers))
+                sent.append(await client.post(f"/gradio_api/call/{name}", json=body, headers=headers))
         return [answer.status_code for answer in sent]
 
     return asyncio.run(answers())
@@ -109,6 +109,13 @@ def test_visitors_behind_one_address_each_have_a_rate() -> None:
 def test_programs_of_one_address_are_one_visitor() -> None:
     asked = [("8.8.8.8", None)] * 3 + [("9.9.9.9", None), ("8.8.8.8", "a")]
     assert statuses(Rates(visitor=2, address=99), asked) == [200, 200, 429, 200, 200]
+
+
+def test_a_trace_takes_more_of_the_rate_than_another_question() -> None:
+    """Sixty characters: three questions."""
+    asked = [("8.8.8.8", "a")] * 3
+    assert statuses(Rates(visitor=8, address=99), asked) == [200, 200, 200]
+    assert statuses(Rates(visitor=8, address=99), asked, "trace") == [200, 200, 429]
 
 
 def test_made_up_pages_share_what_their_address_may_ask() -> None:

@@ -146,7 +146,20 @@ def test_who_closes_the_connection_has_nothing_more_done() -> None:
 
 def test_every_endpoint_that_gives_one_answer_can_be_asked_so() -> None:
     names = plain_functions(built(lambda: build(FakeAnalyst()).page)).keys()
-    assert names == {"backbones", "find", "poolings", "analyze", "anatomy", "lens", "trace", "compare"}
+    assert names == {
+        "backbones",
+        "find",
+        "poolings",
+        "analyze",
+        "anatomy",
+        "lens",
+        "trace",
+        "importance",
+        "padding",
+        "detect",
+        "passport",
+        "compare",
+    }
 
 
 def test_what_is_answered_at_once_is_asked_a_few_times_at_once() -> None:

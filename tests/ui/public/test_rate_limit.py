@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ui.public.rate_limit import QUESTION, RateLimiter, client_address, is_local, price
+from components.ui.public.rate_limit import (
+    QUESTION,
+    RateLimiter,
+    client_address,
+    detect_price,
+    is_local,
+    price,
+    trace_price,
+)
 
 
 def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
@@ -84,6 +92,19 @@ def test_who_asks(peer: str, forwarded: list[str], visitor: str) -> None:
 )
 def test_what_takes_longer_costs_more(values: list[object], questions: float) -> None:
     assert price(values) == pytest.approx(questions * QUESTION, rel=0.01)
+
+
+def test_a_vector_costs_the_same_however_long_it_is() -> None:
+    """Of 7, 32 and 112 tokens it took 2 to 39 questions on three bundled models where nothing matched."""
+    assert detect_price([[0.5] * 768, "bert"]) == detect_price(["0.5 " * 9000, "bert"]) == 12 * QUESTION
+
+
+def test_a_trace_costs_more_with_each_token() -> None:
+    """Of 7, 32 and 102 tokens it took 3 to 4, 12 to 14 and 83 to 89 questions on two bundled models."""
+    short, longer = (["bert-sentiment", "good " * count, "good " * count] for count in (5, 30))
+    assert 3 * QUESTION < trace_price(short) < 5 * QUESTION
+    assert 12 * QUESTION < trace_price(longer) < 20 * QUESTION
+    assert trace_price(["bert"]) == price(["bert"]) == QUESTION
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,14 @@ import re
 import pytest
 
 from components.errors import PoolscopeError
-from components.ui.public.request_body import MAX_DEPTH, Endpoint, endpoints_of, validated_body
+from components.texts import languages
+from components.ui.public.request_body import (
+    MAX_DEPTH,
+    Endpoint,
+    endpoints_of,
+    function_name,
+    validated_body,
+)
 from components.ui.shell import build
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
@@ -21,6 +28,23 @@ CALL, NAMED, JOIN = "/gradio_api/call/analyze", "/gradio_api/call/v2/analyze", "
 def read(path: str, body: object) -> object:
     whole = body if isinstance(body, bytes) else json.dumps(body).encode()
     return validated_body(path, whole, ENDPOINTS)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "name"),
+    [
+        (CALL, {"data": []}, "analyze"),
+        (NAMED, {"text": "b"}, "analyze"),
+        ("/analyze", {"text": "b"}, "analyze"),
+        (JOIN, {"data": [], "fn_index": 5}, ""),
+        (JOIN, {"data": [], "fn_index": 6}, "analyze"),
+        ("/gradio_api/mcp/", {"method": "tools/call", "params": {"name": "space_analyze"}}, "analyze"),
+        ("/gradio_api/mcp/", {"method": "tools/list", "fn_index": 6}, ""),
+    ],
+)
+def test_which_function_a_body_is_for(path: str, body: dict[str, object], name: str) -> None:
+    endpoints = {**ENDPOINTS, 6: Endpoint(("data[0]",), ("data[0]",), "analyze")}
+    assert function_name(path, body, endpoints) == name
 
 
 def test_a_good_body_comes_through_and_nothing_else_with_it() -> None:
@@ -97,3 +121,5 @@ def test_the_endpoints_of_the_page_are_the_public_ones_with_their_fields() -> No
     assert found["analyze"].required == ("backbone", "text")
     assert found["analyze"].fields[2:4] == ("text_pair", "pooling")
     assert "ask" not in public
+    private = [one.name for key, one in found.items() if isinstance(key, int)]
+    assert private.count("trace_versions") == len(languages())  # by whose name it is priced
