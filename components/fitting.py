@@ -1,0 +1,119 @@
+"""The nouns of the lab: a table of labelled texts, what is fitted on it, and how well that does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.texts import Sentence
+from components.types import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Table:
+    """N labelled texts, or pairs of texts. ``pairs`` is empty where there is one text a row."""
+
+    texts: tuple[str, ...]
+    pairs: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is fitted: every pooling of every backbone, at the last layer or at ``all_layers``.
+
+    No poolings: all of them. ``folds``: of the outer cross-validation. ``seed``: of everything that is drawn.
+    """
+
+    backbones: tuple[str, ...]
+    poolings: tuple[str, ...] = ()
+    all_layers: bool = False
+    folds: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far a fit is: ``done`` of ``total`` steps; ``name`` says of what: "embed", "fit" or "control"."""
+
+    done: int
+    total: int
+    name: str
+    backbone: str
+
+
+@dataclass(frozen=True)
+class Score:
+    """A value measured on rows that a fit has not seen, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What one combination reaches. ``layer``: 0 (the embeddings) to L.
+
+    ``rho``: Spearman's, between the predicted and the given numbers where every label is a number, else None.
+    ``p``: of the corrected resampled t-test (Nadeau and Bengio 2003) against the best combination, 1 for
+    that one; ``p_corrected``: the same after Holm's correction over the grid. ``same_as``: the first
+    combination, as "backbone pooling layer", whose vectors are the very same; "" where none is.
+    """
+
+    backbone: str
+    pooling: str
+    layer: int
+    accuracy: Score
+    macro_f1: float
+    rho: Score | None
+    p: float
+    p_corrected: float
+    same_as: str
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The best combination's accuracy when it is fitted on ``rows`` rows only."""
+
+    rows: int
+    accuracy: Score
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A row that the best combination gets wrong, by its place in the table; its fit has not seen it.
+
+    The probabilities are those of the given and of the predicted label. ``suspicious``: the given one is
+    likely wrong, as they say.
+    """
+
+    row: int
+    given: str
+    predicted: str
+    given_probability: float
+    predicted_probability: float
+    suspicious: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Everything that was measured on one table; rows of ``fitted`` best first.
+
+    ``majority``: the share of the most frequent label. ``shuffled``: the best combination with shuffled
+    labels. ``classes``: K labels in their order. ``confusion``: (K, K) given by predicted, of the best.
+    ``predicted``: (N,) out-of-fold predictions of the best, as places in ``classes``. ``map``: (N, 2) the
+    first two principal components of its vectors. ``warnings``: what a reader has to know of the table.
+    """
+
+    table: Table
+    plan: Plan
+    fitted: tuple[Fitted, ...]
+    majority: float
+    shuffled: Score
+    classes: tuple[str, ...]
+    curve: tuple[CurvePoint, ...]
+    confusion: Ints
+    predicted: Ints
+    misses: tuple[Miss, ...]
+    map: Floats
+    warnings: tuple[Sentence, ...]
