@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from components.texts import Sentence
 from components.types import Floats, Ints
@@ -33,11 +34,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a fit is: ``done`` of ``total`` steps; ``name`` says of what: "embed", "fit" or "control"."""
+    """How far a fit is: ``done`` of ``total`` steps of what ``name`` says, for one ``backbone``.
+
+    "embed": batches of texts; "fit": combinations; "check": what is measured of the best one.
+    """
 
     done: int
     total: int
-    name: str
+    name: Literal["embed", "fit", "check"]
     backbone: str
 
 
@@ -51,13 +55,13 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class Ranked:
     """What one combination reaches. ``layer``: 0 (the embeddings) to L.
 
     ``rho``: Spearman's, between the predicted and the given numbers where every label is a number, else None.
     ``p``: of the corrected resampled t-test (Nadeau and Bengio 2003) against the best combination, 1 for
-    that one; ``p_corrected``: the same after Holm's correction over the grid. ``same_as``: the first
-    combination, as "backbone pooling layer", whose vectors are the very same; "" where none is.
+    that one; ``p_corrected``: the same by Holm's method over all pairs of the grid. ``same_as``: the pooling
+    whose vectors on this layer are the very same and which stands for both; "" where none does.
     """
 
     backbone: str
@@ -97,17 +101,17 @@ class Miss:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Everything that was measured on one table; rows of ``fitted`` best first.
+    """Everything that was measured on one table; ``ranking``: best first.
 
     ``majority``: the share of the most frequent label. ``shuffled``: the best combination with shuffled
     labels. ``classes``: K labels in their order. ``confusion``: (K, K) given by predicted, of the best.
     ``predicted``: (N,) out-of-fold predictions of the best, as places in ``classes``. ``map``: (N, 2) the
-    first two principal components of its vectors. ``warnings``: what a reader has to know of the table.
+    first two principal components of its standardised vectors. ``warnings``: what could not be had.
     """
 
     table: Table
     plan: Plan
-    fitted: tuple[Fitted, ...]
+    ranking: tuple[Ranked, ...]
     majority: float
     shuffled: Score
     classes: tuple[str, ...]

@@ -8,10 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from components.bundle.corpus import UNLABELLED, Example, without_leaks
-from components.bundle.probes import available, embed, first_alike, standardiser, vectors
 from components.bundle.statistics import Moved, Numbers, estimate_moved, estimate_spearman
 from components.engine.backbone import Backbone
 from components.engine.pooling import POOLINGS
+from components.lab.classifier import standardiser
+from components.lab.embedding import available, embed, first_alike, vectors
 from components.results import CosineResult, PostprocessedResult, Postprocessing
 from components.types import Floats
 
