@@ -36,12 +36,13 @@ class Plan:
 class Stage:
     """How far a fit is: ``done`` of ``total`` steps of what ``name`` says, for one ``backbone``.
 
-    "embed": batches of texts; "fit": combinations; "check": what is measured of the best one.
+    "wait": another table is fitted; "embed": texts; "fit": combinations; "check": what is measured of the
+    best one.
     """
 
     done: int
     total: int
-    name: Literal["embed", "fit", "check"]
+    name: Literal["wait", "embed", "fit", "check"]
     backbone: str
 
 

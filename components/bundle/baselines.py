@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from components.bundle.corpus import Example
 from components.bundle.statistics import estimate_accuracy
-from components.lab.classifier import logistic_regression
+from components.engine.lab.classifier import logistic_regression
 from components.results import Baseline, BaselineResult
 from components.types import Bools, Floats, Ints
 

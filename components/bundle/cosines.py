@@ -10,9 +10,10 @@ import numpy as np
 from components.bundle.corpus import UNLABELLED, Example, without_leaks
 from components.bundle.statistics import Moved, Numbers, estimate_moved, estimate_spearman
 from components.engine.backbone import Backbone
+from components.engine.lab.classifier import standardiser
+from components.engine.lab.embedding import available, embed, vectors
+from components.engine.lab.rows import first_alike
 from components.engine.pooling import POOLINGS
-from components.lab.classifier import standardiser
-from components.lab.embedding import available, embed, first_alike, vectors
 from components.results import CosineResult, PostprocessedResult, Postprocessing
 from components.types import Floats
 

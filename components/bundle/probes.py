@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from components.bundle.corpus import Example
 from components.engine.backbone import Backbone
+from components.engine.lab.classifier import FOLDS, Fitted, fit
+from components.engine.lab.embedding import Batch, at_layer, available, embed, lower_layers, vectors
 from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, half
-from components.lab.classifier import FOLDS, Fitted, fit
-from components.lab.embedding import Batch, at_layer, available, embed, lower_layers, vectors
 from components.types import Floats, Ints
 
 EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention

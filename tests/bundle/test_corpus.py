@@ -15,7 +15,7 @@ from components.bundle.corpus import (
     without_leaks,
 )
 from components.bundle.recipes import Recipes, Source, load_recipes
-from components.lab.classifier import FOLDS
+from components.engine.lab.classifier import FOLDS
 from tests.bundle.labelled import LEAKED, LEAKED_NATURALLY, LEAKED_SIDE, write
 
 

@@ -21,9 +21,9 @@ from components.bundle.cosines import (
 )
 from components.bundle.evidence import size_result
 from components.engine.backbone import Backbone
+from components.engine.lab.embedding import available
 from components.engine.loading import load
 from components.engine.pooling import POOLINGS
-from components.lab.embedding import available
 from tests.plain import cosine, load_plain
 from tests.tiny import checkpoint
 

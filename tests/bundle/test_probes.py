@@ -15,12 +15,12 @@ from components.bundle.evidence import probe_backbone
 from components.bundle.probes import fit_probes, learn_query
 from components.engine.backbone import Backbone
 from components.engine.engine import Engine
+from components.engine.lab.classifier import fold_scaler, logistic_regression, standardiser
+from components.engine.lab.embedding import Batch, at_layer, available, embed, vectors
 from components.engine.loading import load
 from components.engine.pooling import POOLINGS, States
 from components.engine.probes import probed, read_probe
 from components.engine.reads import Reading
-from components.lab.classifier import fold_scaler, logistic_regression, standardiser
-from components.lab.embedding import Batch, at_layer, available, embed, vectors
 from components.results import Results
 from components.settings import Settings
 from components.types import Query

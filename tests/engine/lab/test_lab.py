@@ -1,7 +1,5 @@
 """The lab's numbers against scikit-learn's own pipelines, and against data whose answer is known."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -10,16 +8,12 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from components.engine.backbone import Backbone
-from components.engine.catalogue import read_catalogue
-from components.engine.loading import load
+from components.engine.engine import Engine
+from components.engine.lab.classifier import STRENGTHS
+from components.engine.lab.rows import Rows, fitted_poolings, groups_of
+from components.engine.lab.validation import outer_splits, validate
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
-from components.lab.classifier import STRENGTHS
-from components.lab.embedding import embed, vectors
-from components.lab.folds import groups_of, outer_splits
-from components.lab.lab import Asked, fit_table, fitted_poolings
-from components.lab.validation import Rows, learning_curve, validate
 from components.settings import Settings
 from components.types import Floats, Ints
 
@@ -43,12 +37,8 @@ def reviews(count: int, seed: int = 0) -> Table:
 
 
 @pytest.fixture(scope="module")
-def backbone() -> Backbone:
-    return load(next(spec for spec in read_catalogue(Settings().catalogue) if spec.key == "bert-sentiment"))
-
-
-def memory(_name: str, shape: tuple[int, int]) -> Floats:
-    return np.empty(shape, np.float32)
+def engine() -> Engine:
+    return Engine(Settings())
 
 
 def planted(count: int, width: int, seed: int, strength: float = 1.0) -> tuple[Floats, Ints]:
@@ -83,7 +73,7 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int) -> None:
     labels = draw.integers(0, classes, 240)
     found = (draw.normal(size=(240, 12)) + 0.8 * np.eye(classes, 12)[labels]).astype(np.float32)
     rows = Rows(labels, draw.integers(0, 200, 240), seed=3)
-    tested = validate(found, rows, outer_splits(rows.labels, rows.groups, 5, 1, rows.seed))
+    tested = validate(found, rows, 5, 1, 1)
     expected = by_scikit_learn(found, rows, 5)
     np.testing.assert_allclose(tested.probabilities, expected, atol=0.02)  # scaled in each inner fold there
     right = expected.argmax(axis=1) == labels
@@ -96,7 +86,7 @@ def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
     groups = groups_of(table)
     assert len(set(groups.tolist())) == 30
     labels = np.array(["ab".index(label) for label in table.labels])
-    for splits in outer_splits(labels, groups, 5, 2, 0):
+    for splits in outer_splits(Rows(labels, groups, 0), 5, 2):
         assert sorted(np.concatenate([tested for _fitted, tested in splits])) == list(range(90))
         for fitted, tested in splits:
             assert not set(groups[fitted]) & set(groups[tested])
@@ -105,23 +95,17 @@ def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
 def test_more_rows_help_and_the_last_point_is_the_whole_fold() -> None:
     found, labels = planted(400, 30, seed=1)
     rows = Rows(labels, np.arange(400), seed=0)
-    (splits,) = outer_splits(labels, rows.groups, 5, 1, 0)
-    points = list(learning_curve(found, rows, splits))
-    assert [point.rows for point in points] == sorted({point.rows for point in points})
-    assert points[-1].rows == 320
-    whole = validate(found, rows, [splits])
-    assert points[-1].accuracy.value == pytest.approx(whole.correct.mean())
-    assert points[-1].accuracy.value > points[0].accuracy.value
-
-
-def steps(backbone: Backbone, table: Table, plan: Plan) -> Iterator[Stage | Fit]:
-    return fit_table([("bert-sentiment", backbone)], Asked.of(table, plan), memory)
+    points = [validate(found, rows, 5, 1, share) for share in (0.1, 0.4, 1.0)]
+    assert [round(point.fitted, -1) for point in points] == [30, 130, 320]
+    values = [float(point.correct.mean()) for point in points]
+    assert values[0] < values[2]
+    assert values[2] == float(validate(found, rows, 5, 1, 1).correct.mean())
 
 
 @pytest.fixture(scope="module")
-def answer(backbone: Backbone) -> tuple[list[Stage], Fit]:
+def answer(engine: Engine) -> tuple[list[Stage], Fit]:
     plan = Plan(("bert-sentiment",), ("cls", "mean", "native", "max"), all_layers=False, folds=3)
-    *stages, fit = steps(backbone, reviews(120), plan)
+    *stages, fit = engine.fit(reviews(120), plan)
     assert isinstance(fit, Fit)
     return [stage for stage in stages if isinstance(stage, Stage)], fit
 
@@ -156,37 +140,36 @@ def test_shuffled_labels_say_nothing_and_the_real_ones_do(answer: tuple[list[Sta
     assert fit.majority == max(fit.table.labels.count(label) for label in fit.classes) / 120
 
 
-def test_the_vectors_are_those_of_the_recipe(backbone: Backbone) -> None:
-    """One pass serves all places: they are what a pass for each pooling gives."""
-    table = reviews(70)
-    kept: dict[str, Floats] = {}
-
-    def keep(name: str, shape: tuple[int, int]) -> Floats:
-        kept[name] = np.empty(shape, np.float32)
-        return kept[name]
-
-    plan = Plan(("bert-sentiment",), ("mean",), all_layers=True, folds=2)
-    for _step in fit_table([("b", backbone)], Asked.of(table, plan), keep):
-        pass
-    batches = embed(backbone, [(text,) for text in table.texts])
-    assert set(kept) == {f"b-mean-{layer}" for layer in range(5)}
-    np.testing.assert_array_equal(kept["b-mean-4"], vectors(batches, "mean"))
+def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
+    """A layer that is far from the last: what is fitted there is what a user of the library fits."""
+    table, plan = reviews(90), Plan(("bert-sentiment",), ("mean", "cls"), all_layers=True, folds=3)
+    *_stages, fit = engine.fit(table, plan)
+    assert isinstance(fit, Fit)
+    rows = {(row.pooling, row.layer): row for row in fit.ranking}
+    assert set(rows) == {(pooling, layer) for pooling in ("mean", "cls") for layer in range(5)}
+    labels = np.array([fit.classes.index(label) for label in table.labels])
+    for layer in (1, 4):
+        found = np.concatenate(
+            [engine.features("bert-sentiment", [text], ["mean"], layer)["mean"] for text in table.texts]
+        )
+        expected = validate(found, Rows(labels, groups_of(table), 0), 3, 2, 1)
+        assert abs(rows["mean", layer].accuracy.value - expected.correct.mean()) <= 2 / 90
 
 
 def test_stages_come_in_order_and_end_at_their_total(answer: tuple[list[Stage], Fit]) -> None:
     stages, _fit = answer
     names = [stage.name for stage in stages]
     assert names == sorted(names, key=("embed", "fit", "check").index)
-    for name, total in (("embed", 120), ("fit", 4), ("check", 7)):
+    for name, total in (("embed", 120), ("fit", 4), ("check", 6)):
         last = [stage for stage in stages if stage.name == name][-1]
         assert (last.done, last.total) == (total, total)
 
 
-def test_numbers_as_labels_have_a_rho(backbone: Backbone) -> None:
+def test_numbers_as_labels_have_a_rho(engine: Engine) -> None:
     table = reviews(80)
     stars = Table(table.texts, (), tuple("5" if label == "positive" else "10" for label in table.labels))
     plan = Plan(("bert-sentiment",), ("cls",), folds=2)
-    *_stages, fit = steps(backbone, stars, plan)
+    *_stages, fit = engine.fit(stars, plan)
     assert isinstance(fit, Fit)
     assert fit.classes == ("5", "10")
     rho = fit.ranking[0].rho
@@ -209,15 +192,15 @@ def test_what_cannot_be_fitted_is_said(
 ) -> None:
     table = Table(tuple(f"text {index}" for index in range(40)), (), labels)
     with pytest.raises(PoolscopeError) as caught:
-        Asked.of(table, Plan(("b",), poolings))
+        next(engine.fit(table, Plan(("bert-sentiment",), poolings)))
     assert caught.value.field == field
 
 
-def test_a_pooling_that_a_text_has_no_vector_for_is_left_out(backbone: Backbone) -> None:
+def test_a_pooling_that_a_text_has_no_vector_for_is_left_out(engine: Engine) -> None:
     table = reviews(40)
     texts = ("", *table.texts[1:])
     plan = Plan(("bert-sentiment",), ("mean_content", "cls"), folds=2)
-    *_stages, fit = steps(backbone, Table(texts, (), table.labels), plan)
+    *_stages, fit = engine.fit(Table(texts, (), table.labels), plan)
     assert isinstance(fit, Fit)
     assert [row.pooling for row in fit.ranking] == ["cls"]
     assert "mean_content" in str(fit.warnings[0]) or "content" in str(fit.warnings[0])

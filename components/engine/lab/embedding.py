@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
+from time import monotonic
 
 import numpy as np
 import torch
 
 from components.engine.backbone import Backbone
+from components.engine.lab.rows import Place, Pooled
 from components.engine.pooling import POOLINGS, States
 from components.engine.states import batch_states
 from components.errors import PoolscopeError
 from components.types import Floats, Ints
 
 BATCH = 64  # inputs in a forward pass
-
-Place = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
-Wanted = Callable[[int], Iterable[Place]]  # the last layer -> what to pool
-Allocate = Callable[[str, tuple[int, int]], Floats]  # a name and a shape -> where the numbers go
+LARGEST = 16_000_000  # bytes of vectors after which a part ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,18 +29,13 @@ class Batch:
     states: States
 
 
-@dataclass(frozen=True, eq=False)
-class Pooled:
-    """The vectors (N, D') of each place, and why some poolings have none."""
+def passes(backbone: Backbone, inputs: Sequence[tuple[str, ...]], start: int = 0) -> Iterator[Batch]:
+    """The states of single texts, or of pairs, in batches of similar length to save padding.
 
-    vectors: Mapping[Place, Floats]
-    refused: Mapping[str, PoolscopeError]
-
-
-def passes(backbone: Backbone, inputs: Sequence[tuple[str, ...]]) -> Iterator[Batch]:
-    """The states of single texts, or of pairs, in batches of similar length to save padding."""
+    From the shortest up, without the ``start`` first ones.
+    """
     lengths = np.array([sum(map(len, texts)) for texts in inputs])
-    order = np.argsort(lengths, kind="stable")
+    order = np.argsort(lengths, kind="stable")[start:]
     size = BATCH if backbone.tokenizer.pad_token_id is not None else 1
     for rows in np.split(order, range(size, len(order), size)):
         sides = [list(side) for side in zip(*(inputs[row] for row in rows), strict=True)]
@@ -67,14 +62,6 @@ def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None)
     return pooled
 
 
-def first_alike(pooled: Mapping[str, Floats]) -> dict[str, str]:
-    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
-    return {
-        pooling: next(key for key, other in pooled.items() if np.array_equal(other, found))
-        for pooling, found in pooled.items()
-    }
-
-
 def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
     """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
     lacking = {"pooler": backbone.pooler is None, "declared": backbone.declared is None}
@@ -86,33 +73,39 @@ def lower_layers(batches: Sequence[Batch]) -> range:
     return range(len(batches[0].states.layers) - 1)
 
 
-def pooled_vectors(
-    backbone: Backbone, inputs: Sequence[tuple[str, ...]], wanted: Wanted, allocate: Allocate
-) -> Generator[tuple[int, int], None, Pooled]:
-    """The vectors (N, D') of every place that is ``wanted``, from one pass over the inputs.
+def pool_part(
+    backbone: Backbone,
+    inputs: Sequence[tuple[str, ...]],
+    poolings: Sequence[str],
+    all_layers: bool,
+    start: int,
+    seconds: float,
+) -> Pooled:
+    """The vectors of as many inputs as are begun within so many ``seconds``, at the last or at all layers.
 
-    Tells how many inputs of how many are done. A pooling that some text has no vector for is left out; the
-    error says why.
+    ``start``: how many inputs, from the shortest up, earlier parts have done.
     """
-    arrays: dict[Place, Floats] = {}
+    end = monotonic() + seconds
+    known = available(backbone, poolings)
+    rows: list[Ints] = []
+    found: dict[Place, list[Floats]] = {}
     refused: dict[str, PoolscopeError] = {}
-    done = 0
-    for batch in passes(backbone, inputs):
+    size = 0
+    for batch in passes(backbone, inputs, start):
         last = len(batch.states.layers) - 1
-        for pooling, layer in wanted(last):
-            if pooling in refused:
-                continue
-            try:
-                found = _pool(batch, pooling, layer)
-            except PoolscopeError as error:
-                refused[pooling] = error
-                continue
-            if (pooling, layer) not in arrays:
-                arrays[pooling, layer] = allocate(f"{pooling}-{layer}", (len(inputs), found.shape[1]))
-            arrays[pooling, layer][batch.rows] = found
-        done += len(batch.rows)
-        yield done, len(inputs)
-    return Pooled({place: found for place, found in arrays.items() if place[0] not in refused}, refused)
+        for place in product(known, range(last + 1) if all_layers else [last]):
+            if place[0] not in refused:
+                try:
+                    found.setdefault(place, []).append(_pool(batch, *place))
+                    size += found[place][-1].nbytes
+                except PoolscopeError as error:
+                    refused[place[0]] = error
+        rows.append(batch.rows)
+        if monotonic() >= end or size > LARGEST:
+            break
+    vectors = {place: np.concatenate(parts) for place, parts in found.items() if place[0] not in refused}
+    done = np.concatenate(rows)
+    return Pooled(done, vectors, refused, start + len(done))
 
 
 def _pool(batch: Batch, pooling: str, layer: int) -> Floats:
