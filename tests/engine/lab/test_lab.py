@@ -188,7 +188,7 @@ def test_numbers_as_labels_have_a_rho(engine: Engine) -> None:
     ],
 )
 def test_what_cannot_be_fitted_is_said(
-    labels: tuple[str, ...], poolings: tuple[str, ...], field: str
+    engine: Engine, labels: tuple[str, ...], poolings: tuple[str, ...], field: str
 ) -> None:
     table = Table(tuple(f"text {index}" for index in range(40)), (), labels)
     with pytest.raises(PoolscopeError) as caught:
