@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from components.texts import Sentence
 from components.types import Floats, Ints
@@ -122,3 +122,30 @@ class Fit:
     misses: tuple[Miss, ...]
     map: Floats
     warnings: tuple[Sentence, ...]
+
+
+def stage_json(stage: Stage) -> dict[str, Any]:
+    """How far a fit is, in plain JSON types."""
+    return {"done": stage.done, "total": stage.total, "stage": stage.name, "backbone": stage.backbone}
+
+
+def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
+    """A Fit in plain JSON types, with what was noted of its table. N rows, K classes."""
+    return {
+        "rows": [_flat(asdict(row)) for row in fit.ranking],
+        "majority": fit.majority,
+        "shuffled": asdict(fit.shuffled),
+        "n": len(fit.table.texts),
+        "classes": list(fit.classes),
+        "folds": fit.plan.folds,
+        "learning_curve": [_flat(asdict(point)) for point in fit.curve],
+        "confusion": fit.confusion.tolist(),
+        "errors": [asdict(miss) for miss in fit.misses],
+        "warnings": [str(note) for note in (*notes, *fit.warnings)],
+    }
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose accuracy stands as one number beside the ends of its interval."""
+    accuracy = row.pop("accuracy")
+    return {**row, "accuracy": accuracy["value"], "low": accuracy["low"], "high": accuracy["high"]}

@@ -13,7 +13,7 @@ import numpy as np
 
 from components.engine.jobs import Conclude, Embed, Job, Validate
 from components.engine.lab.rows import Asked, Measured, Place, Pooled, Rows, Tested, first_alike
-from components.engine.query import checked_text
+from components.engine.query import checked_text, whole_number
 from components.engine.version import version
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
@@ -23,6 +23,7 @@ from components.types import BackboneSpec, Floats
 
 BACKBONES = 5  # at most, for one table
 LARGEST = 400_000_000  # bytes of the vectors of one backbone
+SEEDS = 2**31  # what NumPy and scikit-learn both take
 REPEATS = 2  # of the cross-validation: with five folds, ten accuracies for each test
 SHARES = (0.1, 0.2, 0.4, 0.7)  # of a fold's training rows, in the learning curve; the last point is all
 CHECKS = len(SHARES) + 2
@@ -54,7 +55,10 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
         raise PoolscopeError("backbones", list(plan.backbones), "errors.lab_backbones", most=BACKBONES)
     for text in (*table.texts, *table.pairs):
         checked_text("text", text, settings.characters)
-    return Asked.of(table, plan)
+    folds, seed = whole_number("folds", plan.folds), whole_number("seed", plan.seed)
+    if not 0 <= seed < SEEDS:
+        raise PoolscopeError("seed", seed, "errors.range", low=0, high=SEEDS - 1)
+    return Asked.of(table, replace(plan, folds=folds, seed=seed))
 
 
 def fit_table(
