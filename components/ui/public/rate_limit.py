@@ -76,7 +76,7 @@ def trace_price(values: Iterable[object]) -> float:
 
 
 def fit_price(values: Iterable[object]) -> float:
-    """What a table with these ``values`` costs: each of its rows is asked, and then classifiers are fitted."""
+    """What a table with these ``values`` costs: each row is asked, and then classifiers are fitted."""
     characters, _ = _extent(values)
     return QUESTION * max(1.0, characters / FITTED)
 
