@@ -43,6 +43,7 @@ from components.ui.public.rate_limit import (
     Rates,
     client_address,
     detect_price,
+    fit_price,
     is_local,
     passport_price,
     price,
@@ -59,6 +60,7 @@ PRICES: Mapping[
 ] = {  # by the name of the function, and of the page's
     "detect": detect_price,
     "detect_vector": detect_price,
+    "fit": fit_price,
     "passport": passport_price,
     "trace": trace_price,
     "trace_versions": trace_price,
