@@ -45,6 +45,7 @@ PLACES = 1  # seconds between two messages to all who wait that say how many are
 THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
+ROW_BYTES = 1_000  # of a table in the lab, on average
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
 # The mark of what is read, in the page itself: a browser looks for a served one again at every new address.
 ICON = (
@@ -82,7 +83,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         app = PlainMiddleware(
             AtOnceMiddleware(app, AT_ONCE, settings.waiting), functions, AT_WORK, settings.waiting
         )
-        max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
+        texts = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
+        max_body_bytes = max(texts, ROW_BYTES * settings.lab_rows)
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         extent = links[ENGLISH].extent  # the same in each language
         pages = SpeakerMiddleware(cached, site.speakers)
