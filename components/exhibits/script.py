@@ -48,28 +48,78 @@ class Step:
         return _in(language, self.notes)
 
 
-def read_talk(path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]) -> tuple[Step, ...]:
-    """The steps of a script; PoolscopeError names what is wrong with the first that is none.
+@dataclass(frozen=True)
+class Script:
+    """A talk: its ``name`` in an address, its ``title`` by language, and its steps.
+
+    ``lost``: the numbers of the steps that are left out, and what of each cannot be had here.
+    """
+
+    name: str
+    title: ByLanguage
+    steps: tuple[Step, ...]
+    lost: tuple[tuple[int, PoolscopeError], ...] = ()
+
+    def titled(self, language: str) -> str:
+        """The title in ``language``, or in the first one that there is, or else the name."""
+        return _in(language, self.title) or self.name
+
+
+def read_talks(
+    path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]
+) -> tuple[Script, ...]:
+    """The scripts of a folder by their names in order, or that of a file alone; those without steps are none.
+
+    PoolscopeError names what is wrong with the first that is none.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    read = (read_talk(file, tuple(controls), shows) for file in files)
+    return tuple(script for script in read if script.steps)
+
+
+def read_talk(path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]) -> Script:
+    """The script in a file; PoolscopeError names what is wrong with the first step that is none.
 
     ``shows``: what may be shown, and where on the page that stands. A step about what is not here, such as a
     backbone that this catalogue does not list, is left out.
     """
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("step", [])
+        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise PoolscopeError("talk", str(path), "errors.toml", reason=str(error)) from error
-    known = tuple(controls)
-    steps = (_step(f"talk, step {number}", entry, known, shows) for number, entry in enumerate(entries, 1))
-    return tuple(step for step in steps if step is not None)
+    return parse_talk(text, str(path), path.stem, controls, shows)
+
+
+def parse_talk(
+    text: str, source: str, name: str, controls: Iterable[Control[Any]], shows: Mapping[str, State]
+) -> Script:
+    """The script that ``text`` of ``source`` is, by ``name``; like `read_talk`."""
+    try:
+        given = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PoolscopeError("talk", source, "errors.toml", reason=str(error)) from error
+    entries, known = given.get("step", []), tuple(controls)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise PoolscopeError("talk, step", entries, "talk.tables")
+    title = _by_language("talk", "title", given["title"]) if "title" in given else {}
+    read = [
+        (number, _step(f"talk, step {number}", entry, known, shows))
+        for number, entry in enumerate(entries, 1)
+    ]
+    steps = tuple(one for _, one in read if isinstance(one, Step))
+    return Script(
+        name, title, steps, tuple((number, one) for number, one in read if not isinstance(one, Step))
+    )
 
 
 def _step(
     field: str, entry: dict[str, Any], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
-) -> Step | None:
+) -> Step | PoolscopeError:
+    """The step, or why it cannot be had here; PoolscopeError where it is none."""
     caption = _by_language(field, "caption", entry.get("caption"))
     ask, notes = (_by_language(field, key, entry[key]) if key in entry else {} for key in ("ask", "notes"))
     minutes = _minutes(field, entry["minutes"]) if "minutes" in entry else 0.0
-    if entry.get("show") not in shows:
+    if not isinstance(entry.get("show"), str) or entry["show"] not in shows:
         raise PoolscopeError(f"{field}, show", entry.get("show"), "errors.allowed", allowed=tuple(shows))
     given = {key: _written(value) for key, value in entry.items() if key not in ABOUT}
     unknown = [key for key in given if key not in {control.key for control in controls}]
@@ -78,9 +128,10 @@ def _step(
         raise PoolscopeError(field, unknown[0], "errors.allowed", allowed=allowed)
     state, faults = from_link(urlencode(given, doseq=True), controls)
     if faults:
-        return None
-    there = {**state, **{key: value for key, value in shows[entry["show"]].items() if key not in given}}
-    return Step(entry["show"], caption, state, to_link(there, controls), ask, notes, minutes)
+        return faults[0]
+    arrival = {control.key: control.default for control in controls}
+    place = {key: value for key, value in shows[entry["show"]].items() if state[key] == arrival[key]}
+    return Step(entry["show"], caption, state, to_link({**state, **place}, controls), ask, notes, minutes)
 
 
 def _by_language(field: str, key: str, given: object) -> ByLanguage:
