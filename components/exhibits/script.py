@@ -11,9 +11,11 @@ from urllib.parse import urlencode
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State, from_link, to_link
+from components.texts import Sentence
 
 ABOUT = ("show", "caption", "ask", "notes", "minutes")  # keys of a step that are no control
 LONGEST = 600  # minutes of a step
+MOST = 100  # steps of a script
 
 ByLanguage = Mapping[str, str]
 
@@ -49,16 +51,22 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Script:
-    """A talk: its ``name`` in an address, its ``title`` by language, and its steps.
+class Lost:
+    """A step that is left out: its ``number`` in the script, what was ``given``, and what cannot be had."""
 
-    ``lost``: the numbers of the steps that are left out, and what of each cannot be had here.
-    """
+    number: int
+    given: Mapping[str, Any]
+    fault: PoolscopeError
+
+
+@dataclass(frozen=True)
+class Script:
+    """A talk: its ``name`` in an address, its ``title`` by language, its steps, and those left out."""
 
     name: str
     title: ByLanguage
     steps: tuple[Step, ...]
-    lost: tuple[tuple[int, PoolscopeError], ...] = ()
+    lost: tuple[Lost, ...] = ()
 
     def titled(self, language: str) -> str:
         """The title in ``language``, or in the first one that there is, or else the name."""
@@ -98,24 +106,35 @@ def parse_talk(
         given = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise PoolscopeError("talk", source, "errors.toml", reason=str(error)) from error
-    entries, known = given.get("step", []), tuple(controls)
+    return script_of(given, name, tuple(controls), shows)
+
+
+def script_of(
+    given: Mapping[str, Any], name: str, controls: tuple[Control[Any], ...], shows: Mapping[str, State]
+) -> Script:
+    """The script that the tables of a file are; like `read_talk`."""
+    entries = given.get("step", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise PoolscopeError("talk, step", entries, "talk.tables")
+    if len(entries) > MOST:
+        raise PoolscopeError(
+            "talk, step", Sentence("errors.count", count=len(entries)), "talk.most", most=MOST
+        )
     title = _by_language("talk", "title", given["title"]) if "title" in given else {}
-    read = [
-        (number, _step(f"talk, step {number}", entry, known, shows))
-        for number, entry in enumerate(entries, 1)
-    ]
-    steps = tuple(one for _, one in read if isinstance(one, Step))
+    steps = [_step(number, entry, controls, shows) for number, entry in enumerate(entries, 1)]
     return Script(
-        name, title, steps, tuple((number, one) for number, one in read if not isinstance(one, Step))
+        name,
+        title,
+        tuple(one for one in steps if isinstance(one, Step)),
+        tuple(one for one in steps if isinstance(one, Lost)),
     )
 
 
 def _step(
-    field: str, entry: dict[str, Any], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
-) -> Step | PoolscopeError:
+    number: int, entry: dict[str, Any], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
+) -> Step | Lost:
     """The step, or why it cannot be had here; PoolscopeError where it is none."""
+    field = f"talk, step {number}"
     caption = _by_language(field, "caption", entry.get("caption"))
     ask, notes = (_by_language(field, key, entry[key]) if key in entry else {} for key in ("ask", "notes"))
     minutes = _minutes(field, entry["minutes"]) if "minutes" in entry else 0.0
@@ -128,7 +147,7 @@ def _step(
         raise PoolscopeError(field, unknown[0], "errors.allowed", allowed=allowed)
     state, faults = from_link(urlencode(given, doseq=True), controls)
     if faults:
-        return faults[0]
+        return Lost(number, {**entry, **given}, faults[0])
     arrival = {control.key: control.default for control in controls}
     place = {key: value for key, value in shows[entry["show"]].items() if state[key] == arrival[key]}
     return Step(entry["show"], caption, state, to_link({**state, **place}, controls), ask, notes, minutes)
@@ -156,4 +175,4 @@ def _written(value: object) -> object:
     """A value of TOML as it stands in a link."""
     if isinstance(value, bool):
         return str(int(value))
-    return value or [""] if isinstance(value, list) else str(value)
+    return [str(one) for one in value] or [""] if isinstance(value, list) else str(value)

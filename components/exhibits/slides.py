@@ -116,8 +116,9 @@ def _overview(scripts: tuple[Script, ...], shown: Script, say: Texts) -> str:
         f'<li><button type="button" data-slide="{number}">{escape(caption)}</button></li>'
         for number, caption in enumerate(captions, start=1)
     )
-    choice = _choice(scripts, shown, say)
-    return f'<div data-slides-of="{escape(shown.name)}" hidden>{choice}<ol>{"".join(items)}</ol></div>'
+    choice, name = _choice(scripts, shown, say), escape(shown.name)
+    handout = f'<button type="button" data-handout="{name}">{escape(say("editor.handout"))}</button>'
+    return f'<div data-slides-of="{name}" hidden>{choice}<ol>{"".join(items)}</ol>{handout}</div>'
 
 
 def _keys(say: Texts) -> str:

@@ -24,6 +24,7 @@ from components.ui.plots import load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
+from components.ui.talk.editor import Editor, build_editor
 from components.ui.talk.speaker import SpeakerPage
 from components.ui.talk.talk import Talk, build_talk, shows_of
 
@@ -36,11 +37,13 @@ class Site:
     """What is served: the page in every language, and by language the ``links``, which make its reports.
 
     ``speakers``: what the speaker of a talk sees besides, by language and talk; none where there is no talk.
+    ``editors``: what answers who makes a talk, by language.
     """
 
     page: gr.Blocks
     links: Mapping[str, Links]
     speakers: Mapping[str, Mapping[str, SpeakerPage]]
+    editors: Mapping[str, Editor]
 
 
 def build(analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path = ASSETS / "talks") -> Site:
@@ -52,17 +55,18 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path 
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
     speakers: dict[str, Mapping[str, SpeakerPage]] = {}
+    editors: dict[str, Editor] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told = _fill(Translated(analyst, say), measured, talk, say)
+            links[tag], told, editors[tag] = _fill(Translated(analyst, say), measured, talk, say)
             speakers |= {} if told is None else {tag: told.speakers}
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links, speakers)
+    return Site(page, links, speakers, editors)
 
 
-def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[Links, Talk | None]:
+def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[Links, Talk | None, Editor]:
     """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):
         _title(say)
@@ -78,10 +82,13 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[L
     links.connect()
     shows = shows_of(tabs)
     places = {name: show.place for name, show in shows.items()}
-    told = build_talk(read_talks(talk, links.controls, places), shows, say)
+    scripts = read_talks(talk, links.controls, places)
+    told = build_talk(scripts, shows, say)
+    with corner:
+        editor = build_editor(scripts, shows, links.controls, say)
     build_exporter()
     load_plotly()
-    return links, told
+    return links, told, editor
 
 
 def _title(say: Texts) -> gr.HTML:

@@ -22,6 +22,7 @@ EVERY = 15  # what an empty list in a question stands for, about: everything tha
 CHARACTERS = 5_000  # so many more take as long again, about
 DETECTED = 12  # questions that take as long as a vector of which no way is known, about
 PASSPORT = 8  # questions that take as long as a passport, about
+HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
 
 
@@ -77,6 +78,11 @@ def trace_price(values: Iterable[object]) -> float:
 def passport_price(values: Iterable[object]) -> float:
     """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
     return QUESTION * PASSPORT * max(1, len(list(values)))
+
+
+def handout_price() -> float:
+    """What the hand-out of a talk costs: every slide is an answer."""
+    return QUESTION * HANDOUT
 
 
 def detect_price(_values: Iterable[object]) -> float:

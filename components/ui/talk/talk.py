@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, OneOf, State
+from components.exhibits.control import Asked, Control, OneOf, State, to_link
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Panel, Shown
 from components.exhibits.script import Script, Step
@@ -42,6 +42,23 @@ class Show:
     def texts(self) -> list[Control[str]]:
         """The controls of the tab that hold what models are asked about."""
         return [one.control for one in self.tab.linked if isinstance(one.control.kind, Asked)]
+
+    def about(self, step: Step, own: Pair | None, say: Texts) -> tuple[State, str]:
+        """The state of a step about a visitor's ``own`` sentences, if it sets none; they are said as HTML."""
+        follows = following(self.texts, step.state) if own else []
+        state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
+        return state, asked_html(self.texts, state, say)
+
+    def link(self, state: State, controls: Iterable[Control[Any]]) -> str:
+        """The query of a link that leads to ``state``, where the exhibit stands."""
+        return to_link({**state, **self.place}, controls)
+
+    def shown(self, state: State, say: Texts) -> tuple[Shown, str]:
+        """The exhibit in ``state``, and its summary as HTML; PoolscopeError where there is no answer."""
+        subject = self.panel.subject(self.tab.answer_to(state))
+        first = self.panel.summary if self.exhibit.with_summary else None
+        summary = "" if first is None else first.shown(subject, state, say).html
+        return self.exhibit.shown(subject, state, say), summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +123,13 @@ class Talk:
     def _slide(self, index: int, own: Pair | None) -> Updates:
         """A slide, or why there is none: the others are shown nevertheless."""
         step, show, slide = self.steps[index], self.shows[index], self.slides[index]
-        follows = following(show.texts, step.state) if own else []
-        state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
-        caption = {slide.caption: self.captions[index] + asked_html(show.texts, state, self.say)}
+        state, asked = show.about(step, own, self.say)
+        caption = {slide.caption: self.captions[index] + asked}
         try:
-            subject = show.panel.subject(show.tab.answer_to(state))
+            shown, summary = show.shown(state, self.say)
         except PoolscopeError as error:
             mistake = f'<p class="mistake">{escape(visible(error.said(self.say)))}</p>'
             return {**caption, slide.place.above: mistake}
-        first = show.panel.summary if show.exhibit.with_summary else None
-        summary = "" if first is None else first.shown(subject, state, self.say).html
-        shown = show.exhibit.shown(subject, state, self.say)
         return {**caption, **slide.place.show(shown, self.say, summary)}
 
 
