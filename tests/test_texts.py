@@ -26,7 +26,7 @@ from tests.ui.fake import KINDS, FakeAnalyst, Kind, Query
 CODE = Path(components.texts.__file__).parent
 FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]
 KEY = re.compile(r"[a-z]+\.\w*[^\W_]")
-NAMED = {"talk.js", "questions.toml", "ordinary.toml", "passport.toml"}  # files
+NAMED = {"talk.js", "editor.js", "questions.toml", "ordinary.toml", "passport.toml"}  # files
 SAY = load_texts()
 NAMES = "names."  # what other data calls things: English has none
 OTHERS = [tag for tag in languages() if tag != ENGLISH]

@@ -84,8 +84,7 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[L
     places = {name: show.place for name, show in shows.items()}
     scripts = read_talks(talk, links.controls, places)
     told = build_talk(scripts, shows, say)
-    with corner:
-        editor = build_editor(scripts, shows, links.controls, say)
+    editor = build_editor(scripts, shows, links.controls, corner, say)
     build_exporter()
     load_plotly()
     return links, told, editor

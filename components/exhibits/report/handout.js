@@ -2,14 +2,14 @@
 
 const main = document.querySelector("main");
 const sheets = [...document.querySelectorAll(".sheet")];
-const LARGEST = 2.2, SMALLEST = 0.15, TURNS = 9;
+const LARGEST = 2.2, LARGEST_PLOT = 1.5, SMALLEST = 0.15, TURNS = 9;
 const fit = (sheet) => {
   const stage = sheet.querySelector(".stage"), card = stage.firstElementChild;
   const fits = (zoom) => { // what is narrower may be higher
     card.style.width = `${stage.clientWidth / zoom}px`;
     return card.scrollHeight * zoom <= stage.clientHeight && card.scrollWidth * zoom <= stage.clientWidth + 1;
   };
-  let zoom = SMALLEST, most = LARGEST;
+  let zoom = SMALLEST, most = card.querySelector(".plot") ? LARGEST_PLOT : LARGEST;
   for (let turn = 0; turn < TURNS; turn++) {
     const middle = turn ? (zoom + most) / 2 : most;
     if (fits(middle)) zoom = middle;

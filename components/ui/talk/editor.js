@@ -128,7 +128,7 @@ const change = (name, place) => {
 };
 
 // What is shown: what of the page stands in the open tab and, within it, the open panel.
-const named = (name) => document.getElementById(`${name}-heading`)?.textContent || shows.get(name)[1] || name;
+const named = (name) => document.getElementById(`${name}-heading`)?.textContent || shows.get(name)[1];
 const here = () => [...shows].filter(([, [place]]) => Object.entries(place)
   .every(([key, value]) => (state.get(key) ?? arrivals.get(key)[0]) === value)).map(([name]) => name);
 const suggest = () => { added.value = named(menu.value); };

@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
+
 from components.errors import PoolscopeError
 from components.exhibits.control import Control
 from components.exhibits.draw.labels import visible
@@ -96,22 +98,24 @@ class Editor:
 
 
 def build_editor(
-    scripts: tuple[Script, ...], shows: Mapping[str, Show], controls: Sequence[Control[Any]], say: Texts
+    scripts: tuple[Script, ...],
+    shows: Mapping[str, Show],
+    controls: Sequence[Control[Any]],
+    place: gr.Column,
+    say: Texts,
 ) -> Editor:
-    """The button that opens the editor, and the editor, which the script fills."""
-    places = {
-        name: [show.place, say(show.exhibit.title) if show.exhibit.title else ""]
-        for name, show in shows.items()
-    }
+    """The button that opens the editor, and the editor, which the script fills, in a ``place``."""
+    places = {name: [show.place, say(show.exhibit.title or show.panel.title)] for name, show in shows.items()}
     later = {name: f"{{{name}}}" for name in ("caption", "count", "reason")}  # which the script fills in
     said = " ".join(f'data-{name}="{escape(say(key, **later))}"' for name, key in SAID.items())
-    scripted_html(
-        f'<div class="share" data-shows="{escape(json.dumps(places))}" data-lang="{say.language.tag}" {said}>'
-        f'<button type="button" data-editor="show">{escape(say("editor.button"))}</button>'
-        f"{_dialog(say)}</div>",
-        SCRIPT,
-        "editor",
-    )
+    with place:
+        scripted_html(
+            f'<div data-shows="{escape(json.dumps(places))}" data-lang="{say.language.tag}" {said}>'
+            f'<button type="button" data-editor="show">{escape(say("editor.button"))}</button>'
+            f"{_dialog(say)}</div>",
+            SCRIPT,
+            "editor",
+        )
     return Editor({script.name: script for script in scripts}, shows, controls, say)
 
 
