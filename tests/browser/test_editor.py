@@ -85,6 +85,9 @@ def test_a_talk_is_made_kept_saved_and_opened_again(real: Open, tmp_path: Path) 
     page.locator("#editor input[type=file]").set_input_files(hostile)
     expect(page.locator("#editor").get_by_role("status")).to_contain_text("talk, step 1, show: '<img")
     expect(page.locator("#editor li")).to_have_count(2)  # nothing is lost
+    (refused,) = visitor.faults  # the browser's own note of the answer
+    assert "400 (Bad Request)" in refused
+    visitor.faults.clear()
     gone = tmp_path / "gone.toml"
     gone.write_text("[[step]]\nshow = 'reads'\ncaption.en = 'Old'\nbackbone = 'gone'")
     page.locator("#editor input[type=file]").set_input_files(gone)
