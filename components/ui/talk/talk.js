@@ -154,7 +154,7 @@ const go = (to, answered = false) => {
   talk.classList.remove("blank");
   document.body.style.overflow = "hidden"; // what lies below does not scroll
   for (const other of talk.parentElement.children) other.inert = other !== talk;
-  for (const one of overview.querySelectorAll("button")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
+  for (const one of overview.querySelectorAll("[data-slide]")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
   every.forEach((slide, place) => {
     const here = slide === slides[step - 1];
     slide.classList.toggle("current", here);
