@@ -52,6 +52,20 @@ FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every(
 })"""
 
 
+FILLED = """() => {
+  const shown = document.querySelector('#talk .slide.current .shown');
+  return shown.getBoundingClientRect().height > innerHeight / 2;
+}"""  # whether a plot is as high as a window lets it
+ASKS = """() => {
+  const words = document.createRange();
+  words.selectNodeContents(document.querySelector('#talk .slide.current .question'));
+  const at = words.getBoundingClientRect();
+  const below = document.querySelector('#talk .slide.current .asked')?.getBoundingClientRect().bottom ?? 0;
+  const middle = (at.top + at.bottom) / 2 / innerHeight;
+  return at.top >= below && at.left >= 0 && at.right <= innerWidth && middle > 0.3 && middle < 0.7;
+}"""  # whether a question stands in the middle, and over nothing else
+
+
 @pytest.fixture(scope="module")
 def arrivals(browser: BrowserContext, app_url: str) -> Iterator[Kept[Visitor]]:
     kept = Kept(lambda: arriving(browser, app_url))
@@ -115,6 +129,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
         if page.locator(f"{SHOWN} .question").count():  # it stands there first, alone
             asks += 1
             expect(page.locator(f"{SHOWN} .question")).to_be_visible()
+            assert page.evaluate(ASKS)
             expect(page.locator(f"{SHOWN} h2.caption")).to_be_hidden()
             expect(page.locator(f"{SHOWN} .shown *:visible")).to_have_count(0)
             page.keyboard.press("ArrowRight")
@@ -163,6 +178,7 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
     captions = [text.strip() for text in page.locator(f"#talk {TOLD} h2.caption").all_text_contents()]
     assert slides.locator("li button:visible").all_inner_texts() == captions
     expect(slides.locator("li [aria-current=true]:visible")).to_have_text(captions[0])
+    expect(slides.locator("li [aria-current=true]:visible")).to_be_focused()
     assert visitor.violations() == []
     slides.get_by_role("button", name=captions[2], exact=True).click()
     expect(slides).to_be_hidden()
@@ -214,6 +230,11 @@ def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(real:
     for theme, width, height in (("dark", 1920, 1080), ("light", 1024, 768), ("light", 360, 740)):
         visitor.in_a_window(theme, width, height)
         page.wait_for_function(FITS, timeout=PATIENCE)
+        page.wait_for_function(FILLED, timeout=PATIENCE)
+        page.keyboard.press("Home")  # which asks
+        assert page.evaluate(ASKS)
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
         assert visitor.violations() == []
     page.reload()
     expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1]["caption"]["en"])
@@ -274,3 +295,7 @@ def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:
     visitor.page.get_by_role("button", name="One step on").click()
     assert step_of(visitor.page).startswith("2 / ")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
+    for button in visitor.page.locator("#talk-bar :is(button, a):visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 360

@@ -181,6 +181,10 @@ const leave = () => {
   keep();
 };
 
+const list = () => { // of the slides, at this one
+  overview.showModal();
+  overview.querySelector("[data-slides-of]:not([hidden]) [aria-current=true][data-slide]").focus();
+};
 const fill = () => { // the screen
   if (document.fullscreenElement) document.exitFullscreen();
   else if (document.fullscreenEnabled) document.documentElement.requestFullscreen();
@@ -195,28 +199,29 @@ const speaker = () => document.dispatchEvent(new CustomEvent("poolscope:speaker"
 const TURNS = {
   arrowright: next, pagedown: next, " ": next, arrowleft: previous, pageup: previous,
   home: () => go(1), end: () => go(slides.length), escape: leave, t: leave,
-  o: () => overview.showModal(), "?": () => shortcuts.showModal(), b: blank, ".": blank, f: fill, s: speaker, enter: jump,
+  o: list, "?": () => shortcuts.showModal(), b: blank, ".": blank, f: fill, s: speaker, enter: jump,
 };
 for (let digit = 0; digit < 10; digit++) TURNS[digit] = () => type(digit);
 const TWICE = 600; // milliseconds
-const TYPING = "input, textarea, dialog, [role=listbox], [contenteditable]";
+const TYPING = "input, textarea, [role=listbox], [contenteditable]";
 document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
+  if (document.querySelector("dialog[open]")) return; // its keys are its own
   if ((key === " " || (key === "enter" && !typed)) && event.target.closest("button, a")) return;
   const again = key === "escape" && Date.now() - left < TWICE; // Esc twice lists the slides
   if (step ? !Object.hasOwn(TURNS, key) : key !== "t" && !again) return;
   event.preventDefault();
   if (step) return TURNS[key]();
   go(last);
-  if (again) overview.showModal();
+  if (again) list();
 });
 talk.addEventListener("click", ({ target }) => {
   const { talk: asked, slide, open: other } = target.closest("button")?.dataset ?? {};
   if (asked === "next") next();
   if (asked === "previous") previous();
   if (asked === "leave") leave();
-  if (asked === "overview") overview.showModal();
+  if (asked === "overview") list();
   if (asked === "shortcuts") shortcuts.showModal();
   if (slide) go(Number(slide));
   if (other) open(other);
