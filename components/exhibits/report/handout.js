@@ -16,7 +16,7 @@ const fit = (sheet) => {
     else most = middle;
   }
   fits(zoom);
-  card.style.transform = `scale(${zoom})`;
+  card.style.setProperty("--larger", zoom);
   for (const plot of card.querySelectorAll(".js-plotly-plot")) Plotly.Plots.resize(plot);
 };
 const all = () => { // a sheet has one size; a narrow window shows it smaller
