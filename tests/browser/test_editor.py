@@ -12,6 +12,7 @@ from tests.browser.test_talk import PAIRS
 from tests.browser.visitor import PATIENCE, Visitor
 
 OWN = "a wonderful film"
+FOOT = 72  # points from the lower edge of the paper, within which links begin
 CUT = """() => [...document.querySelectorAll('.sheet')].flatMap((sheet, index) => {
   const paper = sheet.getBoundingClientRect();
   const inside = [...sheet.querySelectorAll('*')].filter((one) => one.getClientRects().length &&
@@ -77,6 +78,10 @@ def test_a_talk_is_made_kept_saved_and_opened_again(real: Open, tmp_path: Path) 
     }
     page.get_by_role("button", name="Delete all").click()
     expect(page.locator("#editor li")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    assert captions(page) == ["Who is read", "How alike"]
+    page.get_by_role("button", name="Delete: How alike").click()
+    expect(page.locator("#editor li")).to_have_count(1)
     page.locator("#editor input[type=file]").set_input_files(file)
     expect(page.locator("#editor li")).to_have_count(2)
     assert captions(page) == ["Who is read", "How alike"]
@@ -107,6 +112,9 @@ def test_a_talk_that_is_handed_out_opens_offline_and_fits_its_pages(real: Open, 
         page.get_by_role("button", name="As one file").locator("visible=true").click()
     file = tmp_path / "talk.html"
     sent.value.save_as(file)
+    page.keyboard.press("Escape")  # of the list
+    expect(page.get_by_role("dialog", name="Slides")).to_be_hidden()
+    expect(page.locator("#talk")).to_be_visible()
     assert page.context.browser
     context = page.context.browser.new_context(viewport={"width": 1366, "height": 900})
     context.set_offline(True)
@@ -128,5 +136,8 @@ def test_a_talk_that_is_handed_out_opens_offline_and_fits_its_pages(real: Open, 
     paper.keyboard.press("PageDown")
     pages = paper.pdf(prefer_css_page_size=True, print_background=True)
     assert len(re.findall(rb"/Type\s*/Page[^s]", pages)) == len(PAIRS)
+    links = [[float(side) for side in one.split()] for one in re.findall(rb"/Rect\s*\[([^\]]*)\]", pages)]
+    feet = [one for one in links if one[1] < FOOT]
+    assert len(feet) >= len(PAIRS)  # no sheet was made smaller than its paper
     assert [url for url in asked if not url.startswith((file.as_uri(), "data:", "blob:"))] == []
     context.close()

@@ -15,11 +15,12 @@ const opener = element.querySelector("[data-editor=show]");
 document.querySelector("#share [data-share=talk]").after(opener); // among the other buttons
 
 let talk = { step: [] }; // as in a file
+const before = []; // talks that were there until something of them was deleted; in JSON, the latest last
 let lost = {}; // by the number of a step, why it cannot be had
 let state = new URLSearchParams(); // what is shown on the page
 document.addEventListener("poolscope:set", ({ detail }) => { state = detail; });
 const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
-const say = (text) => { status.textContent = text; };
+const say = (text, place = status) => { place.textContent = text; };
 const keep = () => {
   try {
     localStorage.setItem(KEPT, JSON.stringify(talk));
@@ -35,15 +36,15 @@ const written = (texts, text) => { // in the language of the page, or where ther
 const textOf = (texts) => written(texts, 0);
 
 // The server is asked with what the page's other requests say of it.
-const ask = async (path, more) => {
+const ask = async (path, more, place = status) => {
   try {
     const body = { session_hash: window.__gradio_session_hash__, ...more }; // gradio's name of this visitor
     const answer = await fetch(path, { method: "POST", body: JSON.stringify(body) });
     if (answer.ok) return answer;
     const { detail } = await answer.json();
-    say(new DOMParser().parseFromString(detail, "text/html").body.textContent); // runs nothing
+    say(new DOMParser().parseFromString(detail, "text/html").body.textContent, place); // runs nothing
   } catch {
-    say(said.unreached);
+    say(said.unreached, place);
   }
   return null;
 };
@@ -52,15 +53,27 @@ const save = (blob, name) => {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
-const taken = async (path, text) => { // what the server understands of a talk
-  const answer = await ask(path, { talk: text });
-  if (!answer) return false;
+const remember = () => {
+  before.push(JSON.stringify(talk));
+};
+const open = async (text) => { // a file in the place of the talk that is here
+  const answer = await ask("talk/open", { talk: text });
+  if (!answer) return;
+  remember();
   ({ talk, lost } = await answer.json());
   keep();
   draw();
-  return true;
 };
-const check = () => (talk.step.length ? taken("talk/check", JSON.stringify(talk)) : draw());
+let checks = 0;
+const check = async () => { // what is typed meanwhile stays
+  draw();
+  const turn = ++checks;
+  const answer = talk.step.length ? await ask("talk/check", { talk: JSON.stringify(talk) }) : null;
+  const now = answer ? (await answer.json()).lost : {};
+  if (turn !== checks || JSON.stringify(now) === JSON.stringify(lost)) return; // of other slides, or as before
+  lost = now;
+  draw();
+};
 
 const part = (name, properties, ...children) => {
   const made = Object.assign(document.createElement(name), properties);
@@ -117,8 +130,10 @@ const item = (step, place) => {
 const draw = () => {
   title.value = textOf(talk.title);
   list.replaceChildren(...talk.step.map(item));
+  dialog.querySelector("[data-editor=undo]").hidden = !before.length;
 };
 const change = (name, place) => {
+  if (name === "remove") remember();
   const [step] = talk.step.splice(place, 1);
   if (name !== "remove") talk.step.splice(place + (name === "up" ? -1 : 1), 0, step);
   lost = {};
@@ -147,16 +162,19 @@ const add = () => {
   }
   talk.step.push(step);
   keep();
-  draw();
-  say(fill(said.added, { count: talk.step.length }));
   check();
+  say(fill(said.added, { count: talk.step.length }));
 };
-const handout = async (name) => {
+const handout = async (name, place) => {
   const now = new URLSearchParams(location.search);
   const asked = { text: now.get("text") ?? "", pair: now.get("pair") ?? "" };
   const page = location.origin + location.pathname;
-  const answer = await ask("talk/handout", { talk: JSON.stringify(talk), name, page, ...(name ? asked : {}) });
-  if (answer) save(await answer.blob(), "poolscope-talk.html");
+  say(said.making, place);
+  const body = { talk: JSON.stringify(talk), name, page, ...(name ? asked : {}) };
+  const answer = await ask("talk/handout", body, place);
+  if (!answer) return;
+  save(await answer.blob(), "poolscope-talk.html");
+  say("", place);
 };
 const DOES = {
   show,
@@ -167,29 +185,37 @@ const DOES = {
     const answer = await ask("talk/save", { talk: JSON.stringify(talk) });
     if (answer) save(await answer.blob(), said.name);
   },
-  handout: () => (talk.step.length ? handout("") : say(said.nothing)),
+  handout: () => (talk.step.length ? handout("", status) : say(said.nothing)),
   clear: () => {
+    if (!talk.step.length && !talk.title) return;
+    remember();
     talk = { step: [] };
     lost = {};
     keep();
     draw();
   },
+  undo: () => {
+    talk = JSON.parse(before.pop());
+    lost = {};
+    keep();
+    check();
+  },
 };
-const clicked = async ({ target }) => {
-  const button = target.closest("button[data-editor]");
-  if (!button) return;
+const during = async (button, work) => { // a button does one thing at a time, and keeps the keys
   button.disabled = true;
-  await DOES[button.dataset.editor]();
+  await work();
   button.disabled = false;
+  if (document.activeElement === document.body) button.focus();
+};
+const clicked = ({ target }) => {
+  const button = target.closest("button[data-editor]");
+  if (button) during(button, DOES[button.dataset.editor]);
 };
 dialog.addEventListener("click", clicked);
 opener.addEventListener("click", clicked);
-document.addEventListener("click", async ({ target }) => { // a talk that is there already, in its list of slides
+document.addEventListener("click", ({ target }) => { // a talk that is there already, in its list of slides
   const button = target.closest("button[data-handout]");
-  if (!button) return;
-  button.disabled = true;
-  await handout(button.dataset.handout);
-  button.disabled = false;
+  if (button) during(button, () => handout(button.dataset.handout, button.nextElementSibling));
 });
 menu.addEventListener("change", suggest);
 dialog.querySelector("form").addEventListener("submit", (event) => {
@@ -203,11 +229,12 @@ title.addEventListener("input", () => {
 });
 file.addEventListener("change", async () => {
   const [chosen] = file.files;
-  if (chosen) await taken("talk/open", await chosen.text());
+  if (chosen) await open(await chosen.text());
   file.value = "";
 });
 try {
-  talk = JSON.parse(localStorage.getItem(KEPT)) ?? talk;
+  const kept = JSON.parse(localStorage.getItem(KEPT));
+  if (kept?.step?.every?.((one) => one && typeof one === "object")) talk = kept;
 } catch {
   say(said.unkept);
 }

@@ -37,6 +37,7 @@ SAID = {  # what the script says, by the name under which it looks for it
     "open": "talk.open",
     "added": "editor.added",
     "nothing": "editor.nothing",
+    "making": "editor.making",
     "unkept": "editor.unkept",
     "unreached": "link.unreached",
     "lost": "editor.lost",
@@ -129,6 +130,7 @@ def _dialog(say: Texts) -> str:
             ("save", "editor.save"),
             ("handout", "editor.handout"),
             ("clear", "editor.clear"),
+            ("undo", "editor.undo"),
             ("close", "link.close"),
         )
     )
