@@ -8,10 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.test_talk import PAIRS
+from tests.browser.test_talk import PAIRS, SCRIPT
 from tests.browser.visitor import PATIENCE, Visitor
 
 OWN = "a wonderful film"
+LETTER = {"width": 816, "height": 1056}
 FOOT = 72  # points from the lower edge of the paper, within which links begin
 CUT = """() => [...document.querySelectorAll('.sheet')].flatMap((sheet, index) => {
   const paper = sheet.getBoundingClientRect();
@@ -103,10 +104,13 @@ def test_a_talk_is_made_kept_saved_and_opened_again(real: Open, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_talk_that_is_handed_out_opens_offline_and_fits_its_pages(real: Open, tmp_path: Path) -> None:
-    visitor = real(query="&talk=pairs.2")
+@pytest.mark.parametrize(("name", "steps"), [("pairs", PAIRS), ("cls", SCRIPT)])
+def test_a_talk_that_is_handed_out_opens_offline_and_fits_its_pages(
+    real: Open, tmp_path: Path, name: str, steps: list[object]
+) -> None:
+    visitor = real(query=f"&talk={name}.2")
     page = visitor.page
-    expect(page.locator("#slide-end [data-made=pairs]")).to_have_count(1, timeout=PATIENCE)
+    expect(page.locator(f"#slide-end [data-made={name}]")).to_have_count(1, timeout=PATIENCE)
     page.keyboard.press("o")
     with page.expect_download(timeout=PATIENCE) as sent:
         page.get_by_role("button", name="As one file").locator("visible=true").click()
@@ -122,7 +126,7 @@ def test_a_talk_that_is_handed_out_opens_offline_and_fits_its_pages(real: Open, 
     paper.on("request", lambda one: asked.append(one.url))
     paper.on("pageerror", lambda error: asked.append(str(error)))
     paper.goto(file.as_uri())
-    expect(paper.locator(".sheet")).to_have_count(len(PAIRS))
+    expect(paper.locator(".sheet")).to_have_count(len(steps))
     expect(paper.locator("#slide-2-plot .main-svg").first).to_be_visible()
     for width, notes in ((1366, False), (1024, True), (390, False)):
         paper.set_viewport_size({"width": width, "height": 800})
@@ -130,14 +134,19 @@ def test_a_talk_that_is_handed_out_opens_offline_and_fits_its_pages(real: Open, 
         paper.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
         assert paper.evaluate(CUT) == [], f"{width} pixels"
     paper.set_viewport_size({"width": 1366, "height": 800})
+    paper.wait_for_function("document.querySelector('main').style.zoom === '1'")
     paper.locator("#slide-2-plot .nsewdrag").first.hover()
     expect(paper.locator("#slide-2-plot .hoverlayer text").first).to_be_visible()  # it is alive
     paper.locator("body").press("Home")
     paper.keyboard.press("PageDown")
     pages = paper.pdf(prefer_css_page_size=True, print_background=True)
-    assert len(re.findall(rb"/Type\s*/Page[^s]", pages)) == len(PAIRS)
+    assert len(re.findall(rb"/Type\s*/Page[^s]", pages)) == len(steps)
+    paper.evaluate("addEventListener('resize', (event) => event.stopImmediatePropagation(), true)")
+    paper.set_viewport_size(LETTER)  # as a printer has it until it knows the paper
+    paper.emulate_media(media="print")
+    assert paper.evaluate(CUT) == [], "printed"
     links = [[float(side) for side in one.split()] for one in re.findall(rb"/Rect\s*\[([^\]]*)\]", pages)]
     feet = [one for one in links if one[1] < FOOT]
-    assert len(feet) >= len(PAIRS)  # no sheet was made smaller than its paper
+    assert len(feet) >= len(steps)  # no sheet was made smaller than its paper
     assert [url for url in asked if not url.startswith((file.as_uri(), "data:", "blob:"))] == []
     context.close()
