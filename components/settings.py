@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     room: bool = Field(
         False, description="whether local addresses have no rate of their own: on a speaker's laptop"
     )
+    lab_rows: int = Field(2000, ge=0, description="rows of a table in the lab; with 0 there is no lab")
     waiting: int = Field(1000, gt=0, description='questions that wait at most, before "busy" is said')
     workers: int | None = Field(
         None,

@@ -14,6 +14,7 @@ from components.anatomy import Anatomy
 from components.centring import Bands
 from components.detect import Detected
 from components.errors import PoolscopeError
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import Importance
 from components.lens import Looked
 from components.padding import Padding
@@ -39,6 +40,7 @@ from tests.ui.fake_compare import fake_compare
 from tests.ui.fake_detect import fake_detected
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
 from tests.ui.fake_importance import fake_importance
+from tests.ui.fake_lab import fake_fit
 from tests.ui.fake_passport import fake_passport
 from tests.ui.markup import XSS as XSS
 
@@ -233,6 +235,9 @@ class FakeAnalyst:
 
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         return fake_detected(self.analyze(query), vector, prefix)
+
+    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
+        return fake_fit(table, plan)
 
     def passport(self, backbone: str) -> Passport:
         return fake_passport(self.analyze(Query(backbone, "not good")))

@@ -43,6 +43,7 @@ from components.ui.public.rate_limit import (
     Rates,
     client_address,
     detect_price,
+    fit_price,
     handout_price,
     is_local,
     passport_price,
@@ -68,6 +69,7 @@ PRICES: Mapping[
 ] = {  # by the name of the function, and of the page's
     "detect": detect_price,
     "detect_vector": detect_price,
+    "fit": fit_price,
     "passport": passport_price,
     "trace": trace_price,
     "trace_versions": trace_price,
