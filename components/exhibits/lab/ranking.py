@@ -1,4 +1,4 @@
-"""The ranking: how often a classifier on each vector is right, with intervals, and which differences count."""
+"""The ranking: how often a classifier on each vector is right, and which differences count."""
 
 from __future__ import annotations
 

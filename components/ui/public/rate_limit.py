@@ -23,6 +23,7 @@ CHARACTERS = 5_000  # so many more take as long again, about
 DETECTED = 12  # questions that take as long as a vector of which no way is known, about
 FITTED = 50  # characters of a table that take as long as a question, about
 PASSPORT = 8  # questions that take as long as a passport, about
+HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
 
 
@@ -84,6 +85,11 @@ def fit_price(values: Iterable[object]) -> float:
 def passport_price(values: Iterable[object]) -> float:
     """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
     return QUESTION * PASSPORT * max(1, len(list(values)))
+
+
+def handout_price() -> float:
+    """What the hand-out of a talk costs: every slide is an answer."""
+    return QUESTION * HANDOUT
 
 
 def detect_price(_values: Iterable[object]) -> float:
