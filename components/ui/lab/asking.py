@@ -25,7 +25,7 @@ from components.ui.places import AT_ONCE, Given, Updates, menu
 SCRIPT = Path(__file__).with_name("lab.js")
 SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
 BACKBONES = 5  # at most
-FIRST = 2  # backbones on arrival
+LAYERS = ("last", "all")
 FIRST_POOLINGS = ("native", "cls", "mean", "max")
 LARGEST = 2_000_000  # bytes of a file
 
@@ -70,6 +70,11 @@ class LabAsking:
                 return {**self._offer(sheet, ["", "", ""]), self.notes: _refused(error, self.say)}
             chosen = [found.text, found.text_pair, found.label]
         return {**self._offer(sheet, chosen), self.notes: self._noted(sheet, chosen)}
+
+    def sample(self, name: str) -> Updates:
+        """A table to try, and what it is."""
+        table = (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
+        return {self.table: table, **self.look({self.table: table, **dict.fromkeys(self.columns, "")})}
 
     def asked(self, given: Given) -> tuple[Table, Plan, Sequence[Sentence]]:
         """What is fitted, and what is odd about the table; PoolscopeError says why it cannot be."""
@@ -125,11 +130,10 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
         text, pair, label = columns
         asking = LabAsking(table, notes, text, pair, label, *_choices(analyst, say), say)
     for button, name in zip(samples, SAMPLES, strict=True):
-        button.click(partial(sample, name), outputs=[table], **AT_ONCE)
-    read_table = asking.look  # is no question to a model
+        button.click(partial(asking.sample, name), outputs=[table, notes, *columns], **AT_ONCE)
     gr.on(
-        [table.change, *(one.input for one in columns)],
-        read_table,
+        [table.input, *(one.input for one in columns)],
+        asking.look,
         inputs={table, *columns},
         outputs=[notes, *columns],
         trigger_mode="always_last",
@@ -138,16 +142,13 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
     return asking
 
 
-def sample(name: str) -> str:
-    """A table to try, as CSV."""
-    return (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
-
-
 def _choices(analyst: Analyst, say: Texts) -> tuple[gr.Dropdown, gr.Dropdown, gr.Radio]:
     """The menus of backbones and of poolings, and which layers are tried."""
     learned = {spec.key for spec in analyst.poolings() if spec.learned}
     poolings = [one for one in offered_poolings(analyst) if one[1] not in learned]
     backbones, known = offered(analyst), {key for _, key in poolings}
+    here = [spec for spec in analyst.backbones() if spec.available]
+    first = {spec.task: spec.key for spec in reversed(here)}  # the first of each task
     several: dict[str, Any] = {"multiselect": True, "min_width": 240}
     with gr.Row(elem_id="lab-choice"):
         return (
@@ -155,7 +156,7 @@ def _choices(analyst: Analyst, say: Texts) -> tuple[gr.Dropdown, gr.Dropdown, gr
                 "lab-backbones",
                 say("lab.backbones", most=BACKBONES),
                 backbones,
-                [key for _, key in backbones[:FIRST]],
+                [spec.key for spec in here if spec.key in first.values()][:BACKBONES],
                 max_choices=BACKBONES,
                 scale=4,
                 **several,
@@ -169,8 +170,8 @@ def _choices(analyst: Analyst, say: Texts) -> tuple[gr.Dropdown, gr.Dropdown, gr
                 **several,
             ),
             gr.Radio(
-                [(say("lab.layers_last"), "last"), (say("lab.layers_all"), "all")],
-                value="last",
+                [(say(f"lab.layers_{key}"), key) for key in LAYERS],
+                value=LAYERS[0],
                 label=say("fields.layers"),
                 elem_id="lab-layers",
                 scale=2,

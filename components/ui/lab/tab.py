@@ -79,6 +79,8 @@ class Lab:
             table, plan, notes = self.asking.asked(given)
             yield {**self._shown(None), **self._busy(None, plan, titles)}
             begun = time.monotonic()
+            started: dict[tuple[str, str], float] = {}  # when the stages of each backbone did
+            last = begun
             with closing(self.analyst.fit(table, plan)) as steps:
                 for step in steps:
                     if isinstance(step, Fit):
@@ -90,7 +92,9 @@ class Lab:
                         told = "".join(map(hint_html, said))
                         yield {**self._shown(Found(step, titles)), **self._idle(told)}
                     else:
-                        yield self._busy(step, plan, titles)
+                        since, last = started.setdefault((step.name, step.backbone), last), time.monotonic()
+                        left = (last - since) * (step.total / max(step.done, 1) - 1)
+                        yield self._busy(step, plan, titles, left)
         except PoolscopeError as error:
             refused = escape(visible(error.said(self.say)))
             yield self._idle(f'<p class="missing" role="alert">{refused}</p>')
@@ -111,8 +115,11 @@ class Lab:
             updates |= place.show(Shown(), self.say)
         return updates
 
-    def _busy(self, step: Stage | None, plan: Plan, titles: dict[str, str]) -> Updates:
-        """How far it is, by backbone, None where nothing is known; it can be given up."""
+    def _busy(self, step: Stage | None, plan: Plan, titles: dict[str, str], left: float = 0) -> Updates:
+        """How far it is, by backbone, None where nothing is known; it can be given up.
+
+        ``left``: seconds that the rest of this stage takes, at the rate so far.
+        """
         line = self.say("lab.starting")
         if step is not None:
             far = {"done": step.done, "total": step.total}
@@ -122,6 +129,8 @@ class Lab:
                 title = visible(titles.get(step.backbone, step.backbone))
                 which = self.say("lab.which", title=title, place=place, count=len(plan.backbones))
                 line = self.say.together((which, line))
+            if left >= 1:
+                line = self.say.together((line, self.say("lab.left", seconds=f"{left:.0f}")))
         bar = progress_html(line, None if step is None else Progress(step.done, step.total))
         return {self.status: bar, self.cancel: gr.update(interactive=True)}
 
