@@ -33,7 +33,7 @@ from components.engine.jobs import (
 )
 from components.engine.pooling import POOLINGS
 from components.engine.query import Asked, by_backbone, checked, checked_text, choice, counted, with_task
-from components.engine.vectors import to_vector
+from components.engine.vectors import to_vectors
 from components.engine.version import version
 from components.errors import PoolscopeError
 from components.importance import STEPS, Importance, Integral
@@ -194,9 +194,11 @@ class Desk:
 
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         """Find in which way a vector was made of a text or pair; PoolscopeError says why it cannot."""
-        spec, asked = self._whole(query)
+        pasted = to_vectors(vector)
         before = checked_text("prefix", prefix, self._settings.characters)
-        return self._runner.run(Detect(spec, version(spec), asked, to_vector(vector), before))
+        specs, asked = zip(*(self._whole(one.asked(query)) for one in pasted), strict=True)
+        vectors = tuple(one.vector for one in pasted)
+        return self._runner.run(Detect(specs[0], version(specs[0]), asked, vectors, before))
 
     def passport(self, backbone: str) -> Passport:
         """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""

@@ -122,7 +122,7 @@ class Measurer:
         return audit(examine(backbone, job.asked.query, job.asked.task))
 
     def _detect(self, backbone: Backbone, job: Detect) -> Detected:
-        return detect(backbone, job.asked.query, job.vector, job.prefix)
+        return detect(backbone, [each.query for each in job.asked], job.vectors, job.prefix)
 
     def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
         return cells(backbone, job.asked)

@@ -46,7 +46,8 @@ ARGUMENTS = {
     "task": "what the probe was trained for; empty chooses one that suits the model and the texts",
     "text": "what is classified",
     "text_pair": "the second text of a pair; empty for a single text",
-    "vector": "a list, JSON, CSV, NumPy's print or base64 of float32; or a server's whole answer",
+    "vector": "a list, JSON, CSV, NumPy's print or base64 of float32; a server's whole answer; "
+    "or the JSON of a list of objects with a text and a vector each",
 }  # what each means, wherever it is asked for
 ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
 
@@ -208,8 +209,9 @@ def add_api(analyst: Analyst) -> None:
         """Find which pooling, layer, tokens and length made a vector of a text or a pair; or that none did.
 
         ``match`` is null below a bar that is measured on noise and other models. ``ties`` give the very same
-        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. A request
-        that cannot be answered comes back as a message that says why.
+        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of
+        several vectors, each with its text, the way is sought that gives all of them. A request that cannot
+        be answered comes back as a message that says why.
         """
         with refused_in_english():
             return detected_json(analyst.detect(Query(backbone, text, text_pair), vector, prefix))

@@ -13,6 +13,7 @@ import numpy as np
 from components.anatomy import Anatomy
 from components.centring import Bands
 from components.detect import Detected
+from components.engine.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.importance import Importance
 from components.lens import Looked
@@ -232,7 +233,8 @@ class FakeAnalyst:
         return fake_padding(self.analyze(query))
 
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
-        return fake_detected(self.analyze(query), vector, prefix)
+        first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
+        return fake_detected(first, vector, prefix)
 
     def passport(self, backbone: str) -> Passport:
         return fake_passport(self.analyze(Query(backbone, "not good")))
