@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -66,11 +67,19 @@ def _analyst(settings: "Settings") -> "Desk":
 
 
 def _wait_for_the_end() -> None:
-    """Return on Ctrl-C, or when the system asks the app to stop."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    stop.wait()
+    """Return on Ctrl-C, or when the system asks the app to stop.
+
+    The system may hand a signal to any thread. It wakes no other one that waits for a lock, but it wakes
+    whoever reads from ``heard``.
+    """
+    heard, told = socket.socketpair()
+    with heard, told:
+        told.setblocking(False)
+        signal.set_wakeup_fd(told.fileno())
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        heard.recv(1)
+        signal.set_wakeup_fd(-1)
 
 
 def _leave_within(seconds: float) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from components.anatomy import Anatomy
 from components.detect import Detected
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import Importance
 from components.lens import Looked
 from components.padding import Padding
@@ -106,6 +107,12 @@ class Analyst(Protocol):
 
     def passport(self, backbone: str) -> Passport:
         """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
+
+    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
+        """Find which backbone, pooling and layer suits a table: how far it is, then all that was measured.
+
+        Closing the iterator cancels the rest. PoolscopeError says why it cannot.
+        """
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
@@ -205,6 +212,10 @@ class Translated:
         """Everything that is measured of a backbone; see `Analyst.passport`."""
         passport = self.analyst.passport(backbone)
         return replace(passport, backbone=self._backbone(passport.backbone))
+
+    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
+        """Find which backbone, pooling and layer suits a table; see `Analyst.fit`."""
+        return self.analyst.fit(table, plan)
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair; see `Analyst.compare`."""

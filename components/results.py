@@ -6,6 +6,7 @@ Accuracies and correlations come with their 95 % bootstrap interval, from ``low`
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
@@ -254,3 +255,12 @@ def write_results(results: Results, path: Path) -> None:
         for name, rows in asdict(results).items()
     )
     path.write_text("{\n " + ",\n ".join(tables) + "\n}\n", encoding="utf-8")
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p values corrected for their number: the smallest times n, the next times n - 1 ... (Holm 1979)."""
+    corrected, highest = [0.0] * len(ps), 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        highest = max(highest, min(1.0, ps[index] * (len(ps) - rank)))
+        corrected[index] = highest
+    return corrected

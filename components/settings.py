@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="POOLSCOPE_", frozen=True)
 
     catalogue: Path = Field(ASSETS / "backbones.toml", description="the file that lists the backbones")
-    talk: Path = Field(ASSETS / "talk.toml", description="the script of talk mode")
+    talk: Path = Field(ASSETS / "talks", description="the script of talk mode, or a folder of them")
     sources: Literal["bundled", "listed", "any"] = Field(
         "listed",
         description="what may be asked: folders of the catalogue, its hub models too, or any id typed in",
@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     room: bool = Field(
         False, description="whether local addresses have no rate of their own: on a speaker's laptop"
     )
+    lab_rows: int = Field(2000, ge=0, description="rows of a table in the lab; with 0 there is no lab")
     waiting: int = Field(1000, gt=0, description='questions that wait at most, before "busy" is said')
     workers: int | None = Field(
         None,

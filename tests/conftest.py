@@ -1,7 +1,10 @@
 import gc
 import os
+import re
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported: no test may ask a network
 
@@ -46,6 +49,10 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     ),
 }
 
+BY_FAMILY = tuple(
+    f"tests/engine/test_{name}.py::" for name in ("families", "family_answers", "ordinary", "pooler")
+)
+
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
 settings.load_profile("unhurried")
 
@@ -80,6 +87,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (order.index(mark) for mark in order if item.get_closest_marker(mark)), default=len(order)
         )
     )
+
+
+class Scheduling(LoadFileScheduling):
+    """One worker has a whole file, or all tests of a family, of several files: each family is loaded once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, name = nodeid.partition("::")
+        if nodeid.startswith(BY_FAMILY) and "[" in name:
+            return re.split(r"[-\]]", name.partition("[")[2])[0]  # the first word of the family's name
+        return path
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -158,6 +158,7 @@ def hub(folder: Path) -> Iterator[Hub]:
 def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else a body waits for the other side to confirm the headers
 
         def do_HEAD(self) -> None:
             self._serve()

@@ -1,6 +1,7 @@
 """An analyst in another language: its catalogue has other names, its answers are the same."""
 
 from components.analyst import Translated
+from components.fitting import Fit, Plan, Table
 from components.importance import Importance
 from components.patching import Patched
 from components.texts import load_texts
@@ -51,6 +52,10 @@ def test_answers_are_the_same() -> None:
         assert answer.backbone.title == "情感模型"
     assert analyst.detect(QUERY, "1 2", "").backbone.title == "情感模型"
     assert analyst.passport(QUERY.backbone).backbone.title == "情感模型"
+    table = Table(("good", "bad"), (), ("positive", "negative"))
+    *_, fit = analyst.fit(table, Plan(("bert-sentiment",)))
+    assert isinstance(fit, Fit)
+    assert fit.ranking[0].backbone == "bert-sentiment"
     (compared,) = analyst.compare([QUERY])
     assert compared.backbone.title == "情感模型"
     assert compared.cells[0].analysis is not None

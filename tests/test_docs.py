@@ -17,7 +17,15 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"[\w./-]*\w\.(?:py|toml|md|json|js|css|txt|png|cff|safetensors)")
-FOREIGN = {"modules.json"}  # of checkpoints that are not bundled
+MADE = {
+    "classify.py",
+    "head.safetensors",
+    "fit.json",
+    "results.csv",
+    "predictions.csv",
+    "reviews.csv",
+}  # in the lab
+FOREIGN = {"modules.json", *MADE}  # of checkpoints that are not bundled, and of what a command makes
 SCREEN = 30  # lines
 
 

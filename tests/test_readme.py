@@ -50,6 +50,9 @@ PAGES = {
     for page in (*(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md")
 }
 LOCAL = "http://127.0.0.1:7860"
+TABLE = "text,label\n" + "\n".join(
+    f"a {'good' if i % 2 else 'bad'} film of {i} hours,{i % 2}" for i in range(40)
+)
 SAY = load_texts()
 GROWN = "all-minilm-l6-v2"  # the full-grown encoder
 
@@ -185,6 +188,7 @@ def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: s
         ("/detect", [[1.0] * 128, "bert-sentiment", "not good"]),
         ("/passport", ["bert-sentiment"]),
         ("/compare", [["bert-sentiment"], ["mean"], "not good"]),
+        ("/fit", [TABLE, "text", "label", "", ["bert-sentiment"], ["mean"]]),
     ],
 )
 def test_every_key_of_an_answer_stands_in_its_section(app_url: str, name: str, asked: list[Any]) -> None:

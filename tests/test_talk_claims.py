@@ -1,19 +1,33 @@
 """What captions of the talk conclude from a plot holds for what is measured."""
 
 import tomllib
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
+from components.declaration import Declaration
 from components.engine.engine import Engine
 from components.exhibits.comparison.curves import CURVES_CENTRED
 from components.exhibits.view import CENTRED, View, centring_of
 from components.menus import load_examples
+from components.results import read_results
 from components.settings import ASSETS
-from components.types import Query
+from components.texts import languages
+from components.types import Analysis, Query
 
-STEPS: list[dict[str, Any]] = tomllib.loads((ASSETS / "talk.toml").read_text("utf-8"))["step"]
+
+def steps_of(talk: str) -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = tomllib.loads((ASSETS / "talks" / f"{talk}.toml").read_text("utf-8"))[
+        "step"
+    ]
+    return steps
+
+
+STEPS, PAIRS = steps_of("cls"), steps_of("pairs")
+RESULTS = read_results(ASSETS / "results.json")
+R = TypeVar("R")
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TEXT = load_examples()[0].text  # what is asked on arrival
 
@@ -21,6 +35,24 @@ TEXT = load_examples()[0].text  # what is asked on arrival
 def step(show: str) -> dict[str, Any]:
     """The only step that shows this."""
     (found,) = (one for one in STEPS if one["show"] == show)
+    return found
+
+
+def claiming(words: str) -> dict[str, Any]:
+    """The step of the talk about pairs whose caption says this."""
+    (found,) = (one for one in PAIRS if words in one["caption"]["en"])
+    return found
+
+
+def compared(engine: Engine, step: dict[str, Any], text: str, pair: str) -> list[Analysis]:
+    """What each backbone of a comparison says of two of its texts."""
+    return [engine.analyze(Query(key, step[text], step[pair])) for key in step["backbones"]]
+
+
+def estimate(rows: Iterable[R], pooling: str, backbone: str = "all-minilm-l6-v2", **more: str) -> R:
+    """The only row of a pooling of a backbone."""
+    wanted = {"backbone": backbone, "pooling": pooling, **more}
+    (found,) = (row for row in rows if all(getattr(row, name) == one for name, one in wanted.items()))
     return found
 
 
@@ -49,3 +81,66 @@ def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: E
         above.append(sum(view.similarity[index] > view.band[2] for index in view.others))
     assert above == sorted(above)
     assert above[-1] > len(analysis.tokens.text) / 2 > above[0]
+
+
+def test_the_talk_about_pairs_has_ten_steps_in_every_language() -> None:
+    assert len(PAIRS) == 10
+    for one in PAIRS:
+        for key in {"caption", "ask", "notes"} & one.keys():
+            assert one[key].keys() == set(languages()), one["caption"]["en"]
+
+
+def test_the_head_of_a_pair_reads_one_hidden_state(engine: Engine) -> None:
+    one = claiming("its head reads one hidden state")
+    analysis = engine.analyze(Query(one["backbone"], one["text"], one["pair"]))
+    assert analysis.reads.positions.sum() == 1
+    assert set(analysis.tokens.segment[~analysis.tokens.special]) == {0, 1}
+
+
+def test_the_same_words_are_a_paraphrase_to_all_whatever_they_mean(engine: Engine) -> None:
+    one = claiming("all five call it a paraphrase")
+    answers = compared(engine, one, "compare_text", "compare_pair")
+    assert len(answers) == 5
+    assert [answer.labels[answer.logits.argmax()] for answer in answers] == ["paraphrase"] * 5
+    words = [sorted(one[key].lower().strip(".").split()) for key in ("compare_text", "compare_pair")]
+    assert words[0] == words[1]
+
+
+def test_the_order_of_a_pair_matters_to_all_and_flips_one_label(engine: Engine) -> None:
+    one = claiming("matters to all of them")
+    assert (one["compare_text"], one["compare_pair"]) == (one["version_pair"], one["version_text"])
+    before = compared(engine, one, "compare_text", "compare_pair")
+    after = compared(engine, one, "version_text", "version_pair")
+    for was, now in zip(before, after, strict=True):
+        assert np.abs(was.probabilities - now.probabilities).max() > 0.005
+    assert (
+        sum(was.logits.argmax() != now.logits.argmax() for was, now in zip(before, after, strict=True)) == 1
+    ), "the notes speak of the backbone whose label flips"
+
+
+def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engine: Engine) -> None:
+    declared, measured = claiming("Declared:"), claiming("Measured:")
+    assert "reads another vector, and is untrained" in measured["caption"]["en"]
+    analysis = engine.analyze(Query(measured["backbone"], measured["text"]))
+    files = analysis.backbone.declared
+    assert isinstance(files, Declaration)
+    assert (declared["backbone"], files.poolings) == (measured["backbone"], ("mean",))
+    assert [step.name for step in files.steps] == ["normalize"]
+    assert analysis.reads.positions.sum() == 1  # of all the tokens of which the mean is declared
+    assert not analysis.head_trained
+
+
+def test_wrong_poolings_follow_people_less_and_their_intervals_do_not_meet() -> None:
+    claiming("less than the declared mean")
+    for wrong in ("cls", "pooler"):
+        assert estimate(RESULTS.cosines, wrong).high < estimate(RESULTS.cosines, "mean").low
+
+
+def test_whitening_helps_cls_and_harms_the_declared_mean() -> None:
+    one = claiming("Whitening helps [CLS] in both, and harms the mean of the one trained for it")
+    for backbone in one["evidence_backbones"]:
+        assert estimate(RESULTS.postprocessed, "cls", backbone, step="whitened").gain_low > 0
+    assert estimate(RESULTS.postprocessed, "mean", step="whitened").gain_high < 0
+    for mended in ("centred", "standardised", "whitened"):
+        wrong = estimate(RESULTS.postprocessed, "cls", step=mended)
+        assert wrong.rho < estimate(RESULTS.cosines, "mean").low

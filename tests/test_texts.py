@@ -26,7 +26,10 @@ from tests.ui.fake import KINDS, FakeAnalyst, Kind, Query
 CODE = Path(components.texts.__file__).parent
 FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]
 KEY = re.compile(r"[a-z]+\.\w*[^\W_]")
-NAMED = {"talk.js", "talk.toml", "questions.toml", "ordinary.toml", "passport.toml"}  # files
+NAMED = {  # files
+    *("talk.js", "editor.js", "head.safetensors"),
+    *("questions.toml", "ordinary.toml", "passport.toml"),
+}
 SAY = load_texts()
 NAMES = "names."  # what other data calls things: English has none
 OTHERS = [tag for tag in languages() if tag != ENGLISH]

@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from components.bundle.corpus import Example
-from components.bundle.probes import logistic_regression
 from components.bundle.statistics import estimate_accuracy
+from components.engine.lab.classifier import logistic_regression
 from components.results import Baseline, BaselineResult
 from components.types import Bools, Floats, Ints
 

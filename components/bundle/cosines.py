@@ -8,9 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from components.bundle.corpus import UNLABELLED, Example, without_leaks
-from components.bundle.probes import available, embed, first_alike, standardiser, vectors
 from components.bundle.statistics import Moved, Numbers, estimate_moved, estimate_spearman
 from components.engine.backbone import Backbone
+from components.engine.lab.classifier import standardiser
+from components.engine.lab.embedding import available, embed, vectors
+from components.engine.lab.rows import first_alike
 from components.engine.pooling import POOLINGS
 from components.results import CosineResult, PostprocessedResult, Postprocessing
 from components.types import Floats

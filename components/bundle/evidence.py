@@ -13,19 +13,12 @@ from transformers import PreTrainedModel
 
 from components.bundle.corpus import Example
 from components.bundle.cosines import Scored, cosine_results, postprocessed_results
-from components.bundle.probes import (
-    Batch,
-    Depth,
-    Fitted,
-    at_layer,
-    embed,
-    first_alike,
-    fit_probes,
-    lower_layers,
-    vectors,
-)
+from components.bundle.probes import Depth, fit_probes
 from components.bundle.statistics import estimate_accuracy, mcnemar_test
 from components.engine.backbone import Backbone
+from components.engine.lab.classifier import Fitted
+from components.engine.lab.embedding import Batch, at_layer, embed, lower_layers, vectors
+from components.engine.lab.rows import first_alike
 from components.engine.loading import load
 from components.engine.probes import Probe, place_of, read_probe, write_probes
 from components.results import DepthResult, ProbeResult, Results, SizeResult

@@ -5,82 +5,23 @@ One forward pass per batch of texts serves every pooling.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 import numpy as np
 import torch
-from sklearn.linear_model import LogisticRegressionCV
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
-from sklearn.preprocessing import StandardScaler
 from torch import Tensor, nn
 
 from components.bundle.corpus import Example
 from components.engine.backbone import Backbone
-from components.engine.pooling import POOLINGS, States
+from components.engine.lab.classifier import FOLDS, Fitted, fit
+from components.engine.lab.embedding import Batch, at_layer, available, embed, lower_layers, vectors
+from components.engine.pooling import POOLINGS
 from components.engine.probes import Probe, half
-from components.engine.states import batch_states
 from components.types import Floats, Ints
 
-BATCH = 64  # inputs in a forward pass
 EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
-STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regularisation to the weakest
-WIDE_STRENGTHS = (1e-4, 1e-3)
-FOLDS = 3
-NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
-ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
-
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """The states of B inputs, which stand at ``rows`` (B,) of the list that they come from."""
-
-    rows: Ints
-    states: States
-
-
-def embed(backbone: Backbone, inputs: Sequence[tuple[str, ...]]) -> list[Batch]:
-    """The states of single texts, or of pairs, in batches of similar length to save padding."""
-    lengths = np.array([sum(map(len, texts)) for texts in inputs])
-    order = np.argsort(lengths, kind="stable")
-    size = BATCH if backbone.tokenizer.pad_token_id is not None else 1
-    batches = []
-    for rows in np.split(order, range(size, len(order), size)):
-        sides = [list(side) for side in zip(*(inputs[row] for row in rows), strict=True)]
-        batches.append(Batch(rows, batch_states(backbone, *sides)))
-    return batches
-
-
-def at_layer(batches: Sequence[Batch], layer: int) -> list[Batch]:
-    """The same inputs as if ``layer`` (0 to L) were the last."""
-    return [replace(batch, states=batch.states.upto(layer)) for batch in batches]
-
-
-def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None) -> Floats:
-    """The pooled vectors (N, D') of all inputs, in their order. ``query``: (D,), for attention only."""
-    learned = None if query is None else torch.from_numpy(query)
-    with torch.no_grad():
-        parts = [POOLINGS[pooling](replace(batch.states, query=learned)).numpy() for batch in batches]
-    pooled = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
-    pooled[np.concatenate([batch.rows for batch in batches])] = np.concatenate(parts)
-    return pooled
-
-
-def first_alike(pooled: Mapping[str, Floats]) -> dict[str, str]:
-    """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
-    return {
-        pooling: next(key for key, other in pooled.items() if np.array_equal(other, found))
-        for pooling, found in pooled.items()
-    }
-
-
-def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
-    """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
-    lacking = {"pooler": backbone.pooler is None, "declared": backbone.declared is None}
-    return [key for key in poolings if not lacking.get(key, False)]
 
 
 def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:
@@ -119,14 +60,6 @@ def _attended(hidden: Tensor, mask: Tensor, query: Tensor) -> Tensor:
     return (hidden * weight[:, :, None]).sum(dim=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A probe in single precision and the ``strength`` (C) that cross-validation chose for it."""
-
-    probe: Probe
-    strength: float
-
-
 def fit_probes(
     backbone: Backbone, examples: Sequence[Example], seed: int, poolings: Sequence[str] = tuple(POOLINGS)
 ) -> dict[Depth, Fitted]:
@@ -149,11 +82,6 @@ def fit_probes(
     return fitted
 
 
-def lower_layers(batches: Sequence[Batch]) -> range:
-    """The layers below the last, from the embeddings (0) up."""
-    return range(len(batches[0].states.layers) - 1)
-
-
 def _fit_layer(
     batches: Sequence[Batch], poolings: Sequence[str], labels: Ints, seed: int
 ) -> dict[str, Fitted]:
@@ -168,52 +96,3 @@ def _fit_layer(
         seen.append((pooled, found))
         fitted[pooling] = Fitted(Probe(found.probe.weight, found.probe.bias, query), found.strength)
     return fitted
-
-
-def fit(pooled: Floats, labels: Ints, seed: int) -> Fitted:
-    """The probe on pooled vectors (N, D') of ``labels`` (N,), its strength the best on held-out folds."""
-    scaler = standardiser(pooled)
-    regression = logistic_regression(wide=pooled.shape[1] > len(pooled), seed=seed)
-    regression.fit(scaler.transform(pooled), labels)
-    return Fitted(fold_scaler(scaler, regression), float(regression.C_))
-
-
-def standardiser(pooled: Floats) -> StandardScaler:
-    """Standardises each number over the N vectors; one that is constant but for rounding becomes 0.
-
-    Under causal attention, for instance, the first token's hidden state is the same whatever follows.
-    """
-    scaler = StandardScaler().fit(pooled)
-    scaler.scale_[scaler.scale_ < NOISE * np.sqrt(np.square(pooled).mean())] = np.inf
-    return scaler
-
-
-def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:
-    """Logistic regression with a squared penalty, its strength chosen by cross-validation.
-
-    ``wide``: there are more numbers than examples. A fit then takes long, so that fewer and stronger
-    strengths are tried, on one held-out quarter in the place of folds.
-    """
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    quarter = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
-    return LogisticRegressionCV(
-        Cs=WIDE_STRENGTHS if wide else STRENGTHS,
-        l1_ratios=(0.0,),  # the squared penalty alone
-        cv=quarter if wide else folds,
-        scoring="neg_log_loss",
-        tol=1e-3 if wide else 1e-4,
-        max_iter=ITERATIONS,
-        use_legacy_attributes=False,
-    )
-
-
-def fold_scaler(scaler: StandardScaler, regression: LogisticRegressionCV) -> Probe:
-    """Both steps as one map: (x - mean) / scale · w + b = x · (w / scale) + b - mean · (w / scale).
-
-    Two classes come out as two rows, -w/2 and w/2, whose softmax is the sigmoid of w.
-    """
-    weight = regression.coef_.astype(np.float64) / scaler.scale_  # (K, D'), or (1, D') for two classes
-    bias = regression.intercept_ - weight @ scaler.mean_
-    if len(weight) == 1:
-        weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
-    return Probe(weight.astype(np.float32), bias.astype(np.float32))

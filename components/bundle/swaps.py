@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from components.bundle.corpus import Example
-from components.bundle.probes import available, embed, first_alike, vectors
 from components.bundle.statistics import estimate_accuracy, mcnemar_test
 from components.engine.backbone import Backbone
 from components.engine.heads import NATIVE, pooled, swapped_head, swaps
+from components.engine.lab.embedding import available, embed, vectors
+from components.engine.lab.rows import first_alike
 from components.engine.pooling import POOLINGS
 from components.results import SwapResult
 from components.types import Ints

@@ -1,7 +1,4 @@
-"""Desk: what a visitor asks is checked and made whole here, and its answer is left to whom it is handed.
-
-Importing this module is light, and so is all that it does: torch and transformers are the runner's.
-"""
+"""Desk: checks what a visitor asks, and has the runner answer it. Light to import: it runs no torch."""
 
 from __future__ import annotations
 
@@ -15,27 +12,17 @@ from huggingface_hub import is_offline_mode
 
 from components.anatomy import Anatomy
 from components.detect import Detected
+from components.engine import jobs
 from components.engine.catalogue import Configs, present, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
-from components.engine.jobs import (
-    Analyze,
-    Audit,
-    Compare,
-    Detect,
-    Dissect,
-    Integrate,
-    Issue,
-    Job,
-    Look,
-    Runner,
-    Trace,
-    Weigh,
-)
+from components.engine.jobs import Job, Runner
+from components.engine.lab.lab import fit_table, in_memory, to_rows
 from components.engine.pooling import POOLINGS
 from components.engine.query import Asked, by_backbone, checked, checked_text, choice, counted, with_task
 from components.engine.vectors import to_vectors
 from components.engine.version import version
 from components.errors import PoolscopeError
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import STEPS, Importance, Integral
 from components.lens import Looked
 from components.padding import Padding
@@ -63,7 +50,7 @@ class Desk:
         listed = [spec for spec in every if spec.source != "hub" or not folders_only]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
-        self._closed = threading.Event()
+        self._closed, self._fitting = threading.Event(), threading.Lock()
         self._hub = Hub(settings.download, known=runner.classifies)
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
@@ -115,17 +102,17 @@ class Desk:
     def analyze(self, query: Query) -> Analysis:
         """Answer one query; raises PoolscopeError with a message for the visitor."""
         spec, asked = self._whole(query)
-        return self._runner.run(Analyze(spec, version(spec), asked))
+        return self._runner.run(jobs.Analyze(spec, version(spec), asked))
 
     def anatomy(self, query: Query) -> Anatomy:
         """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
         spec, asked = self._whole(query)
-        return self._runner.run(Dissect(spec, version(spec), asked))
+        return self._runner.run(jobs.Dissect(spec, version(spec), asked))
 
     def lens(self, query: Query) -> Looked:
         """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
         spec, asked = self._whole(query)
-        return self._runner.run(Look(spec, version(spec), asked))
+        return self._runner.run(jobs.Look(spec, version(spec), asked))
 
     def trace(self, query: Query, other: str, other_pair: str) -> Patched:
         """Answer one query, and find what carries the change to another text; PoolscopeError says why not."""
@@ -143,7 +130,7 @@ class Desk:
             found = found.followed_by(self._runner.run(replace(job, start=found.ended)))
         yield found
 
-    def _trace(self, query: Query, other: str, other_pair: str) -> Trace:
+    def _trace(self, query: Query, other: str, other_pair: str) -> jobs.Trace:
         """The job that traces it all."""
         spec, asked = self._whole(query)
         longest, kept = self._settings.characters, asked.query
@@ -156,7 +143,7 @@ class Desk:
         if bool(pair.strip()) != bool(kept.text_pair):
             raise PoolscopeError("other_pair", other_pair, "errors.both_pairs")
         changed = replace(kept, text=text, text_pair=pair if pair.strip() else "")
-        return Trace(spec, version(spec), asked, replace(asked, query=changed))
+        return jobs.Trace(spec, version(spec), asked, replace(asked, query=changed))
 
     def importance(self, query: Query, label: str, integrated: bool) -> Importance:
         """Answer one query, and measure what is called importance; PoolscopeError says why it cannot."""
@@ -181,29 +168,42 @@ class Desk:
             stop = parts[-1].stop
         yield found.with_integral(parts)
 
-    def _weigh(self, query: Query, label: str) -> Weigh:
+    def _weigh(self, query: Query, label: str) -> jobs.Weigh:
         spec, asked = self._whole(query)
         if not isinstance(label, str):
             raise PoolscopeError("label", label, "errors.word")
-        return Weigh(spec, version(spec), asked, label)
+        return jobs.Weigh(spec, version(spec), asked, label)
 
     def padding(self, query: Query) -> Padding:
         """Answer one query, and find what padding changes; PoolscopeError says why it cannot."""
         spec, asked = self._whole(query)
-        return self._runner.run(Audit(spec, version(spec), asked))
+        return self._runner.run(jobs.Audit(spec, version(spec), asked))
 
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         """Find in which way a vector was made of a text or pair; PoolscopeError says why it cannot."""
-        pasted = to_vectors(vector)
+        pasted = ((*self._whole(one.asked(query)), one.vector) for one in to_vectors(vector))
+        (spec, *_), asked, vectors = zip(*pasted, strict=True)
         before = checked_text("prefix", prefix, self._settings.characters)
-        specs, asked = zip(*(self._whole(one.asked(query)) for one in pasted), strict=True)
-        vectors = tuple(one.vector for one in pasted)
-        return self._runner.run(Detect(specs[0], version(specs[0]), asked, vectors, before))
+        return self._runner.run(jobs.Detect(spec, version(spec), asked, vectors, before))
 
     def passport(self, backbone: str) -> Passport:
         """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
         spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
-        return self._runner.run(Issue(spec, version(spec)))
+        return self._runner.run(jobs.Issue(spec, version(spec)))
+
+    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
+        """Find which backbone, pooling and layer suits a table; PoolscopeError says why it cannot.
+
+        One table at a time, each part in a turn of its own. Closing the iterator cancels the rest.
+        """
+        asked = to_rows(table, plan, self._settings)
+        specs = [present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones]
+        while not self._fitting.acquire(timeout=1):
+            yield Stage(0, 1, "wait", "")
+        try:
+            yield from fit_table(self._runner.run, specs, asked, PART, in_memory)
+        finally:
+            self._fitting.release()
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
@@ -239,7 +239,7 @@ class Desk:
         if first is None:
             return None
         spec, asked = self._whole(Query(first.key, "warm"))
-        return Analyze(spec, version(spec), asked)
+        return jobs.Analyze(spec, version(spec), asked)
 
     def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
         """A cell for each query of one text on one backbone, in their order."""
@@ -248,7 +248,7 @@ class Desk:
         answers: tuple[Cell, ...] = ()
         if asked:
             try:
-                answers = self._runner.run(Compare(spec, version(spec), asked))
+                answers = self._runner.run(jobs.Compare(spec, version(spec), asked))
             except PoolscopeError as error:  # of the backbone, or of this text on it
                 answers = tuple(Cell(each.query, None, error.sentence) for each in asked)
         coming = iter(answers)
@@ -293,6 +293,6 @@ class Desk:
         return self._configs.refreshed(known)
 
 
-def _integral(weighed: Weigh) -> Integrate:
+def _integral(weighed: jobs.Weigh) -> jobs.Integrate:
     """Integrated gradients of what is weighed."""
-    return Integrate(weighed.spec, weighed.version, weighed.asked, weighed.label)
+    return jobs.Integrate(weighed.spec, weighed.version, weighed.asked, weighed.label)

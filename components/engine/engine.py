@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from components.analyst import PATIENCE
@@ -20,7 +21,7 @@ from components.engine.pooling import POOLINGS
 from components.engine.query import checked_texts, choice, whole_number
 from components.errors import PoolscopeError
 from components.settings import Settings
-from components.types import Floats
+from components.types import BackboneSpec, Floats
 
 if TYPE_CHECKING:
     from components.engine.measurer import Measurer
@@ -102,3 +103,20 @@ class Here:
         from components.engine.measurer import Measurer
 
         return Measurer(self._settings.memory, self._sharers)
+
+
+def resolved(given: str) -> BackboneSpec:
+    """The checkpoint in a folder, or of a key or an id, which is downloaded; PoolscopeError says why not."""
+    if Path(given).is_dir():
+        name = Path(given).resolve().name
+        return BackboneSpec(name, name, "", "", "local", str(Path(given)))
+    engine = Engine(Settings(sources="any"))
+    spec = engine.find(given)
+    for _step in engine.fetch(spec.key):
+        pass
+    return present(engine.find(given))
+
+
+def file_name(spec: BackboneSpec) -> str:
+    """How the names of files about a checkpoint begin."""
+    return spec.key.replace("/", "--")

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from components.anatomy import Anatomy
 from components.detect import Detected
+from components.engine.lab.rows import Asked as Lab
+from components.engine.lab.rows import Measured, Pooled, Rows, Tested
 from components.engine.query import Asked
 from components.engine.version import Version
+from components.fitting import Fit
 from components.importance import Importance, Integral
 from components.lens import Looked
 from components.padding import Padding
 from components.passport.passport import Passport
 from components.patching import Patched
-from components.types import Analysis, BackboneSpec, Cell
+from components.texts import Sentence
+from components.types import Analysis, BackboneSpec, Cell, Floats
 
 Answer_co = TypeVar("Answer_co", covariant=True)
 
@@ -26,6 +30,8 @@ class Job(Generic[Answer_co]):
 
     ``version`` tells its files from others that lie in their place before or after: see `version`.
     """
+
+    kept: ClassVar[bool] = True  # whether its answer may be kept for who asks the same
 
     spec: BackboneSpec
     version: Version
@@ -112,6 +118,50 @@ class Compare(Job[tuple[Cell, ...]]):
     """Queries of one text or pair, from one forward pass: a cell for each, in their order."""
 
     asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Embed(Job[Pooled]):
+    """The vectors of N texts or pairs, pooled in each of these ways at the last or at all layers.
+
+    From input ``start`` on, those that are begun within so many ``seconds``: the rest is a job more.
+    """
+
+    kept = False
+
+    inputs: tuple[tuple[str, ...], ...]
+    poolings: tuple[str, ...]
+    all_layers: bool
+    start: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Validate(Job[Tested]):
+    """Vectors (N, D') and how well a classifier of them does, fitted on a ``share`` of each fold's rows."""
+
+    kept = False
+
+    vectors: Floats
+    rows: Rows
+    folds: int
+    repeats: int
+    share: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Conclude(Job[Fit]):
+    """Every combination as it was tested, and what was measured of the ``best`` one, by its place in them."""
+
+    kept = False
+
+    asked: Lab
+    grid: tuple[Measured, ...]
+    best: int
+    vectors: Floats
+    curve: tuple[Tested, ...]
+    control: Tested
+    warnings: tuple[Sentence, ...]
 
 
 class Runner(Protocol):

@@ -19,15 +19,20 @@ from components.engine.jobs import (
     Analyze,
     Audit,
     Compare,
+    Conclude,
     Detect,
     Dissect,
+    Embed,
     Integrate,
     Issue,
     Job,
     Look,
     Trace,
+    Validate,
     Weigh,
 )
+from components.engine.lab.embedding import pool_part
+from components.engine.lab.rows import Pooled, Tested
 from components.engine.lens import look
 from components.engine.machine import total
 from components.engine.padding import audit
@@ -37,6 +42,7 @@ from components.engine.repeatable import repeatable
 from components.engine.safety.running import told
 from components.engine.version import version
 from components.errors import PoolscopeError
+from components.fitting import Fit
 from components.importance import Importance, Integral
 from components.lens import Looked
 from components.padding import Padding
@@ -87,6 +93,12 @@ class Measurer:
                         return issue(backbone)
                     case Compare():
                         return self._compare(backbone, job)
+                    case Embed():
+                        return self._embed(backbone, job)
+                    case Validate():
+                        return self._validate(job)
+                    case Conclude():
+                        return self._conclude(job)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
 
     def features(
@@ -123,6 +135,19 @@ class Measurer:
 
     def _detect(self, backbone: Backbone, job: Detect) -> Detected:
         return detect(backbone, [each.query for each in job.asked], job.vectors, job.prefix)
+
+    def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
+        return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)
+
+    def _validate(self, job: Validate) -> Tested:
+        from components.engine.lab.validation import validate  # a second of scikit-learn, which few ask for
+
+        return validate(job.vectors, job.rows, job.folds, job.repeats, job.share)
+
+    def _conclude(self, job: Conclude) -> Fit:
+        from components.engine.lab.conclusion import conclude
+
+        return conclude(job)
 
     def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
         return cells(backbone, job.asked)

@@ -11,9 +11,11 @@ from urllib.parse import urlencode
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State, from_link, to_link
+from components.texts import Sentence
 
 ABOUT = ("show", "caption", "ask", "notes", "minutes")  # keys of a step that are no control
 LONGEST = 600  # minutes of a step
+MOST = 100  # steps of a script
 
 ByLanguage = Mapping[str, str]
 
@@ -48,28 +50,95 @@ class Step:
         return _in(language, self.notes)
 
 
-def read_talk(path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]) -> tuple[Step, ...]:
-    """The steps of a script; PoolscopeError names what is wrong with the first that is none.
+@dataclass(frozen=True)
+class Lost:
+    """A step that is left out: its ``number`` in the script, what was ``given``, and what cannot be had."""
+
+    number: int
+    given: Mapping[str, Any]
+    fault: PoolscopeError
+
+
+@dataclass(frozen=True)
+class Script:
+    """A talk: its ``name`` in an address, its ``title`` by language, its steps, and those left out."""
+
+    name: str
+    title: ByLanguage
+    steps: tuple[Step, ...]
+    lost: tuple[Lost, ...] = ()
+
+    def titled(self, language: str) -> str:
+        """The title in ``language``, or in the first one that there is, or else the name."""
+        return _in(language, self.title) or self.name
+
+
+def read_talks(
+    path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]
+) -> tuple[Script, ...]:
+    """The scripts of a folder by their names in order, or that of a file alone; those without steps are none.
+
+    PoolscopeError names what is wrong with the first that is none.
+    """
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    read = (read_talk(file, tuple(controls), shows) for file in files)
+    return tuple(script for script in read if script.steps)
+
+
+def read_talk(path: Path, controls: Iterable[Control[Any]], shows: Mapping[str, State]) -> Script:
+    """The script in a file; PoolscopeError names what is wrong with the first step that is none.
 
     ``shows``: what may be shown, and where on the page that stands. A step about what is not here, such as a
     backbone that this catalogue does not list, is left out.
     """
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("step", [])
+        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise PoolscopeError("talk", str(path), "errors.toml", reason=str(error)) from error
-    known = tuple(controls)
-    steps = (_step(f"talk, step {number}", entry, known, shows) for number, entry in enumerate(entries, 1))
-    return tuple(step for step in steps if step is not None)
+    return parse_talk(text, str(path), path.stem, controls, shows)
+
+
+def parse_talk(
+    text: str, source: str, name: str, controls: Iterable[Control[Any]], shows: Mapping[str, State]
+) -> Script:
+    """The script that ``text`` of ``source`` is, by ``name``; like `read_talk`."""
+    try:
+        given = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PoolscopeError("talk", source, "errors.toml", reason=str(error)) from error
+    return script_of(given, name, tuple(controls), shows)
+
+
+def script_of(
+    given: Mapping[str, Any], name: str, controls: tuple[Control[Any], ...], shows: Mapping[str, State]
+) -> Script:
+    """The script that the tables of a file are; like `read_talk`."""
+    entries = given.get("step", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise PoolscopeError("talk, step", entries, "talk.tables")
+    if len(entries) > MOST:
+        raise PoolscopeError(
+            "talk, step", Sentence("errors.count", count=len(entries)), "talk.most", most=MOST
+        )
+    title = _by_language("talk", "title", given["title"]) if "title" in given else {}
+    steps = [_step(number, entry, controls, shows) for number, entry in enumerate(entries, 1)]
+    return Script(
+        name,
+        title,
+        tuple(one for one in steps if isinstance(one, Step)),
+        tuple(one for one in steps if isinstance(one, Lost)),
+    )
 
 
 def _step(
-    field: str, entry: dict[str, Any], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
-) -> Step | None:
+    number: int, entry: dict[str, Any], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
+) -> Step | Lost:
+    """The step, or why it cannot be had here; PoolscopeError where it is none."""
+    field = f"talk, step {number}"
     caption = _by_language(field, "caption", entry.get("caption"))
     ask, notes = (_by_language(field, key, entry[key]) if key in entry else {} for key in ("ask", "notes"))
     minutes = _minutes(field, entry["minutes"]) if "minutes" in entry else 0.0
-    if entry.get("show") not in shows:
+    if not isinstance(entry.get("show"), str) or entry["show"] not in shows:
         raise PoolscopeError(f"{field}, show", entry.get("show"), "errors.allowed", allowed=tuple(shows))
     given = {key: _written(value) for key, value in entry.items() if key not in ABOUT}
     unknown = [key for key in given if key not in {control.key for control in controls}]
@@ -78,9 +147,10 @@ def _step(
         raise PoolscopeError(field, unknown[0], "errors.allowed", allowed=allowed)
     state, faults = from_link(urlencode(given, doseq=True), controls)
     if faults:
-        return None
-    there = {**state, **{key: value for key, value in shows[entry["show"]].items() if key not in given}}
-    return Step(entry["show"], caption, state, to_link(there, controls), ask, notes, minutes)
+        return Lost(number, {**entry, **given}, faults[0])
+    arrival = {control.key: control.default for control in controls}
+    place = {key: value for key, value in shows[entry["show"]].items() if state[key] == arrival[key]}
+    return Step(entry["show"], caption, state, to_link({**state, **place}, controls), ask, notes, minutes)
 
 
 def _by_language(field: str, key: str, given: object) -> ByLanguage:
@@ -105,4 +175,4 @@ def _written(value: object) -> object:
     """A value of TOML as it stands in a link."""
     if isinstance(value, bool):
         return str(int(value))
-    return value or [""] if isinstance(value, list) else str(value)
+    return [str(one) for one in value] or [""] if isinstance(value, list) else str(value)

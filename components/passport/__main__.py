@@ -12,9 +12,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from components.engine.catalogue import present
 from components.engine.checkpoint_files import read_object
-from components.engine.engine import Engine, Here
+from components.engine.engine import Here, file_name, resolved
 from components.engine.jobs import Issue
 from components.engine.passport import fingerprint
 from components.engine.version import version
@@ -71,23 +70,6 @@ def arguments() -> argparse.ArgumentParser:
         "--ray", metavar="ADDRESS", help="a Ray cluster that sees the same folders; local starts one"
     )
     return parser
-
-
-def resolved(given: str) -> BackboneSpec:
-    """The checkpoint in a folder, or of a key or an id, which is downloaded; PoolscopeError says why not."""
-    if Path(given).is_dir():
-        name = Path(given).resolve().name
-        return BackboneSpec(name, name, "", "", "local", str(Path(given)))
-    engine = Engine(Settings(sources="any"))
-    spec = engine.find(given)
-    for _step in engine.fetch(spec.key):
-        pass
-    return present(engine.find(given))
-
-
-def file_name(spec: BackboneSpec) -> str:
-    """How the names of a passport's files begin."""
-    return spec.key.replace("/", "--")
 
 
 def issued(spec: BackboneSpec, language: str) -> Answer:

@@ -71,7 +71,8 @@ class Replicas:
             return self._asked(job, patience)
 
         with self._said(job.spec.key):
-            answer = self._answers.get(digest(job), runs, PATIENCE.get(Future()))
+            patience = PATIENCE.get(Future())
+            answer = self._answers.get(digest(job), runs, patience) if job.kept else runs(patience)
         unpickled: Answer_co = pickle.loads(answer)
         return unpickled
 

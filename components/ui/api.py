@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
+from functools import partial
 from inspect import cleandoc, signature
 from itertools import islice, product
 from typing import Any
@@ -24,31 +26,17 @@ from components.as_json import (
     trace_json,
 )
 from components.errors import PoolscopeError
+from components.fitting import Plan, Stage, fit_json, stage_json
 from components.passport.passport import passport_json
+from components.settings import ASSETS
+from components.tables import Columns, read_sheet, to_table
 from components.types import Progress, Query
 from components.ui.classify.download import hub_queue
 from components.ui.classify.question import to_reference
 from components.ui.refused import refused_in_english
 
-ARGUMENTS = {
-    "backbone": "a key of /backbones, or a model's id on the hub where the owner allows any",
-    "backbones": "keys of /backbones; an empty list stands for all on this machine",
-    "head": "own, the checkpoint's, or probe, the same linear classifier for every model",
-    "label": "what is explained, one of the labels; empty is the likeliest",
-    "layer": "of the similarities; 0 is the embeddings, -1 the last",
-    "other": "another version of it",
-    "other_pair": "the second text of the other version; empty for a single text",
-    "pool_layer": "the layer that is pooled, as if it were the last; 0 is the embeddings, -1 the last",
-    "pooling": "a key of /poolings; native is what the model's own head does",
-    "poolings": "keys of /poolings; an empty list stands for all that fit each backbone",
-    "prefix": "what a server may put before the text; prefixes of widely used models are tried anyway",
-    "reference": "what tokens are compared with: cls, pooled or the index of a token",
-    "task": "what the probe was trained for; empty chooses one that suits the model and the texts",
-    "text": "what is classified",
-    "text_pair": "the second text of a pair; empty for a single text",
-    "vector": "a list, JSON, CSV, NumPy's print or base64 of float32; a server's whole answer; "
-    "or the JSON of a list of objects with a text and a vector each",
-}  # what each means, wherever it is asked for
+MEANINGS = ASSETS / "api.toml"  # of the arguments
+FITTED = 5  # backbones of a fit, where none is named
 ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
 
 
@@ -209,9 +197,8 @@ def add_api(analyst: Analyst) -> None:
         """Find which pooling, layer, tokens and length made a vector of a text or a pair; or that none did.
 
         ``match`` is null below a bar that is measured on noise and other models. ``ties`` give the very same
-        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of
-        several vectors, each with its text, the way is sought that gives all of them. A request that cannot
-        be answered comes back as a message that says why.
+        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
+        vectors the way is sought that gives all. A request without an answer comes back as a message.
         """
         with refused_in_english():
             return detected_json(analyst.detect(Query(backbone, text, text_pair), vector, prefix))
@@ -241,7 +228,7 @@ def add_api(analyst: Analyst) -> None:
         says why; a request of which nothing can be answered comes back as a message.
         """
         with refused_in_english():
-            keys = _listed("backbones", backbones) or [s.key for s in analyst.backbones() if s.available]
+            keys = _listed("backbones", backbones) or _here(analyst)
             methods = _listed("poolings", poolings)
             pairs = islice(product(keys, methods) if methods else fitting(analyst, keys), ENOUGH)
             whole = Query("", text, text_pair, head=head, pool_layer=pool_layer)
@@ -249,17 +236,46 @@ def add_api(analyst: Analyst) -> None:
             with closing(analyst.compare(asked)) as answers:
                 return rows_json(asked, list(answers), fitting=not poolings)
 
-    _publish(backbones)
-    _publish(find, **hub_queue("find"))
-    _publish(fetch, **hub_queue("download"))
-    _publish(poolings)
+    def fit(
+        table: str,
+        text: str,
+        label: str,
+        text_pair: str = "",
+        backbones: Sequence[str] = (),
+        poolings: Sequence[str] = (),
+        layers: str = "last",
+        folds: int = 5,
+        seed: int = 0,
+    ) -> Iterator[dict[str, Any]]:
+        """Find which backbone, pooling and layer suits a table of labelled texts, by a linear classifier.
+
+        Streams how far it is, ``done`` of ``total`` steps of a ``stage``, and then ``rows``, the best first.
+        One whose ``p_corrected`` is below 0.05 is worse than the best. Nothing of the table is kept.
+        """
+        with refused_in_english():
+            rows, notes = to_table(read_sheet(table), Columns(text, label, text_pair))
+            keys = _listed("backbones", backbones) or _here(analyst)[:FITTED]
+            methods = tuple(_listed("poolings", poolings))
+            if layers not in ("last", "all"):
+                raise PoolscopeError("layers", layers, "errors.lab_layers")
+            plan = Plan(tuple(keys), methods, layers == "all", folds, seed)
+            with closing(analyst.fit(rows, plan)) as steps:
+                for step in steps:
+                    yield stage_json(step) if isinstance(step, Stage) else fit_json(step, notes)
+
+    publish = partial(_publish, tomllib.loads(MEANINGS.read_text(encoding="utf-8"))["arguments"])
+    publish(backbones)
+    publish(find, **hub_queue("find"))
+    publish(fetch, **hub_queue("download"))
+    publish(poolings)
+    publish(fit, **hub_queue("fit"))
     for asked in (analyze, anatomy, lens, trace, importance, padding, detect, passport, compare):
-        _publish(asked, concurrency_id="model")
+        publish(asked, concurrency_id="model")
 
 
-def _publish(endpoint: Callable[..., Any], **queue: Any) -> None:
+def _publish(meanings: dict[str, str], endpoint: Callable[..., Any], **queue: Any) -> None:
     """Name an endpoint after its function, and say what it takes beside what it does."""
-    taken = [f"    {name}: {ARGUMENTS[name]}" for name in signature(endpoint).parameters]
+    taken = [f"    {name}: {meanings[name]}" for name in signature(endpoint).parameters]
     told = [cleandoc(endpoint.__doc__ or ""), *(["", "Args:", *taken] if taken else [])]
     endpoint.__doc__ = "\n".join(told)
     api(endpoint, api_name=endpoint.__name__, **queue)
@@ -273,7 +289,12 @@ def fitting(analyst: Analyst, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
             yield key, spec.key
 
 
+def _here(analyst: Analyst) -> list[str]:
+    """The backbones on this machine."""
+    return [spec.key for spec in analyst.backbones() if spec.available]
+
+
 def _listed(field: str, given: object) -> list[Any]:
-    if not isinstance(given, list):
+    if not isinstance(given, list | tuple):
         raise PoolscopeError(field, given, "errors.keys")
-    return given
+    return list(given)

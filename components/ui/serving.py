@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import gradio as gr
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp
 
 from components.settings import Settings
@@ -21,18 +21,18 @@ from components.ui.gradio_internals import (
     let_read,
     refuse_values,
 )
-from components.ui.links.links import Links
 from components.ui.public.locale import request_texts
 from components.ui.public.middleware import PAGES, GuardMiddleware
 from components.ui.public.plain import (
     AtOnceMiddleware,
     PlainMiddleware,
-    document_function,
     plain_functions,
+    text_function,
 )
 from components.ui.public.rate_limit import Rates
-from components.ui.public.request_body import PASSPORT, REPORT, endpoints_of
+from components.ui.public.request_body import CHECK, HANDOUT, OPEN, PASSPORT, REPORT, SAVE, endpoints_of
 from components.ui.public.response_cache import ResponseCache
+from components.ui.public.sending import document
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
 from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
@@ -72,10 +72,17 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         api_open=False,
     )
     endpoints, functions = endpoints_of(page), plain_functions(page)
-    for path, make in ((REPORT, Links.report), (PASSPORT, Links.passport)):
-        makers = {tag: partial(make, one) for tag, one in links.items()}
-        limited = {tag: _limited(one, False, settings.seconds, monitor) for tag, one in makers.items()}
-        functions[path.strip("/")] = document_function(limited)
+    editors = site.editors
+    for path, makers, response in (
+        (REPORT, {tag: one.report for tag, one in links.items()}, document),
+        (PASSPORT, {tag: one.passport for tag, one in links.items()}, document),
+        (OPEN, {tag: one.open for tag, one in editors.items()}, JSONResponse),
+        (CHECK, {tag: one.check for tag, one in editors.items()}, JSONResponse),
+        (SAVE, {tag: one.save for tag, one in editors.items()}, PlainTextResponse),
+        (HANDOUT, {tag: one.hand_out for tag, one in editors.items()}, document),
+    ):
+        limited = {tag: _limited(make, False, settings.seconds, monitor) for tag, make in makers.items()}
+        functions[path.strip("/")] = text_function(limited, response)
     rates = Rates(settings.rate, settings.address_rate, settings.room, settings.proxies)
 
     def guard(app: ASGIApp) -> ASGIApp:

@@ -10,7 +10,7 @@ from pathlib import Path
 import gradio as gr
 
 from components.analyst import Analyst, Translated
-from components.exhibits.script import read_talk
+from components.exhibits.script import read_talks
 from components.results import Results, read_results
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
@@ -24,6 +24,7 @@ from components.ui.plots import load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
+from components.ui.talk.editor import Editor, build_editor
 from components.ui.talk.speaker import SpeakerPage
 from components.ui.talk.talk import Talk, build_talk, shows_of
 
@@ -35,36 +36,37 @@ TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps
 class Site:
     """What is served: the page in every language, and by language the ``links``, which make its reports.
 
-    ``speakers``: what the speaker of its talk sees besides, by language; none where there is no talk.
+    ``speakers``: what the speaker of a talk sees besides, by language and talk; none where there is no talk.
+    ``editors``: what answers who makes a talk, by language.
     """
 
     page: gr.Blocks
     links: Mapping[str, Links]
-    speakers: Mapping[str, SpeakerPage]
+    speakers: Mapping[str, Mapping[str, SpeakerPage]]
+    editors: Mapping[str, Editor]
 
 
-def build(
-    analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path = ASSETS / "talk.toml"
-) -> Site:
+def build(analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path = ASSETS / "talks") -> Site:
     """The whole page and its public endpoints, answered by ``analyst``.
 
-    ``results`` is what was measured, ``talk`` the script of talk mode.
+    ``results`` is what was measured, ``talk`` the script of talk mode, or a folder of them.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
-    speakers: dict[str, SpeakerPage] = {}
+    speakers: dict[str, Mapping[str, SpeakerPage]] = {}
+    editors: dict[str, Editor] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told = _fill(Translated(analyst, say), measured, talk, say)
-            speakers |= {} if told is None else {tag: told.speaker}
+            links[tag], told, editors[tag] = _fill(Translated(analyst, say), measured, talk, say)
+            speakers |= {} if told is None else {tag: told.speakers}
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links, speakers)
+    return Site(page, links, speakers, editors)
 
 
-def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[Links, Talk | None]:
+def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[Links, Talk | None, Editor]:
     """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):
         _title(say)
@@ -80,10 +82,12 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[L
     links.connect()
     shows = shows_of(tabs)
     places = {name: show.place for name, show in shows.items()}
-    told = build_talk(read_talk(talk, links.controls, places), shows, say)
+    scripts = read_talks(talk, links.controls, places)
+    told = build_talk(scripts, shows, say)
+    editor = build_editor(scripts, shows, links.controls, corner, say)
     build_exporter()
     load_plotly()
-    return links, told
+    return links, told, editor
 
 
 def _title(say: Texts) -> gr.HTML:

@@ -85,7 +85,8 @@ class Workers:
             return self._pool.run(job, turn)
 
         with self._said(job.spec.key):
-            answer = self._answers.get(digest(job), runs, PATIENCE.get(Future()))
+            patience = PATIENCE.get(Future())
+            answer = self._answers.get(digest(job), runs, patience) if job.kept else runs(patience)
         unpickled: Answer_co = pickle.loads(answer)
         return unpickled
 

@@ -14,6 +14,7 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 KEYS = 200
 SOON = 5_000  # milliseconds
 SLIDE = "#talk .slide.current"
+TOLD = ".slide[data-told]"  # of the talk that is shown
 WALKS = {
     "ArrowRight": 1,
     "PageDown": 1,
@@ -62,7 +63,7 @@ def pressed(talk: Page, patience: int) -> Page | None:
 
 def asks_at(talk: Page) -> list[int]:
     """The slides that ask first; some do."""
-    slides = talk.locator("#talk .slide").all()
+    slides = talk.locator(f"#talk {TOLD}").all()
     found = [number for number, slide in enumerate(slides, 1) if slide.locator(".question").count()]
     assert found
     return found
@@ -109,7 +110,7 @@ def talk(talks: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visit
 def pair(talk: Visitor) -> Iterator[Pair]:
     """Both at the second slide."""
     speaker = opened(talk)
-    yield Pair(talk, speaker, talk.page.locator("#talk .slide").count())
+    yield Pair(talk, speaker, talk.page.locator(f"#talk {TOLD}").count())
     speaker.page.close()
 
 
@@ -202,7 +203,7 @@ def test_the_window_opens_without_a_network(talk: Visitor) -> None:
     try:
         speaker = opened(talk)
         speaker.page.keyboard.press("ArrowRight")
-        Pair(talk, speaker, talk.page.locator("#talk .slide").count()).are_at(3)
+        Pair(talk, speaker, talk.page.locator(f"#talk {TOLD}").count()).are_at(3)
         speaker.page.close()
     finally:
         talk.page.context.set_offline(False)

@@ -16,9 +16,11 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import ROOT
 
 IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
-SCRIPT = tomllib.loads((ROOT / "assets" / "talk.toml").read_text(encoding="utf-8"))["step"]
+SCRIPT = tomllib.loads((ROOT / "assets" / "talks" / "cls.toml").read_text(encoding="utf-8"))["step"]
+PAIRS = tomllib.loads((ROOT / "assets" / "talks" / "pairs.toml").read_text(encoding="utf-8"))["step"]
 SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
 SHOWN = "#talk .slide.current"
+TOLD = ".slide[data-told]"  # of the talk that is shown
 LONG = (
     "I went to see this film with my whole family, and although the plot is not bad at all, "
     "the acting is not good, nor is the music that goes on for much too long."
@@ -40,7 +42,7 @@ SWIPE = """([x, y]) => {
   say('touchstart', [at(150, 300)], []);
   say('touchend', [], [at(150 + x, 300 + y)]);
 }"""  # of one finger, by so many pixels
-FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => {
+FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every((slide) => {
   const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
   const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
   const cut = boxes.some((box) => box.scrollWidth > box.clientWidth + 1 &&
@@ -48,6 +50,20 @@ FITS = """() => [...document.querySelectorAll('#talk .slide')].every((slide) => 
   const right = place.left + shown.scrollWidth * shown.style.zoom;
   return !cut && place.bottom <= slide.getBoundingClientRect().bottom + 1 && right <= innerWidth + 1;
 })"""
+
+
+FILLED = """() => {
+  const shown = document.querySelector('#talk .slide.current .shown');
+  return shown.getBoundingClientRect().height > innerHeight / 2;
+}"""  # whether a plot is as high as a window lets it
+ASKS = """() => {
+  const words = document.createRange();
+  words.selectNodeContents(document.querySelector('#talk .slide.current .question'));
+  const at = words.getBoundingClientRect();
+  const below = document.querySelector('#talk .slide.current .asked')?.getBoundingClientRect().bottom ?? 0;
+  const middle = (at.top + at.bottom) / 2 / innerHeight;
+  return at.top >= below && at.left >= 0 && at.right <= innerWidth && middle > 0.3 && middle < 0.7;
+}"""  # whether a question stands in the middle, and over nothing else
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +84,9 @@ def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     visitor = visit(browser, app_url, "light", 360, 740, "&talk=1")
     page = visitor.page
     expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
-    for place in page.locator("#talk .slide .plot").all():
+    for place in page.locator(f"#talk {TOLD} .plot").all():
         expect(place.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
-    expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
+    expect(page.locator(f"#talk {TOLD} .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
     page.wait_for_function(FITS, timeout=PATIENCE)
     visitor.waits_for_the_server()
     yield visitor
@@ -101,7 +117,7 @@ def step_of(page: Page) -> str:
 def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visitor) -> None:
     visitor = talking(arrived, 1, "dark", 1920, 1080)
     page = visitor.page
-    total = page.locator("#talk .slide").count()
+    total = page.locator(f"#talk {TOLD}").count()
     assert total == len(SCRIPT) + 1  # and one with the link of the page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -113,6 +129,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
         if page.locator(f"{SHOWN} .question").count():  # it stands there first, alone
             asks += 1
             expect(page.locator(f"{SHOWN} .question")).to_be_visible()
+            assert page.evaluate(ASKS)
             expect(page.locator(f"{SHOWN} h2.caption")).to_be_hidden()
             expect(page.locator(f"{SHOWN} .shown *:visible")).to_have_count(0)
             page.keyboard.press("ArrowRight")
@@ -155,12 +172,13 @@ def test_a_talk_goes_on_without_a_network(arrived: Visitor) -> None:
 def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
     visitor = talking(arrived, 1, "dark", 360, 740)
     page = visitor.page
-    total = page.locator("#talk .slide").count()
+    total = page.locator(f"#talk {TOLD}").count()
     page.keyboard.press("o")
     slides = page.get_by_role("dialog", name="Slides")
-    captions = [text.strip() for text in page.locator("#talk .slide h2.caption").all_text_contents()]
-    assert slides.locator("li button").all_inner_texts() == captions
-    expect(slides.locator("[aria-current=true]")).to_have_text(captions[0])
+    captions = [text.strip() for text in page.locator(f"#talk {TOLD} h2.caption").all_text_contents()]
+    assert slides.locator("li button:visible").all_inner_texts() == captions
+    expect(slides.locator("li [aria-current=true]:visible")).to_have_text(captions[0])
+    expect(slides.locator("li [aria-current=true]:visible")).to_be_focused()
     assert visitor.violations() == []
     slides.get_by_role("button", name=captions[2], exact=True).click()
     expect(slides).to_be_hidden()
@@ -193,6 +211,47 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(real: Open) -> None:
+    visitor = real(query="&talk=1")
+    page = visitor.page
+    choice = page.locator(f"{SHOWN} nav.talks button")
+    expect(choice).to_have_count(2, timeout=PATIENCE)
+    first, other = choice.all()
+    expect(first).to_have_attribute("aria-current", "true")
+    other.click()
+    asks = PAIRS[0]["ask"]["en"]
+    expect(page.locator(f"{SHOWN} .question")).to_have_text(asks)
+    assert step_of(page) == f"1 / {len(PAIRS) + 1}"
+    expect(page.locator("#slide-end [data-made=pairs]")).to_have_count(1, timeout=PATIENCE)
+    expect(page.locator(f"#talk {TOLD} .mistake")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert parse_qs(urlsplit(page.url).query)["talk"] == ["pairs.2"]
+    for theme, width, height in (("dark", 1920, 1080), ("light", 1024, 768), ("light", 360, 740)):
+        visitor.in_a_window(theme, width, height)
+        page.wait_for_function(FITS, timeout=PATIENCE)
+        page.wait_for_function(FILLED, timeout=PATIENCE)
+        page.keyboard.press("Home")  # which asks
+        assert page.evaluate(ASKS)
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        assert visitor.violations() == []
+    page.reload()
+    expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1]["caption"]["en"])
+    page.keyboard.press("Escape")
+    expect(page.locator("#talk")).to_be_hidden()
+    page.keyboard.press("Escape")  # twice lists the slides
+    slides = page.get_by_role("dialog", name="Slides")
+    expect(slides.locator("li button:visible")).to_have_count(len(PAIRS) + 1)
+    assert visitor.violations() == []
+    chosen = slides.locator("nav.talks [aria-current=true]:visible")
+    expect(chosen).to_have_text("Two sentences, two vectors")
+    slides.locator("nav.talks button:visible").first.click()
+    expect(slides).to_be_hidden()
+    assert step_of(page) == f"1 / {len(SCRIPT) + 1}"
+    assert parse_qs(urlsplit(page.url).query)["talk"] == ["1"]
+
+
 def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) -> None:
     visitor = real(query="&lang=en")
     visitor.sees_an_answer()
@@ -205,11 +264,11 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     visitor.type("t")  # a letter in a text is a letter
     expect(page.locator("#talk")).to_be_hidden()
     visitor.type(LONG)
-    page.get_by_role("button", name="Talk").click()
+    page.get_by_role("button", name="Talk", exact=True).click()
     for key in (*str([step["show"] for step in SCRIPT].index("words") + 1), "Enter", "ArrowLeft"):
         page.keyboard.press(key)  # back from a slide, the one before has its answer
     expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible()
-    last = page.locator("#talk .slide .plot").last  # who leaves while slides are made cuts them off
+    last = page.locator(f"#talk {TOLD} .plot").last  # who leaves while slides are made cuts them off
     expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator(f"{SHOWN} .asked")).to_have_text(f"“{LONG}”")  # the visitor's own sentence
     expect(page.locator("#slide-end .invitation")).to_contain_text(
@@ -236,3 +295,7 @@ def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:
     visitor.page.get_by_role("button", name="One step on").click()
     assert step_of(visitor.page).startswith("2 / ")
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
+    for button in visitor.page.locator("#talk-bar :is(button, a):visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 360

@@ -14,8 +14,8 @@ from components.bundle.corpus import (
     sentences,
     without_leaks,
 )
-from components.bundle.probes import FOLDS
 from components.bundle.recipes import Recipes, Source, load_recipes
+from components.engine.lab.classifier import FOLDS
 from tests.bundle.labelled import LEAKED, LEAKED_NATURALLY, LEAKED_SIDE, write
 
 

@@ -20,8 +20,8 @@ from components.bundle.cosines import (
     whitened,
 )
 from components.bundle.evidence import size_result
-from components.bundle.probes import available
 from components.engine.backbone import Backbone
+from components.engine.lab.embedding import available
 from components.engine.loading import load
 from components.engine.pooling import POOLINGS
 from tests.plain import cosine, load_plain

@@ -12,20 +12,11 @@ import torch
 from components.bundle.corpus import Example
 from components.bundle.cosines import Scored
 from components.bundle.evidence import probe_backbone
-from components.bundle.probes import (
-    Batch,
-    at_layer,
-    available,
-    embed,
-    fit_probes,
-    fold_scaler,
-    learn_query,
-    logistic_regression,
-    standardiser,
-    vectors,
-)
+from components.bundle.probes import fit_probes, learn_query
 from components.engine.backbone import Backbone
 from components.engine.engine import Engine
+from components.engine.lab.classifier import fold_scaler, logistic_regression, standardiser
+from components.engine.lab.embedding import Batch, at_layer, available, embed, vectors
 from components.engine.loading import load
 from components.engine.pooling import POOLINGS, States
 from components.engine.probes import probed, read_probe

@@ -44,9 +44,9 @@ def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Backb
     return made
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: "-".join([case[0], *case[1]]))
+@pytest.fixture(scope="session", params=CASES, ids=lambda case: "-".join([case[0], *case[1]]))
 def family(request: pytest.FixtureRequest, tiny_family: Callable[..., BackboneSpec]) -> Family:
-    """Each family in its turn, loaded by Poolscope and by transformers alone."""
+    """Each family in its turn, loaded by Poolscope and by transformers alone, once for all files."""
     name, settings = request.param
     spec = tiny_family(name, **settings)
     backbone = replace(load(spec), tokenizer=boundless())  # some families read the saved one as another class

@@ -60,7 +60,7 @@ def _run(model: Any, module: nn.Module, inputs: Any, change: Any) -> np.ndarray:
 
     handle = module.register_forward_pre_hook(hook, with_kwargs=True)
     try:
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         with torch.no_grad():
             return np.asarray(model(**inputs).logits[0])
     finally:

@@ -1,4 +1,7 @@
-"""app.py, whose loading of one bundled checkpoint waits until somebody writes to the named pipe at GATE."""
+"""app.py, whose loading of one bundled checkpoint waits until somebody writes to the named pipe at GATE.
+
+It lets answers under way come for GRACE seconds, and be read for READ.
+"""
 
 import os
 from pathlib import Path
@@ -18,6 +21,7 @@ def held(folder: Path) -> None:
 stated.check_sizes = held
 
 if __name__ == "__main__":
-    from app import main
+    import app
 
-    main()
+    app.GRACE, app.READ = float(os.environ["GRACE"]), float(os.environ["READ"])
+    app.main()

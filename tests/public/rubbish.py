@@ -18,7 +18,8 @@ values = st.recursive(
 names = st.sampled_from(
     ("data", "fn_index", "session_hash", "event_data", "trigger_id", "batched", "event_id",
     "simple_format",
-     "vector", "prefix", "backbone", "text", "text_pair", "pooling", "head", "layer", "reference", "task")
+     "vector", "prefix", "backbone", "text", "text_pair", "pooling", "head", "layer", "reference", "task",
+     "talk", "name", "page")
 )  # fmt: skip
 forms = st.one_of(
     st.dictionaries(names, values),
@@ -38,7 +39,7 @@ posts = st.sampled_from(
      "call/ask", "call/backbones", "call/v2/poolings", "cancel", "reset", "call/v2/", "call/%00", "call/..")
 ).map("/gradio_api/{}".format) | st.sampled_from(
     ("/analyze", "/anatomy", "/lens", "/trace", "/importance", "/padding", "/detect", "/passport", "/compare",
-     "/find", "/fetch")
+     "/find", "/fetch", "/fit", "/talk/open", "/talk/check", "/talk/save", "/talk/handout")
 )  # fmt: skip
 ODD_VALUES = (
     *(None, True, -1, 0, 10**9, 1.5, "", "x", "[CLS]", "9" * 400, [], ["x"], [1], ["bert-sentiment"] * 3),

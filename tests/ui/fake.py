@@ -15,6 +15,7 @@ from components.centring import Bands
 from components.detect import Detected
 from components.engine.vectors import to_vectors
 from components.errors import PoolscopeError
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import Importance
 from components.lens import Looked
 from components.padding import Padding
@@ -40,6 +41,7 @@ from tests.ui.fake_compare import fake_compare
 from tests.ui.fake_detect import fake_detected
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
 from tests.ui.fake_importance import fake_importance
+from tests.ui.fake_lab import fake_fit
 from tests.ui.fake_passport import fake_passport
 from tests.ui.markup import XSS as XSS
 
@@ -235,6 +237,9 @@ class FakeAnalyst:
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
         return fake_detected(first, vector, prefix)
+
+    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
+        return fake_fit(table, plan)
 
     def passport(self, backbone: str) -> Passport:
         return fake_passport(self.analyze(Query(backbone, "not good")))

@@ -51,6 +51,7 @@ def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None
         "/detect",
         "/passport",
         "/compare",
+        "/fit",
     }
 
 

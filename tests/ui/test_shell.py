@@ -28,6 +28,7 @@ def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Block
         "detect",
         "passport",
         "compare",
+        "fit",
     }
     names = ("ask", "arrive", "try_example", "analyze", "anatomy", "lens", "trace", "padding", "detect")
     asking = [fn for fn in functions if fn.name in names]

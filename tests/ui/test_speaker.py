@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp
 
 from components.exhibits.control import Control
-from components.exhibits.script import Step, read_talk
+from components.exhibits.script import Script, read_talk
 from components.texts import languages, load_texts
 from components.ui.public.middleware import GuardMiddleware
 from components.ui.public.rate_limit import Rates
@@ -28,16 +28,17 @@ show = "reads"
 caption.en = "And here"
 ask.en = "Which <one>?"
 """
+Pages = dict[str, dict[str, SpeakerPage]]
 NO_CONTROLS: tuple[Control[str], ...] = ()
 
 
-def steps(tmp_path: Path, script: str = SCRIPT) -> tuple[Step, ...]:
+def steps(tmp_path: Path, script: str = SCRIPT) -> Script:
     file = tmp_path / "talk.toml"
     file.write_text(script, encoding="utf-8")
     return read_talk(file, NO_CONTROLS, {"reads": {}})
 
 
-def ask(pages: dict[str, SpeakerPage], path: str, method: str = "GET", **headers: str) -> httpx.Response:
+def ask(pages: Pages, path: str, method: str = "GET", **headers: str) -> httpx.Response:
     """What is answered behind the guard."""
 
     async def answer() -> httpx.Response:
@@ -64,8 +65,8 @@ def test_every_slide_has_its_notes_and_its_plan(tmp_path: Path) -> None:
 def test_a_language_has_its_own_page_or_the_words_that_there_are(tmp_path: Path) -> None:
     page = speaker_page(steps(tmp_path), load_texts("zh"))
     assert "<h2>看</h2><p>First" in page.html
-    assert '<html lang="zh">' in page.html
-    assert page.address.startswith("./speaker?lang=zh&version=")
+    assert '<html lang="zh"' in page.html
+    assert page.address.startswith("./speaker?lang=zh&talk=talk&version=")
     assert page != speaker_page(steps(tmp_path), load_texts())
 
 
@@ -88,23 +89,35 @@ def test_nothing_from_a_script_is_markup(tmp_path: Path) -> None:
 
 
 def test_it_is_served_in_the_language_of_its_address_and_guarded(tmp_path: Path) -> None:
-    pages = {tag: speaker_page(steps(tmp_path), load_texts(tag)) for tag in languages()}
-    for tag, page in pages.items():
+    pages = {tag: {"talk": speaker_page(steps(tmp_path), load_texts(tag))} for tag in languages()}
+    for tag, page in ((tag, page) for tag, talks in pages.items() for page in talks.values()):
         answer = ask(pages, page.address.removeprefix("."))
         assert answer.status_code == HTTPStatus.OK
         assert answer.text == page.html
-        assert f'<html lang="{tag}">' in answer.text
+        assert f'<html lang="{tag}"' in answer.text
         assert "default-src 'self'" in answer.headers["content-security-policy"]
         assert "max-age=86400" in answer.headers["cache-control"]
-    assert '<html lang="zh">' in ask(pages, "/speaker", **{"Accept-Language": "zh"}).text
-    assert '<html lang="en">' in ask(pages, "/speaker?lang=klingon").text
+    assert '<html lang="zh"' in ask(pages, "/speaker", **{"Accept-Language": "zh"}).text
+    assert '<html lang="en"' in ask(pages, "/speaker?lang=klingon").text
+
+
+def test_each_talk_has_its_own_notes(tmp_path: Path) -> None:
+    one, other = steps(tmp_path), steps(tmp_path, SCRIPT.replace("Then that", "Not that"))
+    pages = {"en": {"one": speaker_page(one, load_texts()), "other": speaker_page(other, load_texts())}}
+    for asked, there in (
+        ("other", "Not that"),
+        ("one", "Then that"),
+        ("gone", "Then that"),
+        ("", "Then that"),
+    ):
+        assert there in ask(pages, f"/speaker?lang=en&talk={asked}").text
 
 
 @pytest.mark.parametrize(
     ("path", "method"), [("/speaker", "POST"), ("/speaker/en", "GET"), ("/speaker.js", "GET")]
 )
 def test_nothing_else_is_there(tmp_path: Path, path: str, method: str) -> None:
-    pages = {"en": speaker_page(steps(tmp_path), load_texts())}
+    pages = {"en": {"talk": speaker_page(steps(tmp_path), load_texts())}}
     assert ask(pages, path, method).status_code == HTTPStatus.NOT_FOUND
 
 

@@ -16,7 +16,7 @@ import pytest
 from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.control import Control
-from components.exhibits.script import read_talk
+from components.exhibits.script import read_talks
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.places import Updates
@@ -63,7 +63,7 @@ def talk_of(script: Path, controls: list[Control[Any]], shows: dict[str, Show]) 
     def make() -> Talk | None:
         with gr.Blocks(analytics_enabled=False):
             places = {name: show.place for name, show in shows.items()}
-            return build_talk(read_talk(script, controls, places), shows, SAY)
+            return build_talk(read_talks(script, controls, places), shows, SAY)
 
     return built(make)
 

@@ -41,7 +41,7 @@ def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
         caption.zh = "第二"
         backbones = []
     """
-    first, second = read_talk(written(tmp_path, script), CONTROLS, SHOWS)
+    first, second = read_talk(written(tmp_path, script), CONTROLS, SHOWS).steps
     assert (first.show, first.said("en"), first.said("zh"), first.said("fr")) == (
         "reads",
         "Look",
@@ -67,11 +67,11 @@ def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
 def test_a_step_about_what_is_not_here_is_left_out(tmp_path: Path) -> None:
     one = '[[step]]\nshow = "reads"\ncaption.en = "{caption}"\nbackbone = "{backbone}"\n'
     script = one.format(caption="A", backbone="gone") + one.format(caption="B", backbone="last")
-    assert [step.said("en") for step in read_talk(written(tmp_path, script), CONTROLS, SHOWS)] == ["B"]
+    assert [step.said("en") for step in read_talk(written(tmp_path, script), CONTROLS, SHOWS).steps] == ["B"]
 
 
 def test_a_script_without_steps_is_no_talk(tmp_path: Path) -> None:
-    assert read_talk(written(tmp_path, "# nothing yet"), CONTROLS, SHOWS) == ()
+    assert read_talk(written(tmp_path, "# nothing yet"), CONTROLS, SHOWS).steps == ()
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ STEP = """\
 
 def module(examined: Examined) -> str:
     """Python that defines the query's pooling and head as an ``nn.Module`` and trains it one step."""
+    if examined.lower:
+        return text.LOWER
     if text.unfit(examined):
         return f"{text.unfit(examined)}\n"
     own = own_layers(examined, examined.query.pooling if examined.probe is None else NATIVE)

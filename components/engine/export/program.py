@@ -12,7 +12,8 @@ from components.engine.backbone import Provenance
 from components.engine.examine import Examined
 from components.engine.export import text
 from components.engine.export.pooling import PoolingSource, pooling_source
-from components.engine.heads import NATIVE, swaps
+from components.engine.heads import DECLARED, NATIVE, POOLER, swaps
+from components.engine.probes import place_of
 
 MEANING = {  # of the logits, by problem type
     "single_label": "probabilities = logits.softmax(dim=-1)",
@@ -30,6 +31,8 @@ def program(examined: Examined) -> str:
     own = examined.probe is None
     swapped = examined.lower or swaps(examined.backbone, examined.query.pooling)
     whole = own and not swapped  # the model as it is
+    if examined.lower and (own or examined.query.pooling in (POOLER, DECLARED)):
+        return text.LOWER
     if text.unfit(examined) and not whole:
         return f"{text.unfit(examined)}\n"
     needed: set[text.Import] = {("torch", ""), *(("transformers", name) for name in AUTO)}
@@ -118,18 +121,32 @@ def _inputs(examined: Examined, fields: tuple[str, ...]) -> str:
 
 def _pooling(examined: Examined, fields: tuple[str, ...]) -> str:
     """From the inputs to the pooled vector."""
-    below = "layers" in fields
+    below = "layers" in fields or examined.lower
     output = f"model.base_model(**inputs{', output_hidden_states=True' if below else ''})"
     declared = "declared_output" in fields
     looks = below or declared or "hidden" in fields
     lines = [
         f"output = {output}  # all but the head",
-        *(["hidden = output[0]  # (1, T, D), what the head receives"] if looks else []),
+        *([_hidden(examined)] if looks else []),
         *(_declared(examined) if declared else []),
         text.spread("states = States(", [line for field in fields for line in FIELDS[field](examined)]),
         f"vector = {examined.query.pooling}(states)  # (1, D)",
     ]
     return "\n".join(lines)
+
+
+def _hidden(examined: Examined) -> str:
+    """The hidden states of the layer that is pooled."""
+    if not examined.lower:
+        return "hidden = output[0]  # (1, T, D), what the head receives"
+    layer = len(examined.states.layers) - 1
+    return f"hidden = output.{text.layers_name(examined)}[{layer}]  # (1, T, D), of this layer"
+
+
+def _below(examined: Examined) -> list[str]:
+    """The hidden states from the embeddings up to the layer that is pooled."""
+    end = len(examined.states.layers) - 1 if examined.lower else -1
+    return [f"layers=(*output.{text.layers_name(examined)}[:{end}], hidden),"]
 
 
 def _declared(examined: Examined) -> Iterator[str]:
@@ -200,7 +217,7 @@ def _reads(examined: Examined) -> list[str]:
 
 FIELDS: Mapping[str, Callable[[Examined], list[str]]] = {  # arguments of States, by its fields
     "hidden": lambda _examined: ["hidden=hidden,"],
-    "layers": lambda examined: [f"layers=(*output.{text.layers_name(examined)}[:-1], hidden),"],
+    "layers": _below,
     "mask": _mask,
     "special": lambda _examined: ["special=special,"],
     "cls": _cls,
@@ -213,4 +230,5 @@ FIELDS: Mapping[str, Callable[[Examined], list[str]]] = {  # arguments of States
 
 def _place(examined: Examined, part: str) -> str:
     """The name of a probe's tensor, as source."""
-    return text.literal(f"{examined.query.task}/{examined.query.pooling}/{part}")
+    layer = len(examined.states.layers) - 1 if examined.lower else None
+    return text.literal("/".join((*place_of(examined.query.task, examined.query.pooling, layer), part)))

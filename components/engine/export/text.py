@@ -15,6 +15,7 @@ from components.types import BackboneSpec
 WIDTH = 100  # of a line, in characters
 ROOT = ASSETS.parent
 SAFELY = ("trust_remote_code=False", "use_safetensors=True", "dtype=torch.float32")  # to load weights
+LOWER = "# A layer below the last is pooled. There is no short program for this.\n"
 DECLARED = {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}  # what `declared` needs
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
 
@@ -110,8 +111,6 @@ def _indent(line: str) -> str:
 
 def unfit(examined: Examined) -> str:
     """A comment that says why no short program can pool the hidden states; "" where one can."""
-    if examined.lower:
-        return comment("A layer below the last is pooled. There is no short program for this.")
     reason = ""
     if not examined.backbone.per_token:
         reason = "the states that its head receives stay inside of the model, and stand for no single token"

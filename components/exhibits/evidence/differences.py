@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from math import erfc, sqrt
 
-from components.exhibits.evidence.evidence import LEVEL, Estimate, Estimates, holm
+from components.exhibits.evidence.evidence import LEVEL, Estimate, Estimates
+from components.results import holm
 
 
 def proportions_p(one: Estimate, other: Estimate) -> float:

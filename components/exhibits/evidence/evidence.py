@@ -19,6 +19,7 @@ from components.results import (
     Results,
     SizeResult,
     SwapResult,
+    holm,
 )
 
 LEVEL = 0.05  # a difference counts below this p
@@ -214,12 +215,3 @@ def spread(estimates: Estimates, scale: float, digits: int) -> str:
     """The highest less the lowest, as both are shown after ``scale``, so that a reader finds the same."""
     (_, low), (_, high) = ends(estimates)
     return number(round(scale * high, digits) - round(scale * low, digits), digits)
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """The p values corrected for their number: the smallest times n, the next times n - 1 ... (Holm 1979)."""
-    corrected, highest = [0.0] * len(ps), 0.0
-    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        highest = max(highest, min(1.0, ps[index] * (len(ps) - rank)))
-        corrected[index] = highest
-    return corrected

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from components.exhibits.evidence.evidence import LEVEL, holm
-from components.results import AgreementResult
+from components.exhibits.evidence.evidence import LEVEL
+from components.results import AgreementResult, holm
 from components.texts import Texts
 
 SIMILARITY = "similarity"

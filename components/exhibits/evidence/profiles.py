@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.exhibits.draw.labels import one_vector
-from components.exhibits.evidence.evidence import LEVEL, Estimate, Evidence, holm
-from components.results import DepthResult
+from components.exhibits.evidence.evidence import LEVEL, Estimate, Evidence
+from components.results import DepthResult, holm
 
 
 @dataclass(frozen=True)

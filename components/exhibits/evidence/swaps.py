@@ -15,7 +15,7 @@ import pandas as pd
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Trace
 from components.exhibits.draw.labels import one_vector, visible
-from components.exhibits.evidence.evidence import Estimate, Evidence, accuracy_text, holm
+from components.exhibits.evidence.evidence import Estimate, Evidence, accuracy_text
 from components.exhibits.evidence.table import (
     ACCURACIES,
     COUNTS,
@@ -28,6 +28,7 @@ from components.exhibits.evidence.table import (
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import csv_link
+from components.results import holm
 from components.texts import Texts
 
 NATIVE = "native"  # the head's own vector

@@ -43,12 +43,22 @@ from components.ui.public.rate_limit import (
     Rates,
     client_address,
     detect_price,
+    fit_price,
+    handout_price,
     is_local,
     passport_price,
     price,
     trace_price,
 )
-from components.ui.public.request_body import PASSPORT, REPORT, Endpoint, function_name, validated_body
+from components.ui.public.request_body import (
+    HANDOUT,
+    PASSPORT,
+    REPORT,
+    TEXTS,
+    Endpoint,
+    function_name,
+    validated_body,
+)
 from components.ui.public.sending import as_taken
 from components.ui.public.timeout import ARRIVED
 
@@ -59,6 +69,7 @@ PRICES: Mapping[
 ] = {  # by the name of the function, and of the page's
     "detect": detect_price,
     "detect_vector": detect_price,
+    "fit": fit_price,
     "passport": passport_price,
     "trace": trace_price,
     "trace_versions": trace_price,
@@ -185,7 +196,7 @@ class GuardMiddleware:
 
     def _is_plain(self, path: str) -> bool:
         """Whether a POST there is answered in one response of this app's own."""
-        return path in (REPORT, PASSPORT) or path.strip("/") in self._endpoints
+        return path in TEXTS or path.strip("/") in self._endpoints
 
     def _price(self, path: str, valid: dict[str, Any]) -> float:
         """What a POST with this body costs."""
@@ -193,6 +204,8 @@ class GuardMiddleware:
             return price(self._extent(valid["query"]))
         if path == PASSPORT:
             return passport_price([valid["query"]])
+        if path in TEXTS:
+            return handout_price() if path == HANDOUT else OTHER
         if self._is_plain(path) or RUNS_A_FUNCTION.match(path):
             of = PRICES.get(function_name(path, valid, self._endpoints), price)
             return of(valid.get("data", list(valid.values())))

@@ -21,7 +21,9 @@ CELLS = 4  # combinations of a comparison that take as long as a question (0.14 
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
 DETECTED = 12  # questions that take as long as a vector of which no way is known, about
+FITTED = 50  # characters of a table that take as long as a question, about
 PASSPORT = 8  # questions that take as long as a passport, about
+HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
 
 
@@ -74,9 +76,20 @@ def trace_price(values: Iterable[object]) -> float:
     return QUESTION * max(1.0, characters / TRACED)
 
 
+def fit_price(values: Iterable[object]) -> float:
+    """What a table with these ``values`` costs: each row is asked, and then classifiers are fitted."""
+    characters, _ = _extent(values)
+    return QUESTION * max(1.0, characters / FITTED)
+
+
 def passport_price(values: Iterable[object]) -> float:
     """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
     return QUESTION * PASSPORT * max(1, len(list(values)))
+
+
+def handout_price() -> float:
+    """What the hand-out of a talk costs: every slide is an answer."""
+    return QUESTION * HANDOUT
 
 
 def detect_price(values: Iterable[object]) -> float:

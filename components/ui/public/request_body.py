@@ -23,6 +23,13 @@ from components.ui.gradio_internals import (
 )
 
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
+# Of a talk that is made in the page: a file that is opened, what can be had of it, its file, its hand-out.
+OPEN, CHECK, SAVE, HANDOUT = "/talk/open", "/talk/check", "/talk/save", "/talk/handout"
+TEXTS: Mapping[str, tuple[str, ...]] = {  # what the page sends to paths of this app's own
+    **dict.fromkeys((REPORT, PASSPORT), ("query", "page")),
+    **dict.fromkeys((OPEN, CHECK, SAVE), ("talk",)),
+    HANDOUT: ("talk", "name", "text", "pair", "page"),
+}
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 
 
@@ -79,8 +86,8 @@ def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoin
         given = _call_by_position(by_position[1], given, endpoints)
     elif QUEUE_EVENT.fullmatch(path):
         given = _queue_event(given, endpoints)
-    elif path in (REPORT, PASSPORT):
-        given = _linked(given)
+    elif path in TEXTS:
+        given = _texts(given, TEXTS[path])
     elif (name := path.strip("/")) in endpoints:
         given = _call_by_name(name, given, endpoints)
     elif ending := CANCEL_OR_RESET.fullmatch(path):
@@ -122,9 +129,9 @@ def _queue_event(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint])
     }
 
 
-def _linked(given: dict[str, Any]) -> dict[str, Any]:
-    """What the page sends to have a document of a link."""
-    texts = {field: given.get(field, "") for field in ("query", "page")}
+def _texts(given: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    """What the page sends to have a document of a link or a talk."""
+    texts = {field: given.get(field, "") for field in fields}
     for field, value in texts.items():
         if not isinstance(value, str):
             raise PoolscopeError(field, value, "errors.text")

@@ -2,29 +2,32 @@
 // is seen, and how it looks. What comes from there are keys, as if they were pressed here.
 
 const talk = document.getElementById("talk");
-const slides = [...talk.querySelectorAll(".slide")];
+const told = () => [...talk.querySelectorAll(".slide[data-told]")]; // the slides of the talk that is shown
 const status = document.querySelector("#talk-bar [role=status]");
-const { address } = element.querySelector("[data-address]").dataset; // of the speaker's window
+const address = () => // of the speaker's window
+  element.querySelector(`[data-talk="${CSS.escape(talk.dataset.name)}"]`).dataset.address;
 const NAMED = /^talk-([0-9a-f]+)$/; // the name of a window whose talk has a speaker's window: it outlives a reload
 
 let channel = null;
 let began = null; // when the clock began, in milliseconds of Date.now(); null while it stands
-let told = {}; // what was told last
+let last = {}; // what was told last
 const tell = (message) => channel.postMessage(message);
 const isOn = () => talk.classList.contains("on");
 const state = () => ({
-  step: isOn() ? 1 + slides.findIndex((slide) => slide.classList.contains("current")) : 0,
+  step: isOn() ? 1 + told().findIndex((slide) => slide.classList.contains("current")) : 0,
   blank: talk.classList.contains("blank"),
   asking: talk.querySelector(".slide.current.asking") !== null, // the audience sees a question, not yet the slide
   status: status.textContent,
   search: location.search,
+  talk: talk.dataset.name,
+  address: address(),
 });
 const update = () => {
   const now = state();
-  if (now.step && told.step && now.step !== told.step) began ??= Date.now(); // with the first slide that is left
+  if (now.step && last.step && now.step !== last.step) began ??= Date.now(); // with the first slide that is left
   now.began = began;
-  if (JSON.stringify(now) === JSON.stringify(told)) return;
-  told = now;
+  if (JSON.stringify(now) === JSON.stringify(last)) return;
+  last = now;
   tell({ is: "at", ...now });
 };
 
@@ -43,7 +46,7 @@ const picture = (slide) => {
     whole = copy;
   }
   return {
-    is: "picture", slide: slides.indexOf(slide) + 1, html: whole.outerHTML,
+    is: "picture", slide: told().indexOf(slide) + 1, html: whole.outerHTML,
     window: [innerWidth, innerHeight], size: [slide.clientWidth, slide.clientHeight],
   };
 };
@@ -54,14 +57,14 @@ const HEARD = { // from the speaker's window
     began ??= since;
     tell({ is: "styles", css: styles() });
     if (step) [...(isOn() ? "" : "t"), ...String(step), "Enter"].forEach(press);
-    told = {};
+    last = {};
     update();
   },
   key: ({ key }) => {
     document.querySelector("#talk-bar dialog[open]")?.close();
     press(isOn() ? key : "t"); // a talk that was left is shown again, where it was
   },
-  want: ({ slide }) => tell(picture(slides[slide - 1])),
+  want: ({ slide }) => tell(picture(told()[slide - 1])),
   reset: () => {
     began = null;
     update();
@@ -76,11 +79,11 @@ const listen = (id) => {
   changes.observe(talk, { attributeFilter: ["class"], subtree: true });
   changes.observe(status, { childList: true, characterData: true, subtree: true });
   new MutationObserver((records) => {
-    const changed = new Set(records.map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean));
-    if (changed.size) tell({ is: "changed", slides: [...changed].map((slide) => slides.indexOf(slide) + 1) });
+    const changed = new Set(records.map(({ target }) => target.parentElement?.closest(".slide[data-told]")).filter(Boolean));
+    if (changed.size) tell({ is: "changed", slides: [...changed].map((slide) => told().indexOf(slide) + 1) });
   }).observe(talk, { childList: true, characterData: true, attributeFilter: ["style"], subtree: true });
   window.addEventListener("pagehide", () => tell({ is: "gone" }));
-  told = state();
+  last = state();
   tell({ is: "here" });
 };
 const before = NAMED.exec(window.name);
@@ -90,14 +93,14 @@ document.addEventListener("poolscope:speaker", () => {
   const id = NAMED.exec(window.name)?.[1] ?? random;
   const theme = document.body.classList.contains("dark") ? "dark" : "light";
   listen(id);
-  window.open(`${address}#${new URLSearchParams({ talk: id, theme })}`, `speaker-${id}`, "popup,width=1100,height=720");
+  window.open(`${address()}#${new URLSearchParams({ talk: id, theme })}`, `speaker-${id}`, "popup,width=1100,height=720");
 });
 
 // It is fetched as soon as there is a talk: later it needs no network.
 const fetched = new MutationObserver(() => {
   if (!isOn()) return;
   fetched.disconnect();
-  document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", href: address }));
+  document.head.append(Object.assign(document.createElement("link"), { rel: "prefetch", href: address() }));
 });
 fetched.observe(talk, { attributeFilter: ["class"] });
 if (isOn()) talk.classList.add("on"); // which is a change

@@ -71,7 +71,7 @@ const render = () => {
   find("#gone").hidden = together || !id;
   find("#none").hidden = Boolean(id);
   const back = new URLSearchParams(search);
-  back.set("talk", step);
+  back.set("talk", `${document.documentElement.dataset.talk}.${step}`);
   if (!back.has("lang")) back.set("lang", document.documentElement.lang);
   find("#gone a").href = `./?${back}`;
   find("#gone a").target = `talk-${id}`;
@@ -110,6 +110,10 @@ const HEARD = { // from the talk's window
     }
   },
   at: (now) => {
+    if (now.talk !== new URLSearchParams(location.search).get("talk")) { // another talk has other notes
+      location.replace(now.address + location.hash);
+      return;
+    }
     [together, alone, typed] = [true, null, ""];
     ({ status, search, began } = now);
     shown = now.step > 0;

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlencode
 
+from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.exhibits.draw.labels import visible
-from components.exhibits.script import Step
+from components.exhibits.script import Script, Step
 from components.texts import Texts
 from components.ui.public.locale import page_texts
 from components.ui.public.middleware import SPEAKER
@@ -34,37 +36,42 @@ class SpeakerPage:
 class SpeakerMiddleware:
     """ASGI middleware: answers GET /speaker with the page in the language of the address.
 
-    ``pages``: by the tags of their languages; none where there is no talk.
+    ``pages``: by the tags of their languages and the names of their talks; none where there is no talk.
     """
 
-    def __init__(self, app: ASGIApp, pages: Mapping[str, SpeakerPage]) -> None:
+    def __init__(self, app: ASGIApp, pages: Mapping[str, Mapping[str, SpeakerPage]]) -> None:
         self._app, self._pages = app, pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on what is another path."""
         if scope["type"] != "http" or scope["path"] != SPEAKER:
             return await self._app(scope, receive, send)
-        return await self._response(page_texts(scope))(scope, receive, send)
+        asked = QueryParams(scope["query_string"]).get("talk", "")
+        return await self._response(page_texts(scope), asked)(scope, receive, send)
 
-    def _response(self, say: Texts) -> Response:
-        if say.language.tag not in self._pages:
+    def _response(self, say: Texts, name: str) -> Response:
+        """The page of the talk that is asked for, or else of the first."""
+        pages = self._pages.get(say.language.tag)
+        if not pages:
             return JSONResponse({"detail": say("refusal.not_found")}, HTTPStatus.NOT_FOUND)
-        return HTMLResponse(self._pages[say.language.tag].html, headers=KEEP)
+        return HTMLResponse(pages.get(name, next(iter(pages.values()))).html, headers=KEEP)
 
 
-def speaker_page(steps: tuple[Step, ...], say: Texts) -> SpeakerPage:
+def speaker_page(script: Script, say: Texts) -> SpeakerPage:
     """The page for the steps of a talk and for the slide behind the last one, with its style and script."""
     tag, title, region = say.language.tag, escape(say("speaker.title")), escape(say("speaker.notes"))
     html = (
-        f'<!doctype html><html lang="{tag}"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html><html lang="{tag}" data-talk="{escape(script.name)}">'
+        f'<head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
         f"<style>{STYLE}</style></head><body><main><h1>{title}</h1>{_frame('now', say('speaker.now'))}"
         f'<div id="side">{_frame("next", say("speaker.next"))}{_clock(say)}</div>'
-        f'<div id="notes" role="region" tabindex="0" aria-label="{region}">{_notes(steps, say)}</div>'
+        f'<div id="notes" role="region" tabindex="0" aria-label="{region}">{_notes(script.steps, say)}</div>'
         f"{_bar(say)}</main><script>{SCRIPT}</script></body></html>"
     )
     version = hashlib.sha256(html.encode()).hexdigest()[:8]
-    return SpeakerPage(html, f".{SPEAKER}?lang={tag}&version={version}")
+    asked = urlencode({"lang": tag, "talk": script.name, "version": version})
+    return SpeakerPage(html, f".{SPEAKER}?{asked}")
 
 
 def _frame(name: str, title: str) -> str:

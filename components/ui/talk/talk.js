@@ -2,10 +2,29 @@
 // that component on the server.
 
 const talk = document.getElementById("talk");
-const slides = [...talk.querySelectorAll(".slide")];
+const every = [...talk.querySelectorAll(".slide")]; // of all talks, and the one behind the last step of each
+const all = [...element.querySelectorAll("a")]; // to what each of them shows
 const status = element.querySelector("[role=status]");
-const links = [...element.querySelectorAll("a")];
 const [overview, shortcuts] = ["overview", "shortcuts"].map((name) => element.querySelector(`dialog.${name}`));
+const lists = [...overview.querySelectorAll("[data-slides-of]")]; // one for each talk
+const talks = new Map(); // by name, the places of its slides
+for (const list of lists) {
+  const first = [...talks.values()].flat().length;
+  const steps = list.querySelectorAll("[data-slide]").length - 1;
+  talks.set(list.dataset.slidesOf, Array.from({ length: steps }, (_, place) => first + place));
+}
+const [usual] = talks.keys(); // which an address need not name
+let name, slides, links; // of the talk that is shown
+const choose = (asked) => {
+  name = talks.has(asked) ? asked : usual;
+  const places = [...talks.get(name), every.length - 1];
+  slides = places.map((place) => every[place]);
+  links = places.map((place) => all[place]);
+  talk.dataset.name = name;
+  every.forEach((slide) => slide.toggleAttribute("data-told", slides.includes(slide)));
+  lists.forEach((list) => { list.hidden = list.dataset.slidesOf !== name; });
+};
+choose(usual);
 const own = () => { // the sentence that the visitor asked about, or two; "" where it is the page's first one
   const here = new URLSearchParams(location.search);
   const pair = here.get("pair") ?? here.get("text_pair"); // as the API calls it, until the address is put right
@@ -18,7 +37,7 @@ const kept = (to) => { // in the language and the theme of the talk
   return to;
 };
 const aim = (texts) => { // links lead to the sentences that the slides are about
-  for (const link of links) {
+  for (const link of all) {
     const there = kept(new URLSearchParams(link.search));
     if (texts[0]) {
       link.dataset.texts.split(" ").forEach((key, place) => {
@@ -36,8 +55,9 @@ const invitation = (texts) => {
 };
 let step = 0; // counted from 1; 0 outside of a talk
 let last = 1; // where the talk was left
+let left = 0; // when, in milliseconds
 let typed = ""; // the number of a slide, as far as it was typed
-let prepared = null; // the sentences that the slides are made for
+const prepared = new Map(); // by the name of a talk, the sentences that its slides are made for
 let preparing = false; // until the last slide has come
 
 // A slide is as large as its window allows, and is so before it is seen.
@@ -107,25 +127,25 @@ filled.observe(talk, { childList: true, subtree: true });
 window.addEventListener("resize", () => refit(slides));
 
 const keep = () => { // the address says where the talk is
-  const all = new URLSearchParams(location.search);
-  if (step) all.set("talk", step);
-  else all.delete("talk");
-  history.replaceState(history.state, "", all.size ? `?${all}` : location.pathname);
+  const here = new URLSearchParams(location.search);
+  if (step) here.set("talk", name === usual ? step : `${name}.${step}`);
+  else here.delete("talk");
+  history.replaceState(history.state, "", here.size ? `?${here}` : location.pathname);
 };
 const prepare = () => {
   const texts = own();
-  if (preparing || prepared === texts.join("\n")) return;
-  prepared = texts.join("\n");
+  if (preparing || prepared.get(name) === texts.join("\n")) return;
+  prepared.set(name, texts.join("\n"));
   preparing = true;
   aim(texts);
-  trigger("apply", { step, text: texts[0], pair: texts[1], link: invitation(texts) });
+  trigger("apply", { talk: name, step, text: texts[0], pair: texts[1], link: invitation(texts) });
   refit(slides);
 };
 new MutationObserver(() => { // meanwhile the visitor may have asked about another sentence
-  if (!slides.at(-1).querySelector(".invitation, .mistake")) return;
+  if (!every.at(-1).querySelector("[data-made]")) return;
   preparing = false;
   if (step) prepare();
-}).observe(slides.at(-1), { childList: true, subtree: true, characterData: true });
+}).observe(every.at(-1), { childList: true, subtree: true, characterData: true });
 const hides = () => slides[step - 1].classList.contains("asking"); // a question stands there, not yet the answer
 const go = (to, answered = false) => {
   last = step = Math.min(Math.max(to, 1), slides.length);
@@ -134,20 +154,26 @@ const go = (to, answered = false) => {
   talk.classList.remove("blank");
   document.body.style.overflow = "hidden"; // what lies below does not scroll
   for (const other of talk.parentElement.children) other.inert = other !== talk;
-  for (const one of overview.querySelectorAll("button")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
-  slides.forEach((slide, index) => {
-    slide.classList.toggle("current", index + 1 === step);
-    slide.inert = index + 1 !== step;
-    slide.classList.toggle("asking", !answered && index + 1 === step && "asks" in links[index].dataset);
+  for (const one of overview.querySelectorAll("[data-slide]")) one.setAttribute("aria-current", one.dataset.slide === `${step}`);
+  every.forEach((slide, place) => {
+    const here = slide === slides[step - 1];
+    slide.classList.toggle("current", here);
+    slide.inert = !here;
+    slide.classList.toggle("asking", !answered && here && "asks" in all[place].dataset);
+    all[place].hidden = !here;
   });
-  links.forEach((link, index) => { link.hidden = index + 1 !== step; });
-  status.textContent = `${step} / ${status.dataset.of}`;
+  status.textContent = `${step} / ${slides.length}`;
   prepare();
   keep();
 };
 const next = () => go(hides() ? step : step + 1, hides());
 const previous = () => go(step - 1, step > 1); // whose answer has been seen
+const open = (asked) => {
+  choose(asked);
+  go(1);
+};
 const leave = () => {
+  left = Date.now();
   step = 0;
   talk.classList.remove("on", "blank");
   document.body.style.overflow = "";
@@ -155,6 +181,10 @@ const leave = () => {
   keep();
 };
 
+const list = () => { // of the slides, at this one
+  overview.showModal();
+  overview.querySelector("[data-slides-of]:not([hidden]) [aria-current=true][data-slide]").focus();
+};
 const fill = () => { // the screen
   if (document.fullscreenElement) document.exitFullscreen();
   else if (document.fullscreenEnabled) document.documentElement.requestFullscreen();
@@ -169,28 +199,33 @@ const speaker = () => document.dispatchEvent(new CustomEvent("poolscope:speaker"
 const TURNS = {
   arrowright: next, pagedown: next, " ": next, arrowleft: previous, pageup: previous,
   home: () => go(1), end: () => go(slides.length), escape: leave, t: leave,
-  o: () => overview.showModal(), "?": () => shortcuts.showModal(), b: blank, ".": blank, f: fill, s: speaker, enter: jump,
+  o: list, "?": () => shortcuts.showModal(), b: blank, ".": blank, f: fill, s: speaker, enter: jump,
 };
 for (let digit = 0; digit < 10; digit++) TURNS[digit] = () => type(digit);
-const TYPING = "input, textarea, dialog, [role=listbox], [contenteditable]";
+const TWICE = 600; // milliseconds
+const TYPING = "input, textarea, [role=listbox], [contenteditable]";
 document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
+  if (document.querySelector("dialog[open]")) return; // its keys are its own
   if ((key === " " || (key === "enter" && !typed)) && event.target.closest("button, a")) return;
-  if (step ? !Object.hasOwn(TURNS, key) : key !== "t") return;
+  const again = key === "escape" && Date.now() - left < TWICE; // Esc twice lists the slides
+  if (step ? !Object.hasOwn(TURNS, key) : key !== "t" && !again) return;
   event.preventDefault();
-  if (step) TURNS[key]();
-  else go(last);
+  if (step) return TURNS[key]();
+  go(last);
+  if (again) list();
 });
-element.addEventListener("click", ({ target }) => {
-  const { talk: asked, slide } = target.closest("button")?.dataset ?? {};
+talk.addEventListener("click", ({ target }) => {
+  const { talk: asked, slide, open: other } = target.closest("button")?.dataset ?? {};
   if (asked === "next") next();
   if (asked === "previous") previous();
   if (asked === "leave") leave();
-  if (asked === "overview") overview.showModal();
+  if (asked === "overview") list();
   if (asked === "shortcuts") shortcuts.showModal();
   if (slide) go(Number(slide));
-  if (slide || asked === "close" || target.matches("dialog")) target.closest("dialog").close(); // or beside it
+  if (other) open(other);
+  if (slide || ((other || asked === "close") && target.closest("dialog")) || target.matches("dialog")) target.closest("dialog").close(); // or beside it
 });
 
 const SWIPE = 60; // pixels, and twice as far to a side as up or down
@@ -208,5 +243,9 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-share=talk]")) go(last);
 });
 
-const asked = new URLSearchParams(location.search).get("talk");
-if (asked !== null) go(Number(asked) || 1);
+const asked = new URLSearchParams(location.search).get("talk"); // 3, pairs or pairs.3
+if (asked !== null) {
+  const [, called, number] = /^(?:(.*?)\.)?(\d+)$/.exec(asked) ?? [null, asked, 1];
+  choose(called);
+  go(Number(number));
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -11,10 +11,11 @@ from typing import Any
 import gradio as gr
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.control import Asked, Control, OneOf, State, to_link
+from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Panel, Shown
-from components.exhibits.script import Step
+from components.exhibits.script import Script, Step
+from components.exhibits.slides import asked_html, bar_html, captions_of, following
 from components.texts import Texts
 from components.ui.gradio_internals import scripted_html
 from components.ui.links.share import qr_code
@@ -24,19 +25,6 @@ from components.ui.talk.speaker import SpeakerPage, speaker_page
 
 SCRIPT, CHANNEL = (Path(__file__).with_name(name) for name in ("talk.js", "channel.js"))
 PREPARING = 2  # talks at the same time
-LONGEST = 200  # characters of a sentence on a slide
-KEYS = {  # what the script listens to, and the text that says what for
-    "talk.next": ("→", "PageDown", "Space"),
-    "talk.previous": ("←", "PageUp"),
-    "talk.ends": ("Home", "End"),
-    "talk.jump": ("1", "2", "…", "Enter"),
-    "talk.overview": ("O",),
-    "talk.blank": ("B",),
-    "talk.full": ("F",),
-    "talk.speaker": ("S",),
-    "talk.list": ("?",),
-    "talk.leave": ("Esc", "T"),
-}
 
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
@@ -55,6 +43,23 @@ class Show:
         """The controls of the tab that hold what models are asked about."""
         return [one.control for one in self.tab.linked if isinstance(one.control.kind, Asked)]
 
+    def about(self, step: Step, own: Pair | None, say: Texts) -> tuple[State, str]:
+        """The state of a step about a visitor's ``own`` sentences, if it sets none; they are said as HTML."""
+        follows = following(self.texts, step.state) if own else []
+        state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
+        return state, asked_html(self.texts, state, say)
+
+    def link(self, state: State, controls: Iterable[Control[Any]]) -> str:
+        """The query of a link that leads to ``state``, where the exhibit stands."""
+        return to_link({**state, **self.place}, controls)
+
+    def shown(self, state: State, say: Texts) -> tuple[Shown, str]:
+        """The exhibit in ``state``, and its summary as HTML; PoolscopeError where there is no answer."""
+        subject = self.panel.subject(self.tab.answer_to(state))
+        first = self.panel.summary if self.exhibit.with_summary else None
+        summary = "" if first is None else first.shown(subject, state, say).html
+        return self.exhibit.shown(subject, state, say), summary
+
 
 @dataclass(frozen=True, eq=False)
 class Slide:
@@ -66,17 +71,24 @@ class Slide:
 
 @dataclass(frozen=True, eq=False)
 class Talk:
-    """The steps of a script and their slides, which lie on top of each other over the whole window.
+    """The steps of all scripts and their slides, which lie on top of each other over the whole window.
 
-    ``end``: the last slide, with the link of the page. ``speaker``: what the speaker sees besides.
+    ``end``: the last slide of each, with the link of the page. ``speakers``: what the speaker sees besides,
+    by the names of the scripts. ``captions``: of each slide, as HTML.
     """
 
-    steps: tuple[Step, ...]
+    scripts: tuple[Script, ...]
     shows: tuple[Show, ...]
     slides: tuple[Slide, ...]
     end: gr.HTML
-    speaker: SpeakerPage
+    speakers: Mapping[str, SpeakerPage]
+    captions: tuple[str, ...]
     say: Texts
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of all scripts, in order."""
+        return [step for script in self.scripts for step in script.steps]
 
     @property
     def parts(self) -> list[Any]:
@@ -85,31 +97,39 @@ class Talk:
         return [*made, self.end]
 
     def prepare(self, event: gr.EventData) -> Iterator[Updates]:
-        """Make every slide before it is needed: the one to begin with, those after it, then those before.
+        """Make every slide of a talk before it is needed: the one to begin with, those after it, then others.
 
         Steps that set no text of their own are about the sentence that the visitor asked about, if any.
         """
-        step, text, pair, link = (getattr(event, key, None) for key in ("step", "text", "pair", "link"))
-        first = step if isinstance(step, int) and 0 < step <= len(self.steps) else 1
+        name, step, text, pair, link = (
+            getattr(event, key, None) for key in ("talk", "step", "text", "pair", "link")
+        )
+        own_slides = self._range(name)
+        first = step if isinstance(step, int) and 0 < step <= len(own_slides) else 1
         own = (text, pair if isinstance(pair, str) else "") if text and isinstance(text, str) else None
-        for index in [*range(first - 1, len(self.steps)), *range(first - 1)]:
+        for index in [*own_slides[first - 1 :], *own_slides[: first - 1]]:
             yield self._slide(index, own)
-        yield {self.end: _invitation(link, self.say)}
+        yield {self.end: _invitation(link, name, self.say)}
+
+    def _range(self, name: object) -> range:
+        """Which of all steps are those of the script of that name, or else of the first."""
+        ranges: dict[object, range] = {}
+        start = 0
+        for script in self.scripts:
+            ranges[script.name] = range(start, start + len(script.steps))
+            start += len(script.steps)
+        return ranges.get(name if isinstance(name, str) else "", ranges[self.scripts[0].name])
 
     def _slide(self, index: int, own: Pair | None) -> Updates:
         """A slide, or why there is none: the others are shown nevertheless."""
         step, show, slide = self.steps[index], self.shows[index], self.slides[index]
-        follows = following(show.texts, step.state) if own else []
-        state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
-        caption = {slide.caption: _caption(step, self.say) + asked_html(show.texts, state, self.say)}
+        state, asked = show.about(step, own, self.say)
+        caption = {slide.caption: self.captions[index] + asked}
         try:
-            subject = show.panel.subject(show.tab.answer_to(state))
+            shown, summary = show.shown(state, self.say)
         except PoolscopeError as error:
             mistake = f'<p class="mistake">{escape(visible(error.said(self.say)))}</p>'
             return {**caption, slide.place.above: mistake}
-        first = show.panel.summary if show.exhibit.with_summary else None
-        summary = "" if first is None else first.shown(subject, state, self.say).html
-        shown = show.exhibit.shown(subject, state, self.say)
         return {**caption, **slide.place.show(shown, self.say, summary)}
 
 
@@ -124,35 +144,24 @@ def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
     }
 
 
-def following(texts: list[Control[str]], state: State) -> list[Control[str]]:
-    """The controls that take the visitor's own sentences, in order; none where the step sets a text."""
-    if any(control.of(state) != control.default for control in texts):
-        return []
-    return [control for control in texts if isinstance(control.kind, Asked) and not control.kind.version]
-
-
-def asked_html(texts: list[Control[str]], state: State, say: Texts) -> str:
-    """The sentences that a slide is about, as HTML; "" where it is about none."""
-    quoted = ["", ""]  # of both versions
-    for control in texts:
-        text = control.of(state)
-        if text.strip() and isinstance(control.kind, Asked):
-            quoted[control.kind.version] += f" {say('talk.quoted', text=shorten(visible(text), LONGEST))}"
-    lines = escape(" →".join(filter(None, quoted)).strip())
-    return f'<p class="asked">{lines}</p>' if lines else ""
-
-
-def build_talk(steps: tuple[Step, ...], shows: Mapping[str, Show], say: Texts) -> Talk | None:
-    """Lay the slides out, hidden; None for a script without steps."""
-    if not steps:
+def build_talk(scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts) -> Talk | None:
+    """Lay the slides of all scripts out, hidden; None without any."""
+    if not scripts:
         return None
-    shown, speaker = tuple(shows[step.show] for step in steps), speaker_page(steps, say)
+    steps = [step for script in scripts for step in script.steps]
+    shown = tuple(shows[step.show] for step in steps)
+    speakers = {script.name: speaker_page(script, say) for script in scripts}
+    captions = captions_of(scripts, say)
     with gr.Column(elem_id="talk"):
-        slides = tuple(_build_slide(index, step, shown[index], say) for index, step in enumerate(steps))
+        slides = tuple(_build_slide(index, captions[index], show, say) for index, show in enumerate(shown))
         end = _build_end(say)
-        driver = scripted_html(_bar(steps, shown, say), SCRIPT, "talk-bar")
-        scripted_html(f'<i hidden data-address="{escape(speaker.address)}"></i>', CHANNEL, "talk-channel")
-    talk = Talk(steps, shown, slides, end, speaker, say)
+        driver = scripted_html(bar_html(scripts, [show.texts for show in shown], say), SCRIPT, "talk-bar")
+        addresses = "".join(
+            f'<i hidden data-talk="{escape(name)}" data-address="{escape(page.address)}"></i>'
+            for name, page in speakers.items()
+        )
+        scripted_html(addresses, CHANNEL, "talk-channel")
+    talk = Talk(scripts, shown, slides, end, speakers, captions, say)
     driver.apply(
         talk.prepare,
         outputs=talk.parts,
@@ -174,11 +183,11 @@ def _view(tab: Tab, panel: Panel[Any, Any]) -> State:
     }
 
 
-def _build_slide(index: int, step: Step, show: Show, say: Texts) -> Slide:
+def _build_slide(index: int, told: str, show: Show, say: Texts) -> Slide:
     """One slide; its plot goes by the slide's name."""
     name, style = f"slide-{index + 1}", show.exhibit.style
     with gr.Column(elem_id=name, elem_classes="slide"):
-        caption = gr.HTML(_caption(step, say))
+        caption = gr.HTML(told)
         with gr.Column(elem_classes=["card", "shown", *([style] if style else [])]):
             return Slide(caption, build_place(show.exhibit, name, say, Shown()))
 
@@ -191,70 +200,13 @@ def _build_end(say: Texts) -> gr.HTML:
             return gr.HTML("")
 
 
-def _invitation(link: object, say: Texts) -> str:
-    """The page's link, to read and as a QR code; why there is none, where it is no link."""
+def _invitation(link: object, name: object, say: Texts) -> str:
+    """The page's link, to read and as a QR code; why there is none, where it is no link.
+
+    ``name``: of the talk that is made with it, which says that its slides have all come.
+    """
+    made = f' data-made="{escape(str(name))}"'
     try:
-        return f'<div class="invitation">{qr_code(link, say)}</div>'
+        return f'<div class="invitation"{made}>{qr_code(link, say)}</div>'
     except PoolscopeError as error:
-        return f'<p class="mistake">{escape(visible(error.said(say)))}</p>'
-
-
-def _caption(step: Step, say: Texts) -> str:
-    """The caption, and the question that stands in its place and the exhibit's until the next key, if any."""
-    tag = say.language.tag
-    question = f'<p class="question">{escape(visible(step.asked(tag)))}</p>' if step.asked(tag) else ""
-    return f'<h2 class="caption">{escape(step.said(tag))}</h2>{question}'
-
-
-def _bar(steps: tuple[Step, ...], shows: tuple[Show, ...], say: Texts) -> str:
-    """Where the talk is, and what can be pressed; a link for each slide, with the keys of own sentences."""
-    opened, texts = (
-        escape(say("talk.open")),
-        [
-            " ".join(one.key for one in following(show.texts, step.state))
-            for step, show in zip(steps, shows, strict=True)
-        ],
-    )
-    links = "".join(
-        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.ask else ""}>'
-        f"{opened}</a>"
-        for step, keys in zip(steps, texts, strict=True)
-    )
-    links += f'<a hidden href="?" data-texts="text pair">{opened}</a>'
-    return (
-        f'<button type="button" data-talk="previous" aria-label="{escape(say("talk.previous"))}">‹</button>'
-        f'<span role="status" data-of="{len(steps) + 1}"></span>'
-        f'<button type="button" data-talk="next" aria-label="{escape(say("talk.next"))}">›</button>'
-        f'<span class="keys">{escape(say("talk.keys"))}</span>{links}'
-        f'<button type="button" data-talk="overview">{escape(say("talk.slides"))}</button>'
-        f'<button type="button" data-talk="shortcuts" aria-label="{escape(say("talk.list"))}">?</button>'
-        f'<button type="button" data-talk="leave">{escape(say("talk.leave"))}</button>'
-        + _dialog("overview", "talk.slides", _overview(steps, say), say)
-        + _dialog("shortcuts", "talk.list", _keys(say), say)
-    )
-
-
-def _dialog(name: str, title: str, html: str, say: Texts) -> str:
-    """What lies above the slides while it is wanted; ``html`` goes below its title."""
-    heading = f'<h2 id="talk-{name}">{escape(say(title))}</h2>'
-    close = f'<button type="button" data-talk="close">{escape(say("link.close"))}</button>'
-    return f'<dialog class="{name}" aria-labelledby="talk-{name}"><div>{heading}{html}{close}</div></dialog>'
-
-
-def _overview(steps: tuple[Step, ...], say: Texts) -> str:
-    """All slides by their captions."""
-    captions = [*(step.said(say.language.tag) for step in steps), say("talk.end")]
-    items = (
-        f'<li><button type="button" data-slide="{number}">{escape(caption)}</button></li>'
-        for number, caption in enumerate(captions, start=1)
-    )
-    return f"<ol>{''.join(items)}</ol>"
-
-
-def _keys(say: Texts) -> str:
-    """What each key does."""
-    rows = (
-        f"<dt>{' '.join(f'<kbd>{key}</kbd>' for key in keys)}</dt><dd>{escape(say(text))}</dd>"
-        for text, keys in KEYS.items()
-    )
-    return f"<dl>{''.join(rows)}</dl>"
+        return f'<p class="mistake"{made}>{escape(visible(error.said(say)))}</p>'

@@ -41,6 +41,7 @@ HEADS = {  # the linear layers of each family's own head, as its code has them
 WIDE = [key for key, pooling in POOLINGS.items() if pooling.spec.wide]
 SWAPS = [key for key in POOLINGS if key not in ("native", "pooler", "declared", "attention", *WIDE)]
 ANYWHERE = [key for key in POOLINGS if key not in ("pooler", "declared")]  # for checkpoints of any kind
+LOWER = {"bert-sentiment": "cls", "xlnet-sentiment": "first_last_avg", "gpt2-sentiment": "native"}
 TINY = ("regression", "several", "headless", "reshaped")  # made on the spot
 RUNNER = """
 import contextlib, importlib.util, io, json, pathlib, runpy, sys
@@ -86,6 +87,10 @@ PROBED = {
     **{f"probe {key} mean": probe(key, "mean") for key in FAMILIES},
     **{f"probe {key} {pooling}": probe(key, pooling) for key in THOROUGH for pooling in ANYWHERE},
     **{f"probe bert-sentiment {key}": probe("bert-sentiment", key) for key in ("pooler", "native", "cls")},
+    **{
+        f"probe {key} {pooling}, layer 1": replace(probe(key, pooling), pool_layer=1)
+        for key, pooling in LOWER.items()
+    },
 }
 BUNDLED = {
     f"bundled probe {key}": Query(key, TEXT, pooling="mean", head="probe")
@@ -104,21 +109,23 @@ MODULES = {
 QUERIES = {**PROGRAMS, **MODULES}
 
 
-def random_probes() -> dict[tuple[str, str], Probe]:
-    """For backbones of three layers, 128 wide."""
+def random_probes() -> dict[tuple[str, ...], Probe]:
+    """For backbones of three layers, 128 wide; on layer 1 for those of LOWER."""
     hidden = torch.zeros(1, 2, 128)
     mask, one = torch.ones(1, 2, dtype=torch.bool), torch.zeros(1, dtype=torch.long)
     reads = Reading(lambda states: states[:, 0], hidden)
     states = States((hidden,) * 4, mask, ~mask, one, reads, lambda given: given[:, 0], hidden[0, 0])
     draw = np.random.default_rng(0).normal
     return {
-        ("sentiment", key): Probe(
+        place: Probe(
             weight=draw(size=(2, pooling(states).shape[1]), scale=0.1).astype(np.float32),
             bias=draw(size=2).astype(np.float32),
             query=draw(size=128).astype(np.float32) if key == "attention" else None,
         )
         for key, pooling in POOLINGS.items()
         if key != "declared"
+        for place in (("sentiment", key), ("sentiment", key, "1"))
+        if len(place) == 2 or key in LOWER.values()
     }
 
 

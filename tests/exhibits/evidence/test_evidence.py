@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.exhibits.draw.labels import one_vector
-from components.exhibits.evidence.evidence import Estimate, Evidence, holm, select
+from components.exhibits.evidence.evidence import Estimate, Evidence, select
 from components.exhibits.evidence.findings import FINDINGS
 from components.exhibits.evidence.intervals import ACCURACY
 from components.exhibits.evidence.table import PROBES
-from components.results import CosineResult, ProbeResult, Results
+from components.results import CosineResult, ProbeResult, Results, holm
 from components.texts import load_texts
 from tests.exhibits.compared_html import words
 from tests.exhibits.showing import checked, records

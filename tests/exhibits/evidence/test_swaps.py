@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from components.exhibits.evidence.evidence import Evidence, holm, select
+from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.findings import FINDINGS
 from components.exhibits.evidence.intervals import ACCURACY, LEGEND, RHO
 from components.exhibits.evidence.swaps import SWAPS
 from components.exhibits.evidence.table import PROBES
 from components.exhibits.tables import to_csv
-from components.results import SwapResult
+from components.results import SwapResult, holm
 from components.texts import load_texts
 from tests.exhibits.compared_html import words
 from tests.exhibits.showing import checked, records, saved

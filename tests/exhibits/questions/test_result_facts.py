@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from components.exhibits.evidence.evidence import Evidence, holm, select
+from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.questions.result_facts import CASES, own_accuracies, result_facts, results_facts
-from components.results import CheckpointResult, Results
+from components.results import CheckpointResult, Results, holm
 from components.texts import load_texts
 from tests.ui.fake_results import fake_results
 

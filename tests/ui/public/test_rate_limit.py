@@ -12,6 +12,7 @@ from components.ui.public.rate_limit import (
     RateLimiter,
     client_address,
     detect_price,
+    fit_price,
     is_local,
     price,
     trace_price,
@@ -127,3 +128,8 @@ def test_a_trace_costs_more_with_each_token() -> None:
 )
 def test_who_is_in_the_room(address: str, local: bool) -> None:
     assert is_local(address) == local
+
+
+def test_a_table_costs_more_with_each_row() -> None:
+    table = "text,label\n" + "a good film,1\n" * 100
+    assert fit_price([table, "text", "label"]) > fit_price([table[:700], "text", "label"]) > 10 * QUESTION

@@ -1,0 +1,84 @@
+"""Tests a linear classifier by nested cross-validation: strength and scale are chosen inside of each fold.
+
+Folds are stratified, and the same text never stands on both sides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold
+
+from components.engine.lab.classifier import logistic_regression, standardiser
+from components.engine.lab.rows import Rows, Tested
+from components.types import Bools, Floats, Ints
+
+INNER, QUARTERS = 3, 4  # folds inside a fold, and of how many parts one is held out where there is one split
+
+Split = tuple[Ints, Ints]  # the rows to fit on, and those to test on
+
+
+def validate(vectors: Floats, rows: Rows, folds: int, repeats: int, share: float) -> Tested:
+    """Test the classifier on vectors (N, D'), fitted on a ``share`` of what each fold leaves."""
+    drawn = outer_splits(rows, folds, repeats)
+    probabilities = np.empty((repeats, len(rows.labels), int(rows.labels.max()) + 1), np.float32)
+    sizes = []
+    for repeat, splits in enumerate(drawn):
+        for fitted, tested in splits:
+            part = _share(fitted, rows, share)
+            sizes.append(len(part))
+            probabilities[repeat, tested] = probabilities_on(vectors, rows, (part, tested))
+    correct: Bools = probabilities.argmax(axis=2) == rows.labels
+    accuracies = [
+        correct[repeat, tested].mean() for repeat, splits in enumerate(drawn) for _, tested in splits
+    ]
+    return Tested(np.array(accuracies), correct, probabilities[0], round(float(np.mean(sizes))))
+
+
+def probabilities_on(vectors: Floats, rows: Rows, split: Split) -> Floats:
+    """Probabilities (n, K) of the n rows that ``split`` tests, by a classifier of those it fits."""
+    fitted, tested = split
+    training = vectors[fitted]
+    wide = training.shape[1] > len(training)
+    scaler = standardiser(training)
+    regression = logistic_regression(wide, rows.seed)
+    regression.set_params(cv=inner_splits(rows, fitted, wide))
+    regression.fit(scaler.transform(training), rows.labels[fitted])
+    found: Floats = regression.predict_proba(scaler.transform(vectors[tested])).astype(np.float32)
+    return found
+
+
+def outer_splits(rows: Rows, folds: int, repeats: int) -> list[list[Split]]:
+    """For each repeat the ``folds`` splits of all rows."""
+    return [_splits(rows.labels, rows.groups, folds, rows.seed + repeat) for repeat in range(repeats)]
+
+
+def inner_splits(rows: Rows, fitted: Ints, wide: bool) -> list[Split]:
+    """By which the strength is chosen inside of a fold; where it is ``wide``, on one held-out quarter."""
+    labels, groups = rows.labels[fitted], rows.groups[fitted]
+    return (
+        _splits(labels, groups, QUARTERS, rows.seed)[:1]
+        if wide
+        else _splits(labels, groups, INNER, rows.seed)
+    )
+
+
+def _splits(labels: Ints, groups: Ints, folds: int, seed: int) -> list[Split]:
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    return list(splitter.split(np.zeros(len(labels)), labels, groups))
+
+
+def _share(fitted: Ints, rows: Rows, share: float) -> Ints:
+    """So much of the rows of each label, groups whole, drawn by seed; a larger share holds the smaller.
+
+    At least so many of each as the inner folds need.
+    """
+    if share == 1:
+        return fitted
+    order = np.random.default_rng(rows.seed).permutation(int(rows.groups.max()) + 1)[rows.groups[fitted]]
+    chosen = []
+    for label in np.unique(rows.labels):
+        places = order[rows.labels[fitted] == label]
+        last = max(np.quantile(places, share), np.sort(np.unique(places))[QUARTERS - 1])
+        chosen.append(fitted[rows.labels[fitted] == label][places <= last])
+    kept: Ints = np.sort(np.concatenate(chosen))
+    return kept

@@ -1,0 +1,139 @@
+"""What somebody takes home of a fit: the head, a program that runs it, its numbers and a card, in one zip."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from string import Template
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from safetensors.numpy import save
+
+from components.engine.examine import examine
+from components.engine.export.program import program
+from components.engine.loading import load
+from components.engine.probes import Probe, place_of
+from components.exhibits.tables import data_frame, to_csv
+from components.fitting import Fit, Ranked, fit_json
+from components.texts import Sentence
+from components.types import BackboneSpec, Query, TaskSpec
+
+CARD = Path(__file__).with_name("card.md")
+TASK = "mine"  # what the head is for, in its file
+HEAD = "head.safetensors"
+COUNTS = 0.05  # p below which a difference counts
+
+
+def home(fit: Fit, spec: BackboneSpec, probe: Probe, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
+    """Every file by its name. ``probe``: the best combination's, fitted on all rows; ``spec``: its backbone.
+
+    PoolscopeError where the backbone cannot be loaded.
+    """
+    best = fit.ranking[0]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / HEAD
+        backbone = load(replace(spec, probes=str(file)))
+        last = len(backbone.ordinary.spreads) - 1
+        lower = None if best.layer == last else best.layer
+        file.write_bytes(_head(probe, best, lower))
+        pair = fit.table.pairs[0] if fit.table.pairs else ""
+        task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
+        query = Query(
+            spec.key,
+            fit.table.texts[0],
+            pair,
+            pooling=best.pooling,
+            head="probe",
+            task=TASK,
+            pool_layer=best.layer,
+        )
+        code = program(examine(backbone, query, task))
+        head = file.read_bytes()
+    numbers = json.dumps(fit_json(fit, notes), indent=1, ensure_ascii=False) + "\n"
+    texts = {
+        "classify.py": code,
+        "README.md": card(fit, last, notes),
+        "results.csv": results_csv(fit),
+        "predictions.csv": predictions_csv(fit),
+        "fit.json": numbers,
+    }
+    return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
+
+
+def zipped(files: Mapping[str, bytes], folder: str) -> bytes:
+    """The files as one zip, in which they lie in a folder."""
+    made = BytesIO()
+    with ZipFile(made, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(f"{folder}/{name}", content)
+    return made.getvalue()
+
+
+def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
+    """What it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
+    best = fit.ranking[0]
+    worse = sum(row.p_corrected < COUNTS for row in fit.ranking)
+    return Template(CARD.read_text(encoding="utf-8")).substitute(
+        classes=f"{len(fit.classes)} labels",
+        backbone=f"`{best.backbone}`",
+        pooling=best.pooling,
+        layer=best.layer,
+        last=last,
+        rows=f"{len(fit.table.texts):,}",
+        combinations=len(fit.ranking),
+        folds=fit.plan.folds,
+        accuracy=f"{best.accuracy.value:.1%}",
+        low=f"{best.accuracy.low:.1%}",
+        high=f"{best.accuracy.high:.1%}",
+        f1=f"{best.macro_f1:.3f}",
+        majority=f"{fit.majority:.1%}",
+        shuffled=f"{fit.shuffled.value:.1%}",
+        worse=worse,
+        labels=", ".join(f"`{_plain(label)}`" for label in fit.classes),
+        warnings="".join(f"\n- {_plain(str(note))}" for note in (*notes, *fit.warnings)),
+    )
+
+
+def results_csv(fit: Fit) -> str:
+    """Every combination, best first."""
+    rows = fit.ranking
+    return to_csv(
+        data_frame(
+            [
+                ("backbone", [row.backbone for row in rows]),
+                ("pooling", [row.pooling for row in rows]),
+                ("layer", [row.layer for row in rows]),
+                ("accuracy", [row.accuracy.value for row in rows]),
+                ("low", [row.accuracy.low for row in rows]),
+                ("high", [row.accuracy.high for row in rows]),
+                ("macro_f1", [row.macro_f1 for row in rows]),
+                ("p", [row.p for row in rows]),
+                ("p_corrected", [row.p_corrected for row in rows]),
+                ("same_as", [row.same_as for row in rows]),
+            ]
+        )
+    )
+
+
+def predictions_csv(fit: Fit) -> str:
+    """Each row with what the best combination says of it where it has not seen it."""
+    table = fit.table
+    pairs = [("text_pair", table.pairs)] if table.pairs else []
+    said = [fit.classes[label] for label in fit.predicted]
+    columns = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
+    return to_csv(data_frame(columns))
+
+
+def _head(probe: Probe, best: Ranked, lower: int | None) -> bytes:
+    """The file of the head; ``lower``: its layer, None for the last."""
+    stem = "/".join(place_of(TASK, best.pooling, lower))
+    return save({f"{stem}/weight": probe.weight, f"{stem}/bias": probe.bias})
+
+
+def _plain(text: str) -> str:
+    """A text of a visitor on one line of Markdown, where it marks nothing."""
+    return " ".join(text.split()).translate(dict.fromkeys(map(ord, "`|<>[]"), " "))

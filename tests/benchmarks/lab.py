@@ -1,0 +1,83 @@
+"""What the lab claims of tables whose truth is known: ``python -m tests.benchmarks.lab [TABLES]``.
+
+Each has 200 rows of two labels and four combinations of eight numbers. Without a winner, all are equally
+good, and every difference that is claimed is false; with one, the first is clearly better. What an interval
+has to cover is how often the classifiers of the folds are right on 4,000 new rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from components.engine.lab.lab import REPEATS
+from components.engine.lab.statistics import accuracy_score, against_best
+from components.engine.lab.validation import Rows, outer_splits, probabilities_on
+from components.types import Floats, Ints
+
+TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Whether a difference is ``claimed``, the first is ``found`` to be best; intervals that ``covered``."""
+
+    claimed: bool
+    found: bool
+    covered: int
+
+
+def vectors(labels: Ints, signal: float, draw: np.random.Generator) -> Floats:
+    """Vectors (N, D) whose first number says something of the label."""
+    found = draw.normal(size=(len(labels), WIDTH))
+    found[:, 0] += signal * (2 * labels - 1)
+    return found.astype(np.float32)
+
+
+def simulate(seed: int, winner: float) -> Simulated:
+    """One table; the first combination says ``winner`` more of the label than the others."""
+    draw = np.random.default_rng(seed)
+    labels = draw.permutation(np.arange(ROWS + NEW) % 2)
+    rows = Rows(labels, np.arange(ROWS + NEW), seed)
+    repeats = outer_splits(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
+    fresh = np.arange(ROWS, ROWS + NEW)
+    accuracies, covered = [], 0
+    for combination in range(COMBINATIONS):
+        found = vectors(labels, 0.7 + winner * (combination == 0), draw)
+        correct, truth = np.empty((REPEATS, ROWS)), []
+        for repeat, splits in enumerate(repeats):
+            for fitted, tested in splits:
+                asked = np.concatenate([tested, fresh])
+                right = probabilities_on(found, rows, (fitted, asked)).argmax(axis=1) == labels[asked]
+                correct[repeat, tested] = right[: len(tested)]
+                truth.append(right[len(tested) :].mean())
+        score = accuracy_score(correct.mean(axis=0))
+        covered += score.low <= np.mean(truth) <= score.high
+        accuracies.append(
+            [correct[r, tested].mean() for r, splits in enumerate(repeats) for _, tested in splits]
+        )
+    means = np.array(accuracies).mean(axis=1)
+    best = int(means.argmax())
+    ps = against_best(np.array(accuracies), best, 1 / (FOLDS - 1))
+    beaten = [corrected < LEVEL for index, (_p, corrected) in enumerate(ps) if index != best]
+    return Simulated(any(beaten), best == 0 and all(beaten), covered)
+
+
+def main(tables: int) -> int:
+    """Print the shares; gives 1 where one misses its bar."""
+    none = [simulate(seed, 0.0) for seed in range(tables)]
+    planted = [simulate(seed, 1.2) for seed in range(tables)]
+    false = sum(one.claimed for one in none) / tables
+    power = sum(one.found for one in planted) / tables
+    coverage = sum(one.covered for one in none + planted) / (2 * tables * COMBINATIONS)
+    print(f"{tables} tables without a winner: a difference is claimed in {false:.1%} (bar: 5 %)")
+    print(f"{tables} tables with one: it is found, above all others, in {power:.1%}")
+    print(f"intervals that cover the truth: {coverage:.1%} (bar: 93 to 97 %)")
+    return int(false > LEVEL or not 0.93 <= coverage <= 0.97)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else TABLES))
