@@ -101,7 +101,7 @@ class Analyst(Protocol):
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         """Find in which way a vector was made of a text or pair, whatever else the query asks.
 
-        ``vector``: a text or a list of numbers; see `to_vector`. ``prefix``: what may stand before the text,
+        ``vector``: a text or a list of numbers; see `to_vectors`. ``prefix``: what may stand before the text,
         or "". PoolscopeError says why it cannot.
         """
 

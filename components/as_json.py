@@ -240,8 +240,8 @@ def cell_json(cell: Cell) -> dict[str, Any]:
 
 def _candidate(one: Candidate) -> dict[str, Any]:
     """A way, and what it comes to."""
-    cosine, length = _floats([one.cosine, one.length])
-    return {**asdict(one.way), "cosine": cosine, "length": length, "tied": one.tied}
+    cosine, length, *cosines = _floats([one.cosine, one.length, *one.cosines])
+    return {**asdict(one.way), "cosine": cosine, "cosines": cosines, "length": length, "tied": one.tied}
 
 
 def _tokens(tokens: Tokens) -> list[dict[str, Any]]:

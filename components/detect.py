@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from components.declaration import Declaration, Dense, Normalize
 from components.texts import Sentence
@@ -19,6 +20,7 @@ checkpoints that were fine-tuned from the same one, and random ones.
 """
 ROUNDING = 1e-7  # of a cosine
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
+Kept = Literal["start", "end", "last"]
 NAMED = 4  # ways that a sentence names; more are only counted
 
 
@@ -30,7 +32,8 @@ class Way:
     none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
     that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
     text was cut, None where it was not. ``prefix``: what was put before the text. ``dense``: whether it went
-    through the dense layers that the checkpoint declares.
+    through the dense layers that the checkpoint declares. ``kept``: what was left where it was cut: the start
+    of the text, its end (special tokens stay), or the last of all tokens (special ones in front go as well).
     """
 
     pooling: str
@@ -40,6 +43,7 @@ class Way:
     truncated: int | None = None
     prefix: str = ""
     dense: bool = False
+    kept: Kept = "start"
 
     def said(self, layers: int) -> Sentence:
         """The way in words; ``layers``: the number of the model's last."""
@@ -59,36 +63,54 @@ class Way:
         if self.special_tokens is not None:
             parts.append(Sentence("detect.special" if self.special_tokens else "detect.no_special"))
         if self.truncated is not None:
-            parts.append(Sentence("detect.truncated", count=self.truncated))
+            parts.append(cut_said(self.truncated, self.kept))
         if self.prefix:
             parts.append(Sentence("detect.prefix", prefix=self.prefix))
         return tuple(parts)
 
 
+def cut_said(truncated: int, kept: Kept) -> Sentence:
+    """How a text was cut, in words."""
+    return Sentence(CUTS[kept], count=truncated)
+
+
+CUTS: Mapping[Kept, str] = {
+    "start": "detect.truncated",
+    "end": "detect.truncated_end",
+    "last": "detect.truncated_last",
+}
+SEVERAL: Mapping[str, str] = {"detect.match": "detect.match_several", "detect.none": "detect.none_several"}
 LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A vector that ways of making one give, held against the one that is asked about.
+    """A vector of each text that ways of making one give, held against those that are asked about.
 
-    ``way``: the plainest of them; ``same``: all others that give this very vector. ``cosine``: to the vector
-    that is asked about. ``length``: that vector's, over the length of this one. ``tied``: whether the two
-    cannot be told from the best: they are as near to it as the vector that is asked about is.
+    ``way``: the plainest of them; ``same``: all others that give these very vectors. ``cosines``: to each
+    vector that is asked about. ``length``: that vector's, over the length of this one; of several, the
+    geometric mean. ``tied``: whether these ways cannot be told from the best: what they give lies as near to
+    it as what is asked about.
     """
 
     way: Way
     same: tuple[Way, ...]
-    cosine: float
+    cosines: tuple[float, ...]
     length: float
     tied: bool
+
+    @property
+    def cosine(self) -> float:
+        """The least: a way has to give every vector."""
+        return min(self.cosines)
 
 
 @dataclass(frozen=True)
 class Detected:
-    """Which ways gave a vector.
+    """Which ways gave a vector, or each of several.
 
-    ``layers``: the number of the model's last. ``width`` and ``length``: of the vector. ``tried``: how many
+    ``query``: of the first text. ``layers``: the number of the model's last. ``width``: of the vectors.
+    ``length``: of the vector; of several, the geometric mean. ``tried``: how many
     ways give one of this width. ``candidates``: the nearest ten, of which no two give the same vector.
     ``prompts``: prefixes that the checkpoint declares, by name.
     """
@@ -135,8 +157,10 @@ class Detected:
         best = self.candidates[0]
         if self.match is None:
             way, cosine = best.way.pooled(self.layers), _digits(best.cosine)
-            return (Sentence("detect.none", way=way, cosine=cosine, bar=BAR),)
-        said = [Sentence("detect.match", way=best.way.said(self.layers)), *self._tied(), *self._above()]
+            none = self._counted("detect.none", way=way, cosine=cosine, bar=BAR)
+            return (none, *self._each())
+        match = self._counted("detect.match", way=best.way.said(self.layers))
+        said = [match, *self._tied(), *self._above(), *self._each()]
         if best.way.normalised is None:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
         if self.declared is not None:
@@ -144,6 +168,18 @@ class Detected:
             key = "detect.as_declared" if agrees else "detect.not_declared"
             said.append(Sentence(key, way=_said(self.declared)))
         return tuple(said)
+
+    def _counted(self, key: str, **given: object) -> Sentence:
+        """A sentence about the vector, or the same about several."""
+        count = len(self.candidates[0].cosines)
+        return Sentence(key, **given) if count == 1 else Sentence(SEVERAL[key], count=count, **given)
+
+    def _each(self) -> list[Sentence]:
+        """How near each of several vectors is to what the nearest way gives."""
+        cosines = self.candidates[0].cosines
+        if len(cosines) == 1:
+            return []
+        return [Sentence("detect.each", cosines=tuple(map(_digits, cosines)))]
 
     def _above(self) -> list[Sentence]:
         """How far the best is above the second."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from components.detect import Way
+from components.detect import Kept, Way, cut_said
 from components.texts import Sentence
 
+TRUNCATED: Mapping[Kept, str] = {"start": "truncated", "end": "truncated_end", "last": "truncated_last"}
 FILE = Path(__file__).resolve().parents[1] / "assets" / "serving.toml"
 
 
@@ -99,7 +100,7 @@ def _asked(way: Way, layers: int) -> list[tuple[str, Sentence]]:
     if way.special_tokens is False:
         asked.append(("no_special_tokens", Sentence("detect.no_special")))
     if way.truncated is not None:
-        asked.append(("truncated", Sentence("detect.truncated", count=way.truncated)))
+        asked.append((TRUNCATED[way.kept], cut_said(way.truncated, way.kept)))
     if way.prefix:
         asked.append(("prefix", Sentence("detect.prefix", prefix=way.prefix)))
     if way.normalised is not None:

@@ -1,7 +1,4 @@
-"""Desk: what a visitor asks is checked and made whole here, and its answer is left to whom it is handed.
-
-Importing this module is light, and so is all that it does: torch and transformers are the runner's.
-"""
+"""Desk: checks what a visitor asks, and has the runner answer it. Light to import: it runs no torch."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from components.engine.jobs import Job, Runner
 from components.engine.lab.lab import fit_table, in_memory, to_rows
 from components.engine.pooling import POOLINGS
 from components.engine.query import Asked, by_backbone, checked, checked_text, choice, counted, with_task
-from components.engine.vectors import to_vector
+from components.engine.vectors import to_vectors
 from components.engine.version import version
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
@@ -184,9 +181,10 @@ class Desk:
 
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         """Find in which way a vector was made of a text or pair; PoolscopeError says why it cannot."""
-        spec, asked = self._whole(query)
+        pasted = ((*self._whole(one.asked(query)), one.vector) for one in to_vectors(vector))
+        (spec, *_), asked, vectors = zip(*pasted, strict=True)
         before = checked_text("prefix", prefix, self._settings.characters)
-        return self._runner.run(jobs.Detect(spec, version(spec), asked, to_vector(vector), before))
+        return self._runner.run(jobs.Detect(spec, version(spec), asked, vectors, before))
 
     def passport(self, backbone: str) -> Passport:
         """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""

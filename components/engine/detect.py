@@ -19,14 +19,14 @@ from components.declaration import Cut
 from components.detect import BAR, DECLARED, Detected, Way
 from components.engine.backbone import Backbone
 from components.engine.declared import Declared, Layer
-from components.engine.encoding import Encoded, encode
 from components.engine.examine import Stopwatch, run_encoded
 from components.engine.hub.cache import folder as here
 from components.engine.pooling import POOLINGS, States
 from components.engine.prompts import read_prompts
-from components.engine.ranking import Doubles, Given, Made, chord, distances, ranked
+from components.engine.ranking import Doubles, Given, Made, chord, distances, ranked, together
 from components.engine.repeatable import repeatable
 from components.engine.safety.refusal import RefusalError
+from components.engine.tries import Try, every_try
 from components.errors import PoolscopeError
 from components.serving import load_serving
 from components.texts import Sentence
@@ -36,16 +36,6 @@ Through = Callable[
     [Tensor], Tensor | None
 ]  # (1, N) -> (1, M) behind dense layers, None where these do not fit
 PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
-
-
-@dataclass(frozen=True)
-class Try:
-    """A text as a server may encode it; see `Way`."""
-
-    special_tokens: bool | None
-    truncated: int | None
-    prefix: str
-    encoded: Encoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,25 +60,28 @@ class Tried:
             one
             for each in others
             if each != self.prefix
-            for one in _tries(self.backbone, self.query, each, lengths)
+            for one in every_try(self.backbone, self.query, each, lengths)
         )
         usual = (one for one in every if one.special_tokens is not False)  # the rest would take as long again
         return tuple(_all_made(self.backbone, usual, self.declared)[0])
 
 
-def detect(backbone: Backbone, query: Query, vector: Sequence[float], prefix: str) -> Detected:
-    """Try every way on the text of ``query``, and then each with a prefix if none gives ``vector``.
+def detect(
+    backbone: Backbone, queries: Sequence[Query], vectors: Sequence[Sequence[float]], prefix: str
+) -> Detected:
+    """Try every way on the text of each query, and then each with a prefix if none gives all ``vectors``.
 
-    ``prefix``: one to try from the beginning, or "". PoolscopeError where no way gives a vector so wide.
+    There is a vector for each of ``queries``. ``prefix``: one to try from the beginning, or "".
+    PoolscopeError where no way gives vectors so wide.
     """
-    return found(tried(backbone, query, prefix), vector)
+    return found([tried(backbone, query, prefix) for query in queries], vectors)
 
 
 def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
     """Run the text in every way; PoolscopeError where it cannot be run at all."""
     declared, unread = _declared(backbone)
     lengths, prefixes = _lengths(declared, load_serving().lengths), dict.fromkeys(("", prefix))
-    first, *rest = (one for each in prefixes for one in _tries(backbone, query, each, lengths))
+    first, *rest = (one for each in prefixes for one in every_try(backbone, query, each, lengths))
     made = _made(backbone, first, declared)
     more, refusals = _all_made(backbone, rest, declared)
     return Tried(
@@ -103,53 +96,27 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
     )
 
 
-def found(tries: Tried, vector: Sequence[float]) -> Detected:
-    """Which of the ways gave ``vector``; where none did, prefixes are tried as well."""
-    numbers = np.array(vector, dtype=np.float64)
-    length = math.hypot(*vector)
-    given, fitting = Given(numbers / length, length), _of_width(numbers, tries.made)
+def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
+    """Which of the ways gave each of ``vectors`` of its text; where none did, prefixes are tried as well."""
+    numbers = np.array(vectors, dtype=np.float64)  # (n, N)
+    lengths = np.array([math.hypot(*vector) for vector in vectors])
+    first, given = tries[0], Given(numbers / lengths[:, None], lengths)
+    fitting = _of_width(numbers, together([one.made for one in tries]))
     if float(distances(given.unit, fitting).min()) > chord(BAR):
-        fitting += [one for one in tries.prefixed if one.unit.shape == numbers.shape]
+        prefixed = together([one.prefixed for one in tries])
+        fitting += [one for one in prefixed if one.unit.shape == numbers.shape]
     return Detected(
-        query=tries.query,
-        backbone=tries.backbone.described,
-        layers=tries.layers - 1,
-        width=len(numbers),
-        length=length,
+        query=first.query,
+        backbone=first.backbone.described,
+        layers=first.layers - 1,
+        width=numbers.shape[1],
+        length=float(np.exp(np.log(lengths).mean())),
         tried=len(fitting),
-        candidates=ranked(given, [_counted(one, tries.layers) for one in fitting]),
-        declared=None if tries.declared is None else tries.declared.says,
-        prompts=tries.prompts,
-        warnings=tries.warnings,
+        candidates=ranked(given, [_counted(one, first.layers) for one in fitting]),
+        declared=None if first.declared is None else first.declared.says,
+        prompts=first.prompts,
+        warnings=tuple(dict.fromkeys(warning for one in tries for warning in one.warnings)),
     )
-
-
-def _tries(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[int]) -> Iterator[Try]:
-    """The text behind ``prefix`` with and without special tokens, whole and cut."""
-    with_them = _encode(backbone, query, prefix, backbone.limit, True)
-    try:
-        without = _encode(backbone, query, prefix, backbone.limit, False)
-    except PoolscopeError:  # then there are no others
-        without = None
-    adds = without is None or _ids(without) != _ids(with_them)
-    for special, whole in ((True, with_them), (False, without if adds else None)):
-        if whole is None:
-            continue
-        named = special if adds else None
-        cut = any(one.key == "warnings.long" for one in whole.warnings)
-        yield Try(named, backbone.limit if cut else None, prefix, whole)
-        for length in lengths:
-            if length < len(_ids(whole)):
-                yield Try(named, length, prefix, _encode(backbone, query, prefix, length, special))
-
-
-def _encode(backbone: Backbone, query: Query, prefix: str, limit: int, special: bool) -> Encoded:
-    return encode(backbone.tokenizer, limit, prefix + query.text, query.text_pair, special)
-
-
-def _ids(encoded: Encoded) -> list[int]:
-    found: list[int] = encoded.inputs["input_ids"][0].tolist()
-    return found
 
 
 def _all_made(
@@ -162,24 +129,15 @@ def _all_made(
         try:
             made += _made(backbone, one, declared)
         except PoolscopeError as error:
-            refusals[Sentence("detect.untried", how=_how(one), reason=error.sentence)] = None
+            refusals[Sentence("detect.untried", how=one.said, reason=error.sentence)] = None
     return made, list(refusals)
-
-
-def _how(one: Try) -> Sentence:
-    """What was tried, in words."""
-    special = "detect.special" if one.special_tokens is not False else "detect.no_special"
-    parts: list[object] = [Sentence(special)]
-    if one.truncated is not None:
-        parts.append(Sentence("detect.truncated", count=one.truncated))
-    return Sentence("detect.way", parts=tuple(parts))
 
 
 @torch.no_grad()
 def _made(backbone: Backbone, one: Try, declared: Declared | None) -> list[Made]:
     """What every pooling gives of every layer of one forward pass, the last layer and plain names first."""
     layers, keys, through = len(backbone.ordinary.spreads), _keys(declared), _through(declared)
-    plain = Way("", 0, one.special_tokens, False, one.truncated, one.prefix)
+    plain = Way("", 0, one.special_tokens, False, one.truncated, one.prefix, kept=one.kept)
     with repeatable(backbone.model):
         states = run_encoded(backbone, one.encoded, layers, Stopwatch()).states
         found: list[Made] = []
@@ -220,7 +178,7 @@ def _as_made(way: Way, vectors: Tensor | None) -> list[Made]:
         return []
     vector = vectors[0].double().numpy()
     length = float(np.linalg.norm(vector))
-    return [Made(way, vector / length, length)] if 0 < length < np.inf else []
+    return [Made(way, vector[None] / length, np.array([length]))] if 0 < length < np.inf else []
 
 
 def _through(declared: Declared | None) -> Through:
@@ -239,11 +197,11 @@ def _through(declared: Declared | None) -> Through:
 
 
 def _of_width(numbers: Doubles, made: Sequence[Made]) -> list[Made]:
-    """Those as wide as the vector; PoolscopeError says which widths there are."""
+    """Those as wide as the vectors (n, N); PoolscopeError says which widths there are."""
     fitting = [one for one in made if one.unit.shape == numbers.shape]
     if not fitting:
-        widths = tuple(sorted({len(one.unit) for one in made}))
-        given = Sentence("errors.numbers", count=len(numbers))
+        widths = tuple(sorted({one.unit.shape[1] for one in made}))
+        given = Sentence("errors.numbers", count=numbers.shape[1])
         raise PoolscopeError("vector", given, "errors.vector_width", widths=widths)
     return fitting
 

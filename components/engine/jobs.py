@@ -80,10 +80,10 @@ class Audit(Job[Padding]):
 
 @dataclass(frozen=True)
 class Detect(Job[Detected]):
-    """The text of a query, and in which way its ``vector`` was made of it, perhaps behind a ``prefix``."""
+    """The texts of queries, and in which way a vector was made of each, perhaps behind a ``prefix``."""
 
-    asked: Asked
-    vector: tuple[float, ...]
+    asked: tuple[Asked, ...]
+    vectors: tuple[tuple[float, ...], ...]
     prefix: str
 
 

@@ -134,7 +134,7 @@ class Measurer:
         return audit(examine(backbone, job.asked.query, job.asked.task))
 
     def _detect(self, backbone: Backbone, job: Detect) -> Detected:
-        return detect(backbone, job.asked.query, job.vector, job.prefix)
+        return detect(backbone, [each.query for each in job.asked], job.vectors, job.prefix)
 
     def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
         return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)

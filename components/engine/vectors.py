@@ -1,4 +1,4 @@
-"""What was pasted as a vector -> its numbers: JSON, CSV, what NumPy and torch print, base64 of float32."""
+"""What was pasted as vectors -> their numbers: JSON, CSV, what NumPy and torch print, base64 of float32."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import math
 import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from components.errors import PoolscopeError
 from components.texts import Sentence
+from components.types import Query
 
 FIELD = "vector"
 MOST = 16_384  # numbers: four hidden states of 4,096 side by side
 LONGEST = 400_000  # characters: so many numbers with 24 each
+TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
 LEVELS = 8  # of lists in lists; servers have up to four
 PRINTED = re.compile(r"(?:\w+\.)?(?:array|tensor)\s*\((.*)\)", re.DOTALL)  # as NumPy and torch do
 NAMED = re.compile(r",\s*(?:dtype|device|requires_grad|grad_fn|shape)\s*=.*", re.DOTALL)  # what follows
@@ -26,6 +30,51 @@ ENDLESS = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
 KEYS = ("data", "embedding", "embeddings", "vector", "values")  # under which servers hand out vectors
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """A vector with what its text and the second one are said to be; None: as it is asked."""
+
+    vector: tuple[float, ...]
+    text: Any = None
+    text_pair: Any = None
+
+    def asked(self, query: Query) -> Query:
+        """``query`` of the vector's own text, if it has one."""
+        return query if self.text is None else replace(query, text=self.text, text_pair=self.text_pair)
+
+
+def to_vectors(given: object) -> tuple[Pasted, ...]:
+    """One vector, in any form that `to_vector` takes, or several that have as many numbers.
+
+    Several are a list of objects, or its JSON, each with its ``text``, perhaps a ``text_pair``, and the
+    vector under a name that servers use. PoolscopeError says what is wrong with them; a query's texts are
+    checked elsewhere.
+    """
+    value = _read(given) if isinstance(given, str) and len(given) <= LONGEST else given
+    every = value if isinstance(value, list) else [value]
+    named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
+    if not named:
+        return (Pasted(to_vector(given)),)
+    if len(named) < len(every):
+        raise PoolscopeError(FIELD, _vectors(every), "errors.vector_texts")
+    if len(named) > TEXTS:
+        raise PoolscopeError(FIELD, _vectors(every), "errors.vector_many", most=TEXTS)
+    pasted = tuple(_pasted(one) for one in named)
+    widths = tuple(sorted({len(one.vector) for one in pasted}))
+    if len(widths) > 1:
+        raise PoolscopeError(FIELD, _vectors(every), "errors.vector_widths", widths=widths)
+    return pasted
+
+
+def _pasted(one: Mapping[Any, Any]) -> Pasted:
+    vector = {key: value for key, value in one.items() if key not in ("text", "text_pair")}
+    return Pasted(to_vector(vector), one["text"], one.get("text_pair", ""))
+
+
+def _vectors(every: Sequence[object]) -> Sentence:
+    return Sentence("errors.vectors", count=len(every))
 
 
 def to_vector(given: object) -> tuple[float, ...]:
@@ -52,14 +101,9 @@ def _of_text(text: str) -> Sequence[float]:
     """Numbers in a text."""
     if len(text) > LONGEST:
         raise PoolscopeError(FIELD, text[:80], "errors.long", length=len(text), longest=LONGEST)
-    stripped = text.strip()
-    if stripped[:1] in ("[", "{", '"'):
-        try:
-            read = json.loads(stripped)
-        except (ValueError, RecursionError):  # what NumPy prints looks like JSON, but is none
-            read = None
-        if read is not None:
-            return _of_json(read)
+    read, stripped = _read(text), text.strip()
+    if read is not None:
+        return _of_json(read)
     if printed := PRINTED.fullmatch(stripped):
         stripped = NAMED.sub("", printed[1])
     if "..." in stripped or "\u2026" in stripped:
@@ -70,6 +114,17 @@ def _of_text(text: str) -> Sequence[float]:
     if parts and all(map(_is_number, parts)):
         return [float(part) for part in parts]
     return _of_base64(text)
+
+
+def _read(text: str) -> Any:
+    """The JSON value in a text, or None: what NumPy prints looks like JSON, but is none."""
+    stripped = text.strip()
+    if stripped[:1] not in ("[", "{", '"'):
+        return None
+    try:
+        return json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_number(part: str) -> bool:

@@ -197,8 +197,8 @@ def add_api(analyst: Analyst) -> None:
         """Find which pooling, layer, tokens and length made a vector of a text or a pair; or that none did.
 
         ``match`` is null below a bar that is measured on noise and other models. ``ties`` give the very same
-        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. A request
-        that cannot be answered comes back as a message that says why.
+        vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
+        vectors the way is sought that gives all. A request without an answer comes back as a message.
         """
         with refused_in_english():
             return detected_json(analyst.detect(Query(backbone, text, text_pair), vector, prefix))

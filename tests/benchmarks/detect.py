@@ -19,15 +19,16 @@ from time import perf_counter
 import numpy as np
 import torch
 
-from components.detect import BAR, Detected, Way
+from components.detect import BAR, Detected, Kept, Way
 from components.engine.backbone import Backbone
 from components.engine.catalogue import read_catalogue
 from components.engine.detect import detect, found, tried
-from components.engine.encoding import Encoded, encode
+from components.engine.encoding import Encoded
 from components.engine.examine import Stopwatch, run_encoded
 from components.engine.loading import load
 from components.engine.pooling import POOLINGS
 from components.engine.repeatable import repeatable
+from components.engine.tries import cut_text
 from components.errors import PoolscopeError
 from components.settings import ASSETS
 from components.types import Query
@@ -37,7 +38,7 @@ from tests.tiny import WORDS
 TEXT = "The plot is thin, but the actors are a delight, and the camera never looks away from their hands."
 TIMED = TEXT + " It could be so much longer."  # 32 tokens, or nearly
 WORDLY = " ".join((WORDS[4:] * 2)[:24])  # for tiny ones, which know these words alone
-CUTS = (None, 16)
+CUTS: tuple[tuple[int | None, Kept], ...] = ((None, "start"), (16, "start"), (16, "end"), (16, "last"))
 FEW = 12  # vectors of each kind that no way gave, for each checkpoint
 LENGTH = 1e-4
 ROUNDS = 5
@@ -94,7 +95,7 @@ def timed(backbone: Backbone, pooling: str) -> float:
     taken = []
     for _ in range(ROUNDS):
         begun = perf_counter()
-        detect(backbone, query, vector.tolist(), "")
+        detect(backbone, [query], [vector.tolist()], "")
         taken.append(perf_counter() - begun)
     return float(np.median(taken))
 
@@ -116,22 +117,22 @@ def measure(tally: Tally, backbone: Backbone, text: str, others: Sequence[Backbo
     tries = tried(backbone, Query(backbone.spec.key, text), "")
     for way, vector in planted.items():
         for normalised in (False, True):
-            answer = found(tries, vector / np.linalg.norm(vector) if normalised else vector)
+            answer = found([tries], [vector / np.linalg.norm(vector) if normalised else vector])
             tally.note("planted", is_among(answer, way, normalised), answer)
     for way, vector in list(planted.items())[:: max(1, len(planted) // FEW)]:
         rough = torch.from_numpy(vector).to(torch.bfloat16).double().numpy()
-        answer = found(tries, rough)
+        answer = found([tries], [rough])
         tally.note("planted, rounded to bfloat16", is_among(answer, way, False), answer)
         noise = random.normal(size=len(vector))
         noisy = vector + NOISE * np.linalg.norm(vector) * noise / np.linalg.norm(noise)
         for kind, wrong in (("with noise of a tenth", noisy), ("random", noise)):
-            answer = found(tries, wrong)
+            answer = found([tries], [wrong])
             tally.note(kind, answer.match is None, answer)
     widths = {len(vector) for vector in planted.values()}
     for other in others:
         wrongs = [vector for vector in vectors(other, text).values() if len(vector) in widths]
         for index in random.permutation(len(wrongs))[:FEW]:
-            answer = found(tries, wrongs[index])
+            answer = found([tries], [wrongs[index]])
             tally.note("of another model", answer.match is None, answer)
 
 
@@ -151,12 +152,14 @@ def vectors(backbone: Backbone, text: str) -> dict[Way, np.ndarray]:
     """What every way gives, each from a forward pass of its own."""
     made: dict[Way, np.ndarray] = {}
     known: set[tuple[int, ...]] = set()
-    for special, cut in product((True, False), CUTS):
+    query = Query(backbone.spec.key, text)
+    for special, (cut, kept) in product((True, False), CUTS):
         try:
-            encoded = encode(backbone.tokenizer, cut or backbone.limit, text, "", special)
+            length = cut or backbone.limit
+            encoded = cut_text(backbone, query, "", length, special, kept)
             ids = tuple(encoded.inputs["input_ids"][0].tolist())
             if ids not in known:
-                made |= pooled(backbone, encoded, Way("", 0, special, False, cut))
+                made |= pooled(backbone, encoded, Way("", 0, special, False, cut, kept=kept))
             known.add(ids)
         except PoolscopeError:  # this text cannot be run so
             continue

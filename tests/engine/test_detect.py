@@ -1,7 +1,9 @@
 """The way that made a vector is found: it is planted by transformers and NumPy alone."""
 
+import json
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,9 +14,9 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
-from components.detect import BAR, Detected, Way, dense_of, normalises
+from components.detect import BAR, Detected, Kept, Way, dense_of, normalises
 from components.engine.backbone import Backbone
 from components.engine.checkpoint_files import ENCODING
 from components.engine.detect import Tried, detect, found, tried
@@ -46,6 +48,19 @@ BY_HAND: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # hidden states (T, 
 }
 
 
+def cut(tokenizer: PreTrainedTokenizerBase, row: torch.Tensor, way: Way) -> torch.Tensor:
+    """What is left of inputs (1, T) of one text, by taking them apart."""
+    if way.truncated is None or row.shape[1] <= way.truncated:
+        return row
+    if way.kept == "last":
+        return row[:, -way.truncated :]
+    bare = row.shape[1] - tokenizer.num_special_tokens_to_add() * (way.special_tokens is True)
+    before = int(tokenizer.padding_side == "right" and way.special_tokens is True)  # XLNet has both behind
+    own = way.truncated - (row.shape[1] - bare)
+    start = before if way.kept == "start" else before + bare - own
+    return torch.cat([row[:, :before], row[:, start : start + own], row[:, before + bare :]], dim=1)
+
+
 def planted(key: str, way: Way, text: str = TEXT, pair: str = "") -> np.ndarray:
     """The vector that a way gives, by transformers and NumPy."""
     plain = load_plain(SPECS[key].location)
@@ -53,10 +68,9 @@ def planted(key: str, way: Way, text: str = TEXT, pair: str = "") -> np.ndarray:
         way.prefix + text,
         pair or None,
         add_special_tokens=way.special_tokens is not False,
-        truncation=way.truncated is not None,
-        max_length=way.truncated,
         return_tensors="pt",
     )
+    inputs = {name: cut(plain.tokenizer, one, way) for name, one in inputs.items()}
     with torch.no_grad():
         hidden = plain.model(**inputs, output_hidden_states=True).hidden_states[way.layer][0]
     vector = BY_HAND[way.pooling](hidden.double().numpy())
@@ -71,7 +85,14 @@ def ways(key: str) -> Iterator[Way]:
     """Some of all ways, drawn at random."""
     special = (True, False) if "gpt2" not in key else (None,)
     below = range(layers_of(key) + 1)
-    every = [Way(*one) for one in product(BY_HAND, below, special, (True, False), (None, 16))]
+    cuts: tuple[tuple[int | None, Kept], ...] = ((None, "start"), (16, "start"), (16, "end"), (16, "last"))
+    every = [
+        Way(pooling, layer, added, normalised, truncated, kept=kept)
+        for pooling, layer, added, normalised, (truncated, kept) in product(
+            BY_HAND, below, special, (True, False), cuts
+        )
+        if added or kept != "last"  # else the last of all tokens are the text's end
+    ]
     order = np.random.default_rng(len(key)).permutation(len(every))[:SAMPLED]
     return (every[index] for index in order)
 
@@ -126,9 +147,78 @@ def test_half_precision_and_four_decimals_match(engine: Engine) -> None:
             assert Way("mean", layers_of(key), normalised=True) in found.ways
 
 
+def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
+    """Ways that vectors in half precision leave open for one text are fewer for several."""
+    texts = [TEXT, PAIR, "Nobody is safe."]
+    key, way = "bert-sentiment", Way("mean", 4, truncated=16, normalised=True, kept="end")
+    vectors = [planted(key, way, text).astype(np.float16).tolist() for text in texts]
+    alone = [
+        {_uncut(each, text) for each in engine.detect(Query(key, text), vector, "").ways}
+        for text, vector in zip(texts, vectors, strict=True)
+    ]
+    given = [{"text": text, "vector": vector} for text, vector in zip(texts, vectors, strict=True)]
+    for pasted in (given, json.dumps(given)):
+        found = engine.detect(Query(key, ""), pasted, "")
+        assert way in found.ways
+        for text, ways in zip(texts, alone, strict=True):
+            assert {_uncut(each, text) for each in found.ways} <= ways
+    assert found.query.text == TEXT
+    assert str(found.says[0]).startswith("These 3 vectors are mean, last layer")
+
+
+def _uncut(way: Way, text: str) -> Way:
+    """The way as it is of a text that has fewer tokens than are left."""
+    return way if text == TEXT else replace(way, truncated=None, kept="start")
+
+
+def test_the_cosines_are_those_of_each_alone(engine: Engine) -> None:
+    key, texts = "roberta-paraphrase", (TEXT, PAIR)
+    vectors = [planted(key, Way("mean", 2), text) for text in texts]
+    given = [{"text": text, "embedding": one.tolist()} for text, one in zip(texts, vectors, strict=True)]
+    found = engine.detect(Query(key, "what is asked is not looked at"), given, "")
+    assert found.ways == (Way("mean", 2),)
+    for one in found.candidates:
+        if one.way.pooling in BY_HAND and one.way.truncated is None and not one.way.prefix:
+            made = [planted(key, replace(one.way, normalised=True), text) for text in texts]
+            by_hand = [mine @ his / np.linalg.norm(his) for mine, his in zip(made, vectors, strict=True)]
+            assert one.cosines == pytest.approx(by_hand, abs=1e-6)
+            assert one.cosine == min(one.cosines)
+
+
+def test_vectors_of_two_ways_are_no_match(engine: Engine) -> None:
+    key = "bert-sentiment"
+    mean, first = planted(key, Way("mean", 4)), planted(key, Way("first", 4), PAIR)
+    given = [{"text": TEXT, "vector": mean.tolist()}, {"text": PAIR, "vector": first.tolist()}]
+    found = engine.detect(Query(key, TEXT), given, "")
+    assert (found.match, found.ways) == (None, ())
+    assert str(found.says[0]).startswith("No match: nothing that was tried gives all 2 vectors")
+    assert len(found.candidates[0].cosines) == 2
+
+
+def test_a_text_beside_a_vector_is_checked_like_any_other(engine: Engine) -> None:
+    vector = planted("bert-sentiment", Way("mean", 4)).tolist()
+    for text in (7, " ", "a" * 1_000_000):
+        with pytest.raises(PoolscopeError) as refusal:
+            engine.detect(Query("bert-sentiment", TEXT), [{"text": text, "vector": vector}], "")
+        assert refusal.value.field == "text"
+
+
+def test_a_tokenizer_that_cuts_on_the_left_is_left_as_it_was(loaded: Callable[[str], Backbone]) -> None:
+    backbone = replace(loaded("bert-sentiment"), limit=12)
+    tokenizer = copy(backbone.tokenizer)
+    tokenizer.truncation_side = "left"
+    left = replace(backbone, tokenizer=tokenizer)
+    way = Way("mean", 4, truncated=12, kept="end")
+    vector = planted("bert-sentiment", way).tolist()
+    for each, side in ((left, "left"), (backbone, "right")):
+        assert detect(each, [Query("bert-sentiment", TEXT)], [vector], "").ways == (way,)
+        assert each.tokenizer.truncation_side == side
+
+
 def nearest(tries: Tried, vector: np.ndarray) -> float:
     """The largest cosine of all."""
-    every = (one.unit @ vector for one in (*tries.made, *tries.prefixed) if len(one.unit) == len(vector))
+    made = (*tries.made, *tries.prefixed)
+    every = (one.unit[0] @ vector for one in made if one.unit.shape[1] == len(vector))
     return float(max(every) / np.linalg.norm(vector))
 
 
@@ -156,7 +246,7 @@ def test_noise_other_models_and_other_texts_are_no_match(loaded: Callable[[str],
     text = planted(key, Way("mean", 1), "Something else was said.")
     tries = tried(loaded(key), Query(key, TEXT), "")
     for wrong in (noise, noisy, text, *others):
-        answer = found(tries, wrong.tolist())
+        answer = found([tries], [wrong.tolist()])
         assert (answer.match, answer.ties, answer.ways) == (None, (), ())
         assert len(answer.candidates) == 10
         cosines = [one.cosine for one in answer.candidates]
@@ -208,7 +298,7 @@ def declaring(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
 
 
 def asked(backbone: Backbone, vector: np.ndarray) -> Detected:
-    return detect(backbone, Query("bert-sentiment", TEXT), vector.tolist(), "")
+    return detect(backbone, [Query("bert-sentiment", TEXT)], [vector.tolist()], "")
 
 
 def test_what_is_declared_stands_beside_what_is_found(declaring: Backbone) -> None:
@@ -274,7 +364,7 @@ def test_a_way_is_found_whatever_the_family(tiny_family: Callable[..., BackboneS
     tries = tried(backbone, Query(name, text), "")
     for pooling in ("mean", "lasttoken", "max"):
         vector = BY_HAND[pooling](hidden)
-        answer = found(tries, (vector / np.linalg.norm(vector)).tolist())
+        answer = found([tries], [(vector / np.linalg.norm(vector)).tolist()])
         assert (pooling, tries.layers - 1, True) in {
             (way.pooling, way.layer, way.normalised) for way in answer.ways
         }

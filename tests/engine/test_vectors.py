@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.engine.vectors import LONGEST, MOST, to_vector
+from components.engine.vectors import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
 from components.errors import PoolscopeError
 
 NUMBERS = np.random.default_rng(0).normal(size=128).astype(np.float32)
@@ -104,6 +104,44 @@ def test_what_is_no_vector_is_refused_in_a_sentence(given: object, allowed: str)
         to_vector(given)
     assert refusal.value.field == "vector"
     assert len(str(refusal.value)) < 300
+
+
+ONE = {"text": "a", "vector": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("1 2", (Pasted((1.0, 2.0)),)),
+        ({"text": None, "vector": [1, 2]}, (Pasted((1.0, 2.0)),)),
+        (ONE, (Pasted((1.0, 2.0), "a", ""),)),
+        (json.dumps([ONE]), (Pasted((1.0, 2.0), "a", ""),)),
+        (
+            [ONE, {"text": "b", "text_pair": "c", "data": [3, 4]}],
+            (Pasted((1, 2), "a", ""), Pasted((3, 4), "b", "c")),
+        ),
+    ],
+)
+def test_vectors_with_their_texts(given: object, expected: object) -> None:
+    assert to_vectors(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ([ONE, {"vector": [1, 2]}], "'2 vectors' was given; each of several vectors needs its “text”"),
+        ([ONE, [1, 2]], "needs its “text”"),
+        ([ONE] * (TEXTS + 1), f"at most {TEXTS} are allowed"),
+        ([ONE, {"text": "b", "vector": [1, 2, 3]}], "these have 2, 3 numbers"),
+        ([ONE, {"text": "b"}], "the numbers of one vector"),
+        ([{"vector": [1, 2]}, {"vector": [3, 4]}], "or a list of objects with a “text” and a “vector” each"),
+    ],
+)
+def test_vectors_that_cannot_be_asked_about_together(given: object, allowed: str) -> None:
+    for form in (given, json.dumps(given)):
+        with pytest.raises(PoolscopeError, match=allowed) as refusal:
+            to_vectors(form)
+        assert refusal.value.field == "vector"
 
 
 @given(st.one_of(st.text(), st.recursive(st.none() | st.floats() | st.text(), st.lists, max_leaves=20)))

@@ -105,11 +105,12 @@ def detections() -> list[Detected | Sentence]:
     analysis, hostile = anatomies()[0].analysis, f"=1+1 {XSS}"
     found = fake_detected(analysis, "1 2", "")
     cut = Way(hostile, 0, special_tokens=False, normalised=None, truncated=16, prefix=hostile, dense=True)
-    odd = Candidate(cut, (Way(hostile, 0),), 0.9999, 0.5, True)
+    odd = Candidate(cut, (Way(hostile, 0),), (0.9999,), 0.5, True)
     refusal = PoolscopeError("vector", XSS, "errors.vector").sentence
     none = fake_detected(analysis, "0 2", "")
     plain = replace(found, candidates=found.candidates[:1], declared=None)
-    return [found, none, replace(found, candidates=(odd, *found.candidates)), plain, refusal]
+    several = fake_detected(analysis, [{"text": text, "vector": [1, 2]} for text in ("a", hostile)], "")
+    return [found, none, several, replace(found, candidates=(odd, *found.candidates)), plain, refusal]
 
 
 @cache

@@ -13,6 +13,7 @@ import numpy as np
 from components.anatomy import Anatomy
 from components.centring import Bands
 from components.detect import Detected
+from components.engine.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
 from components.importance import Importance
@@ -234,7 +235,8 @@ class FakeAnalyst:
         return fake_padding(self.analyze(query))
 
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
-        return fake_detected(self.analyze(query), vector, prefix)
+        first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
+        return fake_detected(first, vector, prefix)
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         return fake_fit(table, plan)

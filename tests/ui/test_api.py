@@ -182,6 +182,10 @@ def test_detect(client: Client) -> None:
     assert answer["match"]["pooling"] == "cls"
     assert [way["pooling"] for way in answer["ties"]] == ["first", "native", "cls"]
     assert client.predict("0 1", "first", "not good", api_name="/detect")["match"] is None
+    several = json.dumps([{"text": text, "vector": [1.0, 2.0]} for text in ("not good", "not bad")])
+    answer = client.predict(several, "first", "", api_name="/detect")
+    assert answer == detected_json(FakeAnalyst().detect(Query("first", ""), several, ""))
+    assert len(answer["match"]["cosines"]) == 2
     with pytest.raises(AppError, match="vector: 'a film' was given; the numbers of one vector"):
         client.predict("a film", "first", "not good", api_name="/detect")
 

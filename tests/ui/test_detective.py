@@ -1,5 +1,7 @@
 """The detective on the page: asked with a click, of the text and the backbone that were answered."""
 
+import json
+
 import pytest
 
 from components.types import Query
@@ -35,6 +37,12 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     said = asked(page, "1 2", "query: ")
     assert str(found.says[0]) in said
     assert "behind the prefix “query: ”" in said
+
+
+def test_several_vectors_are_of_their_own_texts(page: Page) -> None:
+    pasted = json.dumps([{"text": text, "vector": [1, 2]} for text in ("not bad", "a film", "no")])
+    assert "These 3 vectors are" in asked(page, pasted)
+    assert "text: " in asked(page, pasted.replace("a film", " "))
 
 
 @pytest.mark.parametrize("vector", ["", "a film", "1 nan", "[[1, 2], [3, 4]]", None, 7, {"a": 1}])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
-from components.detect import Candidate, Detected, Way
+from components.detect import Candidate, Detected, Kept, Way
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, Where, hint_html
@@ -34,6 +36,11 @@ def detective(given: Detected | Sentence, _: State, say: Texts) -> Shown:
     )
 
 
+KEPT: Mapping[Kept, str] = {
+    "start": "detective.kept_start",
+    "end": "detective.kept_end",
+    "last": "detective.kept_last",
+}
 DETECTIVE = Exhibit("detective", detective, frame="bare", where=PAGE_ALONE)
 
 
@@ -47,7 +54,7 @@ def _data(given: Detected, say: Texts) -> pd.DataFrame:
     }
     optional: dict[str, list[str]] = {
         say("detective.special"): [_special(way, say) for way in ways],
-        say("detective.truncated"): ["" if way.truncated is None else str(way.truncated) for way in ways],
+        say("detective.truncated"): [_cut(way, say) for way in ways],
         say("detective.prefix"): [visible(way.prefix) for way in ways],
         say("detective.dense"): [say("detective.yes") if way.dense else "" for way in ways],
     }
@@ -61,6 +68,11 @@ def _poolings(one: Candidate, say: Texts) -> str:
     """The poolings that give this vector in the same way."""
     alike = (way.pooling for way in (one.way, *one.same) if way.layer == one.way.layer)
     return say("detective.equal").join(map(visible, dict.fromkeys(alike)))
+
+
+def _cut(way: Way, say: Texts) -> str:
+    """Behind how many tokens the text was cut, and at which end; nothing where it was not."""
+    return "" if way.truncated is None else say(KEPT[way.kept], count=way.truncated)
 
 
 def _special(way: Way, say: Texts) -> str:

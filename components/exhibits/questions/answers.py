@@ -15,6 +15,7 @@ from components.exhibits.draw.labels import visible
 from components.exhibits.evidence.evidence import BASE, Evidence, select
 from components.exhibits.questions.head_facts import against_facts, head_facts, heads_facts
 from components.exhibits.questions.importance_facts import importance_facts
+from components.exhibits.questions.padding_facts import padding_facts
 from components.exhibits.questions.pictures import flow_html, module_html
 from components.exhibits.questions.question import ELSE, Line, Question
 from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
@@ -98,6 +99,8 @@ class Answers:
             shown = Answered.by(self.analyst, head, {})
             if question.view == "importance":
                 facts |= importance_facts(shown.importance, self.texts)
+            if question.view == "padding":
+                facts |= padding_facts(shown.padding, self.texts)
             if question.against:
                 other = self.analyst.anatomy(question.query(key, question.against))
                 facts |= against_facts(head, other, self.texts)

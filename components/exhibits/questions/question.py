@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from components.exhibits.questions import head_facts, importance_facts, result_facts
+from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
 from components.texts import ASSETS, ENGLISH
 from components.types import Query, Reference
 
@@ -35,7 +35,7 @@ Line = Annotated[Mapping[str, Text], BeforeValidator(_by_value)]  # value of the
 class Question:
     """One question; the head of assets/questions.toml says what each field means."""
 
-    view: Literal["tokens", "head", "importance", "evidence"]
+    view: Literal["tokens", "head", "importance", "padding", "evidence"]
     backbones: tuple[str, ...]
     question: Text
     answer: Mapping[str, Line]
@@ -65,6 +65,8 @@ class Question:
         cases = result_facts.CASES if self.view == "evidence" else head_facts.CASES
         if self.view == "importance":
             cases = {**cases, **importance_facts.CASES}
+        if self.view == "padding":
+            cases = {**cases, **padding_facts.CASES}
         for name, line in chain(self.answer.items(), self.each.items()):
             values = {*cases.get(name, ())}
             if unknown := line.keys() - values - {ELSE}:

@@ -71,11 +71,6 @@ class LabAsking:
             chosen = [found.text, found.text_pair, found.label]
         return {**self._offer(sheet, chosen), self.notes: self._noted(sheet, chosen)}
 
-    def sample(self, name: str) -> Updates:
-        """A table to try, and what it is."""
-        table = (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
-        return {self.table: table, **self.look({self.table: table, **dict.fromkeys(self.columns, "")})}
-
     def asked(self, given: Given) -> tuple[Table, Plan, Sequence[Sentence]]:
         """What is fitted, and what is odd about the table; PoolscopeError says why it cannot be."""
         chosen = [str(given[menu] or "") for menu in self.columns]
@@ -130,9 +125,9 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
         text, pair, label = columns
         asking = LabAsking(table, notes, text, pair, label, *_choices(analyst, say), say)
     for button, name in zip(samples, SAMPLES, strict=True):
-        button.click(partial(asking.sample, name), outputs=[table, notes, *columns], **AT_ONCE)
+        button.click(partial(sample, name), outputs=[table], **AT_ONCE)
     gr.on(
-        [table.input, *(one.input for one in columns)],
+        [table.change, *(one.input for one in columns)],  # a box does not call it input what is pasted
         asking.look,
         inputs={table, *columns},
         outputs=[notes, *columns],
@@ -140,6 +135,11 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
         **AT_ONCE,
     )
     return asking
+
+
+def sample(name: str) -> str:
+    """A table to try, as CSV."""
+    return (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
 
 
 def _choices(analyst: Analyst, say: Texts) -> tuple[gr.Dropdown, gr.Dropdown, gr.Radio]:

@@ -14,7 +14,7 @@ import gradio as gr
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.draw.labels import visible
-from components.exhibits.exhibit import Shown, hint_html
+from components.exhibits.exhibit import hint_html
 from components.exhibits.lab.found import Found
 from components.exhibits.panels import LAB as PANEL
 from components.fitting import Fit, Plan, Stage
@@ -38,7 +38,9 @@ def build_lab(around: Surroundings) -> None:
         start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="lab-cancel", scale=0)
     status = gr.HTML("", elem_id="lab-status")
-    lab = Lab(around.analyst, say, asking, start, cancel, status, build_places(PANEL, say))
+    with gr.Column(visible=False, elem_id="lab-found") as column:
+        places = build_places(PANEL, say)
+    lab = Lab(around.analyst, say, asking, start, cancel, status, column, places)
     coming = start.click(
         lab.fit_table,
         inputs=asking.inputs,
@@ -65,12 +67,13 @@ class Lab:
     start: gr.Button
     cancel: gr.Button
     status: gr.HTML
+    column: gr.Column
     places: Places
 
     @property
     def news(self) -> list[Any]:
         """What a fit changes."""
-        return [self.cancel, self.status, *self.places.parts]
+        return [self.cancel, self.status, self.column, *self.places.parts]
 
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
@@ -107,13 +110,10 @@ class Lab:
         return self._idle(f'<p role="status">{escape(self.say("lab.stopped"))}</p>')
 
     def _shown(self, found: Found | None) -> Updates:
-        """What was found in its places, or these empty: what stood there is of another table."""
-        if found is not None:
-            return self.places.show(found, {})
-        updates: Updates = {}
-        for place in self.places.places:
-            updates |= place.show(Shown(), self.say)
-        return updates
+        """What was found in its places, or none of these: what stood there is of another table."""
+        if found is None:
+            return {self.column: gr.update(visible=False)}
+        return {self.column: gr.update(visible=True), **self.places.show(found, {})}
 
     def _busy(self, step: Stage | None, plan: Plan, titles: dict[str, str], left: float = 0) -> Updates:
         """How far it is, by backbone, None where nothing is known; it can be given up.

@@ -92,9 +92,18 @@ def handout_price() -> float:
     return QUESTION * HANDOUT
 
 
-def detect_price(_values: Iterable[object]) -> float:
-    """What a vector costs: a text is run in dozens of ways, however long the vector is."""
-    return QUESTION * DETECTED
+def detect_price(values: Iterable[object]) -> float:
+    """What vectors cost: each text is run in dozens of ways, however long its vector is."""
+    return QUESTION * DETECTED * max(1, *map(_texts, values))
+
+
+def _texts(value: object) -> int:
+    """How many texts stand beside vectors in what was pasted, at most."""
+    if isinstance(value, str):
+        return value.count('"text"')
+    if isinstance(value, dict):  # one of them, or of MCP
+        return max(1, *map(_texts, value.values()))
+    return sum(isinstance(one, dict) for one in value) if isinstance(value, list) else 1
 
 
 def _extent(values: Iterable[object]) -> tuple[int, int]:

@@ -41,16 +41,16 @@ def test_the_numbers_are_those_of_the_candidates(found: Detected) -> None:
     np.testing.assert_array_equal(data["Length ratio"], [one.length for one in found.candidates])
     assert data["Pooling"].tolist() == ["cls = first = native", "mean", "mean"]
     assert data["Layer"].tolist() == [one.way.layer for one in found.candidates]
-    assert {"Prefix", "Cut after", "Dense layers"}.isdisjoint(data.columns)
+    assert {"Prefix", "Cut to", "Dense layers"}.isdisjoint(data.columns)
 
 
 def test_what_a_way_has_besides_has_a_column(found: Detected) -> None:
-    way = Way("mean", 1, False, None, 16, "query: ", dense=True)
-    odd = replace(found, candidates=(*found.candidates, Candidate(way, (), 0.5, 1.0, False)))
+    way = Way("mean", 1, False, None, 16, "query: ", dense=True, kept="end")
+    odd = replace(found, candidates=(*found.candidates, Candidate(way, (), (0.5,), 1.0, False)))
     data = DETECTIVE.shown(odd, {}, SAY).data
     assert data is not None
-    columns = ["Special tokens", "Cut after", "Prefix", "Dense layers"]
-    assert data[columns].iloc[-1].tolist() == ["no", "16", "query: ", "yes"]
+    columns = ["Special tokens", "Cut to", "Prefix", "Dense layers"]
+    assert data[columns].iloc[-1].tolist() == ["no", "16, left", "query: ", "yes"]
     assert data[columns].iloc[0].tolist() == ["yes", "", "", ""]
 
 

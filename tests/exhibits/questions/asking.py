@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from components.exhibits.evidence.evidence import select
-from components.exhibits.questions import head_facts, importance_facts, result_facts
+from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
 from components.exhibits.questions.answers import Answer, Answers
 from components.exhibits.questions.question import Question, Text, read_questions
 from components.results import Results
@@ -13,6 +13,7 @@ from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.importance.made import made
 from tests.ui.fake import KINDS, FakeAnalyst, Kind
+from tests.ui.fake_anatomy import fake_padding
 from tests.ui.fake_results import BACKBONES, fake_results
 
 QUESTIONS = read_questions()
@@ -83,5 +84,7 @@ def known(question: Question, part: str) -> set[str]:
         found |= head_facts.against_facts(head, head, say).keys() if question.against else set()
         if question.view == "importance":
             found |= importance_facts.importance_facts(made(head.analysis), say).keys()
+        if question.view == "padding":
+            found |= padding_facts.padding_facts(fake_padding(head.analysis), say).keys()
         together = head_facts.heads_facts([head], say)
     return found | together.keys() if part == "answer" else found

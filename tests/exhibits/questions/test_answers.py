@@ -177,7 +177,7 @@ def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> No
 def test_a_question_that_nobody_here_can_answer_is_left_out() -> None:
     tuned = FakeAnalyst(tuple(kind for kind in shipped().kinds if "pretrained" not in kind.spec.key))
     left = [asked.key for asked in Answers(tuned, Results(), QUESTIONS, SAY).available]
-    assert left == ["pooler", "families", "when", "matters", "average"]
+    assert left == ["pooler", "families", "when", "matters", "batch", "average"]
     with pytest.raises(KeyError):
         Answers(tuned, Results(), QUESTIONS, SAY).answer("position")
     elsewhere = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.task == "topic"))

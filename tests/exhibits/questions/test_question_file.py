@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from components.anatomy import Anatomy
-from components.exhibits.questions import answers, head_facts, importance_facts, result_facts
+from components.exhibits.questions import answers, head_facts, importance_facts, padding_facts, result_facts
 from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import Question, read_questions
 from components.texts import ASSETS, load_texts
@@ -29,12 +29,18 @@ from tests.ui.fake_results import BACKBONES
 FILE = ASSETS / "questions.toml"
 
 PARTS = ("answer", "each")
-HEADS = {**head_facts.CASES, **importance_facts.CASES}
+HEADS = {**head_facts.CASES, **importance_facts.CASES, **padding_facts.CASES}
 
 
 def test_the_file_asks_what_people_asked() -> None:
     assert len(KEYS) == len(set(KEYS)) >= 8
-    assert {question.view for question in QUESTIONS} == {"tokens", "head", "importance", "evidence"}
+    assert {question.view for question in QUESTIONS} == {
+        "tokens",
+        "head",
+        "importance",
+        "padding",
+        "evidence",
+    }
     assert LANGUAGES == ("en", "zh")
     assert all(set(question.backbones) <= set(BACKBONES) for question in QUESTIONS)
     for question in QUESTIONS:
@@ -82,7 +88,7 @@ def test_no_number_is_written_down() -> None:
     assert not [text for text in written if re.search(r"\d", text)]
 
 
-@pytest.mark.parametrize("module", [head_facts, importance_facts, result_facts])
+@pytest.mark.parametrize("module", [head_facts, importance_facts, padding_facts, result_facts])
 def test_cases_are_explained_beside_the_code(module: ModuleType) -> None:
     source = Path(str(module.__file__)).read_text("utf-8")
     assert {
@@ -91,7 +97,7 @@ def test_cases_are_explained_beside_the_code(module: ModuleType) -> None:
 
 
 def test_every_fact_is_explained_beside_the_code() -> None:
-    modules = (head_facts, importance_facts, result_facts, answers)
+    modules = (head_facts, importance_facts, padding_facts, result_facts, answers)
     source = "\n".join(Path(str(module.__file__)).read_text("utf-8") for module in modules)
     facts = {fact for question in QUESTIONS for part in PARTS for fact in known(question, part)}
     assert {
@@ -112,7 +118,7 @@ def test_the_head_of_the_file_explains_its_fields() -> None:
     head = FILE.read_text("utf-8").split("\n\n")[0]
     assert {field.name for field in fields(Question)} - {"key"} <= set(re.findall(r"\w+", head))
     named = re.findall(r"\w+\.py", head)
-    assert named == ["head_facts.py", "importance_facts.py", "result_facts.py"]
+    assert named == ["head_facts.py", "importance_facts.py", "padding_facts.py", "result_facts.py"]
     assert all((Path(answers.__file__).parent / name).is_file() for name in named)
 
 

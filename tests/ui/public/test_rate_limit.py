@@ -1,5 +1,6 @@
 """How often one visitor may ask, and who is one visitor."""
 
+import json
 from ipaddress import ip_network
 
 import pytest
@@ -98,6 +99,12 @@ def test_what_takes_longer_costs_more(values: list[object], questions: float) ->
 def test_a_vector_costs_the_same_however_long_it_is() -> None:
     """Of 7, 32 and 112 tokens it took 2 to 39 questions on three bundled models where nothing matched."""
     assert detect_price([[0.5] * 768, "bert"]) == detect_price(["0.5 " * 9000, "bert"]) == 12 * QUESTION
+
+
+def test_several_vectors_cost_as_much_as_their_texts_one_by_one() -> None:
+    several = [{"text": text, "vector": [0.5, 1]} for text in ("not good", "bad", "a film")]
+    for pasted in (several, json.dumps(several), {"root": several}):
+        assert detect_price([pasted, "bert", ""]) == 36 * QUESTION
 
 
 def test_a_trace_costs_more_with_each_token() -> None:
