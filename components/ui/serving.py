@@ -90,12 +90,12 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         app = PlainMiddleware(
             AtOnceMiddleware(app, AT_ONCE, settings.waiting), functions, AT_WORK, settings.waiting
         )
-        texts = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
-        max_body_bytes = max(texts, ROW_BYTES * settings.lab_rows)
+        max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         extent = links[ENGLISH].extent  # the same in each language
         pages = SpeakerMiddleware(cached, site.speakers)
-        guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent)
+        tables = ROW_BYTES * settings.lab_rows
+        guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent, tables)
         return StatusMiddleware(guarded, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
