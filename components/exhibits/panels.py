@@ -46,6 +46,12 @@ from components.exhibits.importance.bars import BARS
 from components.exhibits.importance.controls import HEAD as ATTENTION_HEAD
 from components.exhibits.importance.controls import INTEGRATED
 from components.exhibits.importance.sentence import SENTENCE as IMPORTANT
+from components.exhibits.lab.confusion import CONFUSION
+from components.exhibits.lab.curve import CURVE
+from components.exhibits.lab.found import Found
+from components.exhibits.lab.misses import MISSES
+from components.exhibits.lab.plane import PLANE
+from components.exhibits.lab.ranking import NUMBERS, RANKING
 from components.exhibits.view import CENTRED, LABEL, LAYER
 from components.importance import Importance
 from components.padding import Padding
@@ -135,4 +141,11 @@ TRACING: Panel[Comparison, Traced] = Panel(
     summary=None,
     rows=((TRACE,),),
     controls=(TRACED,),
+)
+LAB: Panel[Found, Found] = Panel(
+    key="lab-found",
+    title="page.lab",
+    subject=lambda found: found,
+    summary=None,
+    rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (PLANE,), (MISSES,)),
 )

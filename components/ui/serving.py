@@ -38,13 +38,14 @@ from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
 from components.ui.talk.speaker import SpeakerMiddleware
 
-ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
+ASKING = ("model", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
 AT_ONCE = 4  # calls that need no analyst, at the same time: each takes the page's own processor
 PLACES = 1  # seconds between two messages to all who wait that say how many are before them
 THREADS = 80  # of gradio's own, besides those in which questions wait
 SESSIONS = 1000  # visitors whose last answer is kept for redrawing it
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
+ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
 # The mark of what is read, in the page itself: a browser looks for a served one again at every new address.
 ICON = (
@@ -93,7 +94,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         extent = links[ENGLISH].extent  # the same in each language
         pages = SpeakerMiddleware(cached, site.speakers)
-        guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent)
+        tables = ROW_BYTES * settings.lab_rows
+        guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent, tables)
         return StatusMiddleware(guarded, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())

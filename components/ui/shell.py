@@ -18,6 +18,7 @@ from components.ui.classify.tab import CLASSIFY
 from components.ui.compare.tab import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.gradio_internals import scripted_html
+from components.ui.lab.tab import LAB
 from components.ui.links.links import Links
 from components.ui.places import build_exporter
 from components.ui.plots import load_plotly
@@ -28,7 +29,7 @@ from components.ui.talk.editor import Editor, build_editor
 from components.ui.talk.speaker import SpeakerPage
 from components.ui.talk.talk import Talk, build_talk, shows_of
 
-TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, QUESTIONS)
+TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, LAB, QUESTIONS)
 TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps the rest of the address
 
 
@@ -46,10 +47,16 @@ class Site:
     editors: Mapping[str, Editor]
 
 
-def build(analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path = ASSETS / "talks") -> Site:
+def build(
+    analyst: Analyst,
+    results: Path = ASSETS / "results.json",
+    talk: Path = ASSETS / "talks",
+    lab_rows: int = 2000,
+) -> Site:
     """The whole page and its public endpoints, answered by ``analyst``.
 
-    ``results`` is what was measured, ``talk`` the script of talk mode, or a folder of them.
+    ``results`` is what was measured, ``talk`` the script of talk mode, or a folder of them. ``lab_rows``:
+    of a table in the lab at most; with 0 there is no lab.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
@@ -59,14 +66,16 @@ def build(analyst: Analyst, results: Path = ASSETS / "results.json", talk: Path 
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told, editors[tag] = _fill(Translated(analyst, say), measured, talk, say)
+            links[tag], told, editors[tag] = _fill(Translated(analyst, say), measured, talk, lab_rows, say)
             speakers |= {} if told is None else {tag: told.speakers}
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
     return Site(page, links, speakers, editors)
 
 
-def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[Links, Talk | None, Editor]:
+def _fill(
+    analyst: Analyst, results: Results, talk: Path, lab_rows: int, say: Texts
+) -> tuple[Links, Talk | None, Editor]:
     """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):
         _title(say)
@@ -76,7 +85,9 @@ def _fill(analyst: Analyst, results: Results, talk: Path, say: Texts) -> tuple[L
     with gr.Tabs(elem_id="tabs") as chosen:
         for kind in TABS:
             with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
-                tab = kind.build(Surroundings(analyst, results, say, banner, select, chosen, dict(tabs)))
+                tab = kind.build(
+                    Surroundings(analyst, results, say, banner, select, chosen, dict(tabs), lab_rows)
+                )
                 tabs |= {} if tab is None else {kind.key: tab}
     links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, analyst, say)
     links.connect()

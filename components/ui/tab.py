@@ -72,7 +72,7 @@ class Tab(Protocol):
 class Surroundings:
     """What a tab is built in: ``select`` is the tab itself, ``chosen`` holds all of them.
 
-    ``tabs``: those that were built before it, by their keys.
+    ``tabs``: those that were built before it, by their keys. ``lab_rows``: see `Settings`.
     """
 
     analyst: Analyst
@@ -82,6 +82,7 @@ class Surroundings:
     select: gr.Tab
     chosen: gr.Tabs
     tabs: Mapping[str, Tab]
+    lab_rows: int = 0
 
 
 @dataclass(frozen=True, eq=False)

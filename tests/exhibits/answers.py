@@ -5,12 +5,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from components.anatomy import Anatomy
 from components.detect import Candidate, Detected, Way
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
+from components.exhibits.lab.found import Found
 from components.exhibits.panels import (
     ANSWER,
     COMPARISON,
@@ -18,11 +21,13 @@ from components.exhibits.panels import (
     EVIDENCE,
     HEAD,
     IMPORTANCE,
+    LAB,
     PADDING,
     READING,
     TOKENS,
     TRACING,
 )
+from components.fitting import Fit, Miss, Plan, Table
 from components.padding import Padding
 from components.patching import Patched
 from components.results import Results
@@ -33,6 +38,7 @@ from tests.exhibits.importance.made import answered, refused, without_attention
 from tests.ui.fake import KINDS, XSS, FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
 from tests.ui.fake_detect import fake_detected
+from tests.ui.fake_lab import fake_fit
 from tests.ui.fake_results import BACKBONES, fake_results
 
 RESULTS = fake_results()
@@ -146,6 +152,34 @@ def traced_comparisons() -> tuple[Comparison, ...]:
     return (*found, hostile, replace(found[0], trace=refuse), compared(keys[:1], "good"))
 
 
+@cache
+def found() -> tuple[Found, ...]:
+    """Fits: usual, with layers, of one combination, hostile, with numbers as labels, without misses."""
+    texts, labels = tuple(f"text {row}" for row in range(30)), ("bad", "good") * 15
+    odd = (XSS, "=1+1", "a\ud800", *(f"text {row}" for row in range(27)))
+
+    def fitted(table: Table, plan: Plan) -> Fit:
+        *_, fit = fake_fit(table, plan)
+        assert isinstance(fit, Fit)
+        return fit
+
+    usual = fitted(Table(texts, (), labels), Plan(("first", "last")))
+    hostile = fitted(Table(odd, odd, (XSS, "=2") * 15), Plan((XSS, "-1"), (XSS, "=3"), all_layers=True))
+    stars = fitted(Table(texts, (), tuple(str(row % 5 + 1) for row in range(30))), Plan(("first",)))
+    rated = tuple(replace(one, rho=one.accuracy, p_corrected=0.01) for one in stars.ranking)
+    long = tuple(Miss(row, "bad", "good", 0.2, 0.8, False) for row in range(30)) * 5
+    warned = (Sentence("lab.left_out", backbone=XSS, reason="=4"),)
+    fits = (
+        usual,
+        fitted(Table(texts, (), labels), Plan(("last",), ("mean",))),
+        replace(hostile, warnings=warned),
+        replace(stars, ranking=rated, misses=long, curve=stars.curve[:1]),
+        replace(usual, misses=(), confusion=np.diag([15, 15])),
+        fitted(Table(texts, (), labels), Plan(("first", "last", "pair"), tuple(map(str, range(12))))),
+    )
+    return tuple(Found(fit, {"first": "The first", XSS: XSS}) for fit in fits)
+
+
 def answers(panel: Panel[Any, Any]) -> list[Any]:
     """What is put into a panel: anatomies, comparisons, or evidence of one backbone, several, none."""
     if panel is EVIDENCE:
@@ -165,4 +199,6 @@ def answers(panel: Panel[Any, Any]) -> list[Any]:
     if panel is IMPORTANCE:
         others = [answered(anatomies()[0], ask) for ask in (refused, without_attention)]
         return [*map(answered, anatomies()), *others]
+    if panel is LAB:
+        return list(found())
     raise NotImplementedError(f"answers for the panel {panel.title!r}")

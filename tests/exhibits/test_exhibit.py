@@ -92,6 +92,12 @@ ROWS: dict[str, Callable[[Any], int]] = {
     "weights": lambda one: len(one.weights),
     "padding": lambda given: len(given.cases),
     "detective": lambda given: len(given.candidates),
+    "lab-ranking": lambda given: len(given.fit.ranking),
+    "lab-numbers": lambda given: len(given.fit.ranking),
+    "lab-curve": lambda given: len(given.fit.curve),
+    "lab-confusion": lambda given: len(given.fit.classes) ** 2,
+    "lab-plane": lambda given: len(given.fit.table.texts),
+    "lab-misses": lambda given: len(given.fit.misses),
     "accuracy": lambda evidence: (
         len(evidence.probes) + sum(map(len, map(evidence.swapped, evidence.backbones)))
     ),

@@ -225,6 +225,14 @@ def test_a_body_has_an_end(real: httpx.Client) -> None:
     assert "at most 545,536 bytes" in answer.json()["detail"]
 
 
+def test_a_table_may_be_longer_and_has_an_end_too(real: httpx.Client) -> None:
+    """A price is for texts; spaces between them have none."""
+    asked = json.dumps({"table": "text,label", "text": "a", "label": "b"}).encode()
+    answers = [real.post("/gradio_api/call/v2/fit", content=asked + b" " * more) for more in (10**6, 10**7)]
+    assert [one.status_code for one in answers] == [HTTPStatus.OK, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
+    assert "at most 4,000,000 bytes" in answers[1].json()["detail"]
+
+
 def test_a_body_that_does_not_say_its_length_has_an_end_too(real: httpx.Client) -> None:
     heard = 0
 

@@ -45,8 +45,10 @@ def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
     (stream,) = (fn for fn in functions if fn.name == "stream")
     (importance,) = (fn for fn in functions if getattr(fn.fn, "func", None) is ask)
     (trace,) = (fn for fn in functions if fn.name == "trace_versions")
+    (fit,) = (fn for fn in functions if fn.name == "fit_table")
     cancelled = [fn.cancels for fn in functions if fn.cancels]
-    assert cancelled == [[importance._id], [bring._id], [stream._id], [trace._id]]
+    assert cancelled == [[importance._id], [bring._id], [stream._id], [trace._id], [fit._id]]
+    assert queues["fit_table"] == queues["fit"] == "fit"
     assert importance.concurrency_id == trace.concurrency_id == "model"
 
 

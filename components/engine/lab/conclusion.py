@@ -86,7 +86,8 @@ def _row(asked: Asked, one: Measured, p: float, p_corrected: float) -> Ranked:
 def _misses(asked: Asked, best: Measured) -> Iterator[Miss]:
     """Every row that the best combination gets wrong, or whose label is likely wrong; the surest first."""
     probabilities, labels = best.tested.probabilities, asked.rows.labels
-    doubted = suspicious(probabilities, labels)
+    learned = accuracy_score(best.tested.correct.mean(axis=0)).low > np.bincount(labels).max() / len(labels)
+    doubted = suspicious(probabilities, labels) & learned  # who has learned nothing doubts nothing
     predicted = probabilities.argmax(axis=1)
     rows = np.flatnonzero((predicted != labels) | doubted)
     for row in rows[np.argsort(-probabilities[rows, predicted[rows]], kind="stable")]:

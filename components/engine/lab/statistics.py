@@ -10,6 +10,7 @@ from components.results import holm
 from components.types import Bools, Floats, Ints
 
 LEVEL = 0.95
+LIKELY = 0.5  # a weak classifier is sure of nothing, and doubts every label that it gets wrong
 
 
 def accuracy_score(correct: Floats) -> Score:
@@ -62,9 +63,9 @@ def suspicious(probabilities: Floats, labels: Ints) -> Bools:
     """(N,) whose label is likely wrong, by confident learning (Northcutt et al. 2021).
 
     A row is that of another label where its out-of-fold probability of it is at least what rows of that label
-    have on average; the likeliest such label decides. ``probabilities``: (N, K).
+    have on average, and more likely than not; the likeliest such label decides. ``probabilities``: (N, K).
     """
     usual = np.array([probabilities[labels == k, k].mean() for k in range(probabilities.shape[1])])
-    confident = np.where(probabilities >= usual, probabilities, -1.0)
+    confident = np.where(probabilities >= np.maximum(usual, LIKELY), probabilities, -1.0)
     found: Bools = (confident.max(axis=1) > 0) & (confident.argmax(axis=1) != labels)
     return found

@@ -38,17 +38,14 @@ from components.ui.public.locale import (
 from components.ui.public.rate_limit import (
     ADDRESS,
     OTHER,
+    PRICES,
     QUESTION,
     RateLimiter,
     Rates,
     client_address,
-    detect_price,
-    fit_price,
     handout_price,
     is_local,
-    passport_price,
     price,
-    trace_price,
 )
 from components.ui.public.request_body import (
     HANDOUT,
@@ -64,16 +61,7 @@ from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
 SPEAKER = "/speaker"  # the speaker's window of the talk, in the language that its address names
-PRICES: Mapping[
-    str, Callable[[Iterable[object]], float]
-] = {  # by the name of the function, and of the page's
-    "detect": detect_price,
-    "detect_vector": detect_price,
-    "fit": fit_price,
-    "passport": passport_price,
-    "trace": trace_price,
-    "trace_versions": trace_price,
-}
+TABLES = ("fit", "fit_table", "look")  # functions that take a table for the lab
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -109,13 +97,18 @@ class GuardMiddleware:
         max_body_bytes: int,
         body_timeout: float,
         extent: Callable[[str], Iterable[object]] = lambda query: [query],
+        table_bytes: int = 0,
     ) -> None:
-        """``body_timeout``: seconds in which a body must arrive; ``extent``: what a link's report asks."""
+        """``body_timeout``: seconds in which a body must arrive; ``extent``: what a link's report asks.
+
+        ``table_bytes``: at most, of a body that holds a table for the lab.
+        """
         self._app, self._endpoints, self._extent = app, endpoints, extent
         self._visitors = RateLimiter(QUESTION * rates.visitor)
         self._addresses = RateLimiter(QUESTION * rates.address)
         self._rates = rates
-        self._max_body_bytes, self._body_timeout = max_body_bytes, body_timeout
+        self._most_bytes, self._body_timeout = max(max_body_bytes, table_bytes), body_timeout
+        self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with why it is refused; the app's lifespan passes as it is."""
@@ -160,8 +153,8 @@ class GuardMiddleware:
             scope["query_string"] = FIXED_QUERIES.get(path, b"")
         if method != "POST":
             return
-        if int(headers.get("content-length", "0")) > self._max_body_bytes:
-            raise self._body_too_large(say)
+        if int(headers.get("content-length", "0")) > self._most_bytes:
+            raise _body_too_large(self._most_bytes, say)
         scope[ARRIVED] = asyncio.get_running_loop().time()
         self._spend_address(OTHER, scope, say)
 
@@ -170,17 +163,19 @@ class GuardMiddleware:
         deadline = asyncio.timeout(self._body_timeout)
         try:
             async with deadline:
-                body = await _read_body(receive, self._max_body_bytes)
+                body = await _read_body(receive, self._most_bytes)
         except TimeoutError as error:
             if not deadline.expired():  # the server's own
                 raise
             raise HTTPException(408, say("refusal.request_timeout")) from error
-        if len(body) > self._max_body_bytes:  # the rest of it was not read, so nothing can follow it
-            raise self._body_too_large(say, {"Connection": "close"})
+        if len(body) > self._most_bytes:  # the rest of it was not read, so nothing can follow it
+            raise _body_too_large(self._most_bytes, say, {"Connection": "close"})
         try:
             valid = validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
+        if len(body) > self._max_body_bytes and self._function(scope["path"], valid) not in TABLES:
+            raise _body_too_large(self._max_body_bytes, say)
         cost = self._price(scope["path"], valid)
         # The dearest question may still be asked twice in a minute.
         most = QUESTION * min(self._rates.visitor / 2, self._rates.address)
@@ -203,13 +198,16 @@ class GuardMiddleware:
         if path == REPORT:
             return price(self._extent(valid["query"]))
         if path == PASSPORT:
-            return passport_price([valid["query"]])
+            return PRICES["passport"]([valid["query"]])
         if path in TEXTS:
             return handout_price() if path == HANDOUT else OTHER
         if self._is_plain(path) or RUNS_A_FUNCTION.match(path):
-            of = PRICES.get(function_name(path, valid, self._endpoints), price)
+            of = PRICES.get(self._function(path, valid), price)
             return of(valid.get("data", list(valid.values())))
         return OTHER
+
+    def _function(self, path: str, valid: dict[str, Any]) -> str:
+        return function_name(path, valid, self._endpoints)
 
     def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""
@@ -224,9 +222,9 @@ class GuardMiddleware:
         if wait:
             raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
-    def _body_too_large(self, say: Texts, headers: dict[str, str] | None = None) -> HTTPException:
-        message = say("refusal.body_too_large", longest=f"{self._max_body_bytes:,}")
-        return HTTPException(413, message, headers)
+
+def _body_too_large(most: int, say: Texts, headers: dict[str, str] | None = None) -> HTTPException:
+    return HTTPException(413, say("refusal.body_too_large", longest=f"{most:,}"), headers)
 
 
 def _is_same_origin(headers: Headers) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -118,6 +118,17 @@ def _extent(values: Iterable[object]) -> tuple[int, int]:
         elif isinstance(value, dict):  # of MCP
             unseen.extend(value.values())
     return texts, cells
+
+
+PRICES: Mapping[str, Callable[[Iterable[object]], float]] = {  # by the name of a function; others: price
+    "detect": detect_price,
+    "detect_vector": detect_price,
+    "fit": fit_price,
+    "fit_table": fit_price,
+    "passport": passport_price,
+    "trace": trace_price,
+    "trace_versions": trace_price,
+}
 
 
 def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:

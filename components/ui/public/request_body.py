@@ -156,11 +156,11 @@ def _number(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]) -> i
 
 
 def _event_data(given: dict[str, Any]) -> dict[str, Any]:
-    """What a script or a component says of its event."""
+    """What a script or a component says of its event; a box that changes says its text, as ``data`` does."""
     said = given.get("event_data")
-    if said is not None and not isinstance(said, dict):
+    if said is not None and not isinstance(said, dict | str):
         raise PoolscopeError("event_data", said, "errors.object")
-    return said or {}
+    return said if isinstance(said, dict) else {}
 
 
 def _data(given: dict[str, Any], fields: Sequence[str]) -> list[Any]:

@@ -73,3 +73,9 @@ def test_a_label_that_was_changed_is_suspicious() -> None:
     labels = true.copy()
     labels[:6] = (labels[:6] + 1) % 3
     np.testing.assert_array_equal(np.flatnonzero(suspicious(probabilities, labels)), np.arange(6))
+
+
+def test_who_is_sure_of_nothing_doubts_no_label() -> None:
+    draw = np.random.default_rng(4)
+    probabilities = 0.25 + draw.uniform(-0.05, 0.05, (200, 4))
+    assert not suspicious(probabilities, draw.integers(0, 4, 200)).any()

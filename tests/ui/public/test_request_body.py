@@ -59,6 +59,7 @@ def test_a_good_body_comes_through_and_nothing_else_with_it() -> None:
         "event_data": {"a": 1},
     }
     assert read(JOIN, {**sent, "batched": True, "simple_format": True, "oauth_token": "x"}) == sent
+    assert read(JOIN, {**sent, "event_data": "the text of a box"}) == {**sent, "event_data": {}}
     assert read("/gradio_api/reset", {"event_id": "x", "more": 1}) == {"event_id": "x"}
     cancel = {"event_id": "x", "fn_index": 5, "session_hash": "y"}
     assert read("/gradio_api/cancel", {**cancel, "more": float("inf")}) == cancel

@@ -1,0 +1,73 @@
+"""The Lab tab: a visitor's own table, from the file to the ranking."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE
+from tests.engine.lab.test_lab import reviews
+
+ODD = "<b>a dull film</b> & a silly plot"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """60 labelled sentences, one of them markup, with a label that is wrong."""
+    table = reviews(60)
+    rows = [*zip(table.texts, table.labels, strict=True), (ODD, "positive")]
+    place = tmp_path / "films.csv"
+    with place.open("w", encoding="utf-8", newline="") as opened:
+        csv.writer(opened).writerows([("review", "stars"), *rows])
+    return place
+
+
+def test_a_file_is_read_in_the_browser_and_fitted(real: Open, file: Path) -> None:
+    visitor = real(query="&tab=lab")
+    page = visitor.page
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.locator("#lab-file input").set_input_files(file)
+    expect(page.locator("#lab-notes")).to_contain_text("61 rows with 2 labels: negative, positive.")
+    expect(page.locator("#lab-text input")).to_have_value("review")
+    expect(page.locator("#lab-label input")).to_have_value("stars")
+    assert not any("upload" in url for url in sent)
+    page.get_by_role("button", name="Fit", exact=True).click()
+    heading = page.locator("#lab-ranking-heading")
+    expect(heading).to_contain_text("It is right about", timeout=3 * PATIENCE)
+    expect(page.locator("#lab-status")).to_contain_text("This took")
+    expect(page.locator("#lab-misses-heading")).to_contain_text("of 61 texts are answered wrongly")
+    assert visitor.violations() == []
+    visitor.can_read_it_anywhere()
+    link = page.locator("#lab-misses a", has_text=ODD)
+    expect(link).to_have_attribute("target", "_blank")
+    assert "tab=lab" in page.url
+    assert "dull" not in page.url
+
+
+def test_a_sample_is_tried_and_given_up(real: Open) -> None:
+    visitor = real(query="&tab=lab")
+    page = visitor.page
+    page.get_by_role("button", name="Sample: support tickets").click()
+    expect(page.locator("#lab-notes")).to_contain_text("210 rows with 5 labels")
+    page.get_by_label("every layer").check()
+    page.get_by_role("button", name="Fit", exact=True).click()
+    expect(page.locator("#lab-status progress")).to_be_visible()
+    page.locator("#lab-cancel").click()
+    expect(page.locator("#lab-status")).to_contain_text("Cancelled. Nothing of the table was kept.")
+    expect(page.locator("#lab-cancel")).to_be_disabled()
+
+
+def test_what_is_no_table_is_said(fake: Open) -> None:
+    visitor = fake(query="&tab=lab")
+    page = visitor.page
+    box = page.locator("#lab-table textarea")
+    box.fill("one column\nand no label")
+    expect(page.locator("#lab-notes [role=alert]")).to_contain_text("2 to 200 columns are expected")
+    box.fill("text,label\n" + "\n".join(f"row {row},{row % 2}" for row in range(30)))
+    expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: 0, 1.")
+    box.fill("text,label\na,1,2")
+    expect(page.locator("#lab-notes [role=alert]")).to_be_visible()
+    assert visitor.violations() == []
