@@ -31,6 +31,7 @@ def main() -> None:
             ("importance", "&panel=importance", _weighed),
             ("depths", "&tab=evidence", _measured),
             ("trace", f"&tab=compare{EDIT}", _traced),
+            ("lab", "&tab=lab", _fitted),
             ("talk", "&talk=2", _talking),
         ):
             take(browser, address, f"screenshots/{name}", (1920, 1080), query, shown)
@@ -85,6 +86,14 @@ def _traced(page: Page) -> None:
     _compared(page)
     page.locator("#trace-start").click()
     _scrolled(page, "#trace-plot")
+
+
+def _fitted(page: Page) -> None:
+    page.get_by_role("button", name="Sample: support tickets").click()
+    expect(page.locator("#lab-notes")).to_contain_text("210 rows", timeout=PATIENCE)
+    page.get_by_role("button", name="Fit", exact=True).click()
+    expect(page.locator("#lab-status")).to_contain_text("This took", timeout=5 * PATIENCE)
+    _scrolled(page, "#lab-ranking-plot")
 
 
 def _scrolled(page: Page, plot: str) -> None:

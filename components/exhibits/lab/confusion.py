@@ -9,7 +9,7 @@ import numpy as np
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.draw.style import axis, axis_title, ink, layout, name_width, rgb, row_axis
+from components.exhibits.draw.style import axis, axis_title, layout, name_width, row_axis
 from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.lab.found import PAGE_ALONE, Found
 from components.exhibits.tables import data_frame
@@ -76,14 +76,11 @@ def _figure(found: Found, say: Texts) -> Figure:
         showscale=False,
         xgap=1,
         ygap=1,
+        text=cells.tolist(),
+        texttemplate="%{text}",  # in black or white, whichever is read better
         customdata=hover,
         hovertemplate="%{customdata}<extra></extra>",
     )
-    marks = [
-        {"x": x, "y": y, "text": str(cells[y, x]), "showarrow": False, "font": {"color": _ink(shares[y, x])}}
-        for y in range(len(names))
-        for x in range(len(names))
-    ]
     turned = len(names) > 4 or max(map(len, names)) > 8
     frame = layout(
         height=len(names) * CELL + 70 + (room if turned else 24),
@@ -95,14 +92,5 @@ def _figure(found: Found, say: Texts) -> Figure:
             tickangle=-90 if turned else 0,
         ),
         yaxis=row_axis(ticks, title=axis_title(say("lab.given"))),
-        annotations=marks,
     )
     return Figure([heat], frame)
-
-
-def _ink(share: float) -> str:
-    """Black or white, whichever is read better on the shade of ``share``."""
-    stops = [stop for stop, _ in SHADES]
-    channels = zip(*(rgb(colour) for _, colour in SHADES), strict=True)
-    mixed = (round(float(np.interp(share, stops, channel))) for channel in channels)
-    return ink("#" + "".join(f"{channel:02x}" for channel in mixed))

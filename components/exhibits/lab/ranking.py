@@ -109,6 +109,7 @@ def _figure(found: Found, say: Texts) -> Figure:
             "array": [round(one.high - one.value, 4) for one in scores],
             "arrayminus": [round(one.value - one.low, 4) for one in scores],
             "symmetric": False,
+            "color": OTHER,
             "thickness": 2,
             "width": 4,
         },
