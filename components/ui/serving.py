@@ -36,6 +36,7 @@ from components.ui.public.sending import document
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
 from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
+from components.ui.talk.room import Room, RoomMiddleware
 from components.ui.talk.speaker import SpeakerMiddleware
 
 ASKING = ("model", "compare", "talk")  # concurrency ids of what has a checkpoint run
@@ -94,7 +95,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         extent = links[ENGLISH].extent  # the same in each language
         pages = SpeakerMiddleware(cached, site.speakers)
         guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent)
-        return StatusMiddleware(guarded, ready, monitor, settings.metrics)
+        in_room = RoomMiddleware(guarded, Room(site.scripts), site.phones) if site.phones else guarded
+        return StatusMiddleware(in_room, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
 
