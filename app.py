@@ -33,7 +33,7 @@ def main() -> None:
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
     analyst = _analyst(settings)
-    site = build(analyst, talk=settings.talk, lab_rows=settings.lab_rows)
+    site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows)
     if lent():
         add_gpu(site.page)
     serve(site, settings, analyst.ready)

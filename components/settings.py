@@ -54,7 +54,8 @@ class Settings(BaseSettings):
         description="networks of the proxies that may name a visitor's address, with commas",
     )
     room: bool = Field(
-        False, description="whether local addresses have no rate of their own: on a speaker's laptop"
+        False,
+        description="whether phones follow the talk, and local addresses have no rate: on a speaker's laptop",
     )
     lab_rows: int = Field(2000, ge=0, description="rows of a table in the lab; with 0 there is no lab")
     waiting: int = Field(1000, gt=0, description='questions that wait at most, before "busy" is said')

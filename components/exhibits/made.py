@@ -62,6 +62,8 @@ def _table(step: Step, controls: tuple[Control[Any], ...]) -> Tables:
     """The table of a step; what is as on arrival is left out."""
     told = {"caption": step.caption, "ask": step.ask, "notes": step.notes}
     table: Tables = {"show": step.show, **{key: dict(texts) for key, texts in told.items() if texts}}
+    if step.choices:
+        table["choices"] = {language: list(texts) for language, texts in step.choices.items()}
     if step.minutes:
         table["minutes"] = step.minutes
     for control in controls:

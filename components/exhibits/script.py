@@ -13,11 +13,14 @@ from components.errors import PoolscopeError
 from components.exhibits.control import Control, State, from_link, to_link
 from components.texts import Sentence
 
-ABOUT = ("show", "caption", "ask", "notes", "minutes")  # keys of a step that are no control
+ABOUT = ("show", "caption", "ask", "choices", "notes", "minutes")  # keys of a step that are no control
 LONGEST = 600  # minutes of a step
 MOST = 100  # steps of a script
+CHOICES = range(2, 7)  # of a question
+LONG = 80  # characters of a choice
 
 ByLanguage = Mapping[str, str]
+Choices = Mapping[str, tuple[str, ...]]  # by language, as many in each
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Step:
 
     ``link`` is the query of a link that leads to that state on the page, in the tab where the part stands.
     ``ask``: a question, which stands there first; ``notes``: for the speaker alone; each by language, empty
-    for none. ``minutes`` are planned; 0 for none.
+    for none. ``minutes`` are planned; 0 for none. ``choices``: the answers that phones may vote for.
     """
 
     show: str
@@ -36,6 +39,16 @@ class Step:
     ask: ByLanguage
     notes: ByLanguage
     minutes: float
+    choices: Choices
+
+    @property
+    def offers(self) -> int:
+        """How many choices its question has."""
+        return len(next(iter(self.choices.values()), ()))
+
+    def offered(self, language: str) -> tuple[str, ...]:
+        """The choices in ``language``, or in the first one that there is; none for none."""
+        return self.choices.get(language, next(iter(self.choices.values()), ()))
 
     def said(self, language: str) -> str:
         """The caption in ``language``, or in the first one that there is."""
@@ -140,6 +153,7 @@ def _step(
     minutes = _minutes(field, entry["minutes"]) if "minutes" in entry else 0.0
     if not isinstance(entry.get("show"), str) or entry["show"] not in shows:
         raise PoolscopeError(f"{field}, show", entry.get("show"), "errors.allowed", allowed=tuple(shows))
+    choices = _choices(field, entry["choices"], ask) if "choices" in entry else {}
     given = {key: _written(value) for key, value in entry.items() if key not in ABOUT}
     unknown = [key for key in given if key not in {control.key for control in controls}]
     if unknown:
@@ -150,7 +164,8 @@ def _step(
         return Lost(number, {**entry, **given}, faults[0])
     arrival = {control.key: control.default for control in controls}
     place = {key: value for key, value in shows[entry["show"]].items() if state[key] == arrival[key]}
-    return Step(entry["show"], caption, state, to_link({**state, **place}, controls), ask, notes, minutes)
+    link = to_link({**state, **place}, controls)
+    return Step(entry["show"], caption, state, link, ask, notes, minutes, choices)
 
 
 def _by_language(field: str, key: str, given: object) -> ByLanguage:
@@ -158,6 +173,19 @@ def _by_language(field: str, key: str, given: object) -> ByLanguage:
     if isinstance(given, dict) and given and all(isinstance(one, str) for one in given.values()):
         return given
     raise PoolscopeError(f"{field}, {key}", given, "talk.by_language", key=key)
+
+
+def _choices(field: str, given: object, ask: ByLanguage) -> Choices:
+    """As many short texts in each language, below a question; PoolscopeError for anything else."""
+    lists = list(given.values()) if isinstance(given, dict) else []
+    texts = [text for one in lists if isinstance(one, list) for text in one]
+    right = all(isinstance(text, str) and 0 < len(text.strip()) <= LONG for text in texts)
+    counts = {len(one) if isinstance(one, list) else 0 for one in lists}
+    if not (ask and right and len(counts) == 1 and counts <= set(CHOICES)):
+        least, most = CHOICES[0], CHOICES[-1]
+        raise PoolscopeError(f"{field}, choices", given, "talk.choices", least=least, most=most, longest=LONG)
+    assert isinstance(given, dict)
+    return {language: tuple(one) for language, one in given.items()}
 
 
 def _minutes(field: str, given: object) -> float:

@@ -36,6 +36,7 @@ from components.ui.public.sending import document
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
 from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
+from components.ui.talk.room import Room, RoomMiddleware
 from components.ui.talk.speaker import SpeakerMiddleware
 
 ASKING = ("model", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
@@ -96,7 +97,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         pages = SpeakerMiddleware(cached, site.speakers)
         tables = ROW_BYTES * settings.lab_rows
         guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent, tables)
-        return StatusMiddleware(guarded, ready, monitor, settings.metrics)
+        in_room = RoomMiddleware(guarded, Room(site.scripts), site.phones) if site.phones else guarded
+        return StatusMiddleware(in_room, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())
 

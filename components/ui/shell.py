@@ -10,7 +10,7 @@ from pathlib import Path
 import gradio as gr
 
 from components.analyst import Analyst, Translated
-from components.exhibits.script import read_talks
+from components.exhibits.script import Script, read_talks
 from components.results import Results, read_results
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
@@ -26,6 +26,7 @@ from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
 from components.ui.talk.editor import Editor, build_editor
+from components.ui.talk.phone import phone_page
 from components.ui.talk.speaker import SpeakerPage
 from components.ui.talk.talk import Talk, build_talk, shows_of
 
@@ -38,43 +39,53 @@ class Site:
     """What is served: the page in every language, and by language the ``links``, which make its reports.
 
     ``speakers``: what the speaker of a talk sees besides, by language and talk; none where there is no talk.
-    ``editors``: what answers who makes a talk, by language.
+    ``editors``: what answers who makes a talk, by language. ``scripts``: the talks; ``phones``: the page of a
+    phone that follows them, by language; none where there is no room.
     """
 
     page: gr.Blocks
     links: Mapping[str, Links]
     speakers: Mapping[str, Mapping[str, SpeakerPage]]
     editors: Mapping[str, Editor]
+    scripts: tuple[Script, ...]
+    phones: Mapping[str, str]
 
 
 def build(
     analyst: Analyst,
     results: Path = ASSETS / "results.json",
     talk: Path = ASSETS / "talks",
+    room: bool = False,
     lab_rows: int = 2000,
 ) -> Site:
     """The whole page and its public endpoints, answered by ``analyst``.
 
-    ``results`` is what was measured, ``talk`` the script of talk mode, or a folder of them. ``lab_rows``:
-    of a table in the lab at most; with 0 there is no lab.
+    ``results`` is what was measured, ``talk`` the script of talk mode, or a folder of them; in a ``room``,
+    the phones of the audience follow it. ``lab_rows``: of a table in the lab at most; with 0 there is no lab.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
     speakers: dict[str, Mapping[str, SpeakerPage]] = {}
     editors: dict[str, Editor] = {}
+    scripts: tuple[Script, ...] = ()
+    phones: dict[str, str] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told, editors[tag] = _fill(Translated(analyst, say), measured, talk, lab_rows, say)
-            speakers |= {} if told is None else {tag: told.speakers}
+            links[tag], told, editors[tag] = _fill(
+                Translated(analyst, say), measured, talk, room, lab_rows, say
+            )
+            if told is not None:
+                speakers[tag], scripts = told.speakers, told.scripts
+                phones |= {tag: phone_page(scripts, say)} if room else {}
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links, speakers, editors)
+    return Site(page, links, speakers, editors, scripts, phones)
 
 
 def _fill(
-    analyst: Analyst, results: Results, talk: Path, lab_rows: int, say: Texts
+    analyst: Analyst, results: Results, talk: Path, room: bool, lab_rows: int, say: Texts
 ) -> tuple[Links, Talk | None, Editor]:
     """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):
@@ -94,7 +105,7 @@ def _fill(
     shows = shows_of(tabs)
     places = {name: show.place for name, show in shows.items()}
     scripts = read_talks(talk, links.controls, places)
-    told = build_talk(scripts, shows, say)
+    told = build_talk(scripts, shows, say, room)
     editor = build_editor(scripts, shows, links.controls, corner, say)
     build_exporter()
     load_plotly()

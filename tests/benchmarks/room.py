@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from components.engine.machine import cores
-from tests.benchmarks import flood, growth
+from tests.benchmarks import flood, growth, phones
 from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
 from tests.serving import RATE, served
 
@@ -59,6 +59,7 @@ def report() -> None:
             )
     flood.report()
     growth.report()
+    phones.report()
 
 
 def _engine(threads: str) -> float:

@@ -63,7 +63,7 @@ def talk_of(script: Path, controls: list[Control[Any]], shows: dict[str, Show]) 
     def make() -> Talk | None:
         with gr.Blocks(analytics_enabled=False):
             places = {name: show.place for name, show in shows.items()}
-            return build_talk(read_talks(script, controls, places), shows, SAY)
+            return build_talk(read_talks(script, controls, places), shows, SAY, room=False)
 
     return built(make)
 

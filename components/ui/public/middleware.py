@@ -118,7 +118,7 @@ class GuardMiddleware:
             return None
         scope[ADDRESS] = client_address(scope, self._rates.proxies)
         receive, send = as_taken(receive, send)
-        send, is_page = _with_security_headers(send), scope["path"] in (*PAGES, SPEAKER)
+        send, is_page = with_security_headers(send), scope["path"] in (*PAGES, SPEAKER)
         say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
         if is_page:
             send = vary_by_language(send)
@@ -141,7 +141,7 @@ class GuardMiddleware:
     def _check_head(self, scope: Scope, say: Texts) -> None:
         """Judge a request by its head; HTTPException says why it is refused."""
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
-        if not _is_same_origin(headers):
+        if not is_same_origin(headers):
             raise HTTPException(403, say("refusal.foreign_origin"))
         if path in (*PAGES, SPEAKER) and method in ("GET", "HEAD"):
             return
@@ -163,7 +163,7 @@ class GuardMiddleware:
         deadline = asyncio.timeout(self._body_timeout)
         try:
             async with deadline:
-                body = await _read_body(receive, self._most_bytes)
+                body = await read_body(receive, self._most_bytes)
         except TimeoutError as error:
             if not deadline.expired():  # the server's own
                 raise
@@ -227,7 +227,7 @@ def _body_too_large(most: int, say: Texts, headers: dict[str, str] | None = None
     return HTTPException(413, say("refusal.body_too_large", longest=f"{most:,}"), headers)
 
 
-def _is_same_origin(headers: Headers) -> bool:
+def is_same_origin(headers: Headers) -> bool:
     """Whether a request comes from this app's own page, or from no page at all."""
     origin = headers.get("origin")
     if origin is None or headers.get("sec-fetch-site") == "same-origin":
@@ -245,7 +245,7 @@ def _response(refusal: HTTPException) -> JSONResponse:
     return JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
 
 
-async def _read_body(receive: Receive, max_bytes: int) -> bytes:
+async def read_body(receive: Receive, max_bytes: int) -> bytes:
     """The whole body, or its beginning as soon as that is more than ``max_bytes``."""
     body, more = bytearray(), True
     while more and len(body) <= max_bytes:
@@ -265,7 +265,7 @@ def _receive_first(body: bytes, receive: Receive) -> Receive:
     return receiving
 
 
-def _with_security_headers(send: Send) -> Send:
+def with_security_headers(send: Send) -> Send:
     """``send``, which adds SECURITY_HEADERS to every response."""
 
     async def sending(message: Message) -> None:

@@ -6,7 +6,7 @@ const said = root.dataset;
 const shows = new Map(Object.entries(JSON.parse(said.shows))); // by name, where each stands, and its title
 const arrivals = new Map(JSON.parse(document.querySelector("#share [data-controls]").dataset.controls));
 const KEPT = "poolscope-talk";
-const ABOUT = ["show", "caption", "ask", "notes", "minutes"]; // keys of a step that are no control
+const ABOUT = ["show", "caption", "ask", "choices", "notes", "minutes"]; // keys of a step that are no control
 const dialog = element.querySelector("dialog"), list = dialog.querySelector("ol");
 const status = dialog.querySelector("[role=status]"), menu = dialog.querySelector("select");
 const [title, added, file] = ["[data-field=title]", "[data-field=added]", "[type=file]"]

@@ -21,6 +21,7 @@ from components.ui.gradio_internals import scripted_html
 from components.ui.links.share import qr_code
 from components.ui.places import PRIVATE, Place, Updates, build_place
 from components.ui.tab import Tab
+from components.ui.talk.phone import build_leader, room_link
 from components.ui.talk.speaker import SpeakerPage, speaker_page
 
 SCRIPT, CHANNEL = (Path(__file__).with_name(name) for name in ("talk.js", "channel.js"))
@@ -73,8 +74,9 @@ class Slide:
 class Talk:
     """The steps of all scripts and their slides, which lie on top of each other over the whole window.
 
-    ``end``: the last slide of each, with the link of the page. ``speakers``: what the speaker sees besides,
-    by the names of the scripts. ``captions``: of each slide, as HTML.
+    ``end``: the last slide of each, with the link of the page, or of the ``room`` where there is one.
+    ``speakers``: what the speaker sees besides, by the names of the scripts.
+    ``captions``: of each slide, as HTML.
     """
 
     scripts: tuple[Script, ...]
@@ -84,6 +86,7 @@ class Talk:
     speakers: Mapping[str, SpeakerPage]
     captions: tuple[str, ...]
     say: Texts
+    room: bool
 
     @property
     def steps(self) -> list[Step]:
@@ -109,7 +112,7 @@ class Talk:
         own = (text, pair if isinstance(pair, str) else "") if text and isinstance(text, str) else None
         for index in [*own_slides[first - 1 :], *own_slides[: first - 1]]:
             yield self._slide(index, own)
-        yield {self.end: _invitation(link, name, self.say)}
+        yield {self.end: _invitation(room_link(link) if self.room else link, name, self.say)}
 
     def _range(self, name: object) -> range:
         """Which of all steps are those of the script of that name, or else of the first."""
@@ -144,8 +147,8 @@ def shows_of(tabs: Mapping[str, Tab]) -> dict[str, Show]:
     }
 
 
-def build_talk(scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts) -> Talk | None:
-    """Lay the slides of all scripts out, hidden; None without any."""
+def build_talk(scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts, room: bool) -> Talk | None:
+    """Lay the slides of all scripts out, hidden; None without any. In a ``room`` phones follow."""
     if not scripts:
         return None
     steps = [step for script in scripts for step in script.steps]
@@ -161,7 +164,9 @@ def build_talk(scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Text
             for name, page in speakers.items()
         )
         scripted_html(addresses, CHANNEL, "talk-channel")
-    talk = Talk(scripts, shown, slides, end, speakers, captions, say)
+        if room:
+            build_leader(scripts, say)
+    talk = Talk(scripts, shown, slides, end, speakers, captions, say, room)
     driver.apply(
         talk.prepare,
         outputs=talk.parts,
