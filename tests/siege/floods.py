@@ -28,6 +28,7 @@ EVERY = 0.6  # seconds between two questions of the visitor: 100 in a minute, wi
 PACE = (
     1 / 40
 )  # seconds between two requests of the attacker, who sends the next one whatever came of the last
+ROWS = 1_000  # of a table that is to be fitted
 OPEN = 400  # connections that the attacker keeps open
 MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor waits
 GROWN = 300_000_000  # bytes by which the page's process may grow in an attack
@@ -70,15 +71,18 @@ async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
     content = json.dumps(attack.body(number)).encode()
     head = f"POST {attack.path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {who}\r\nConnection: close\r\n"
-    answer = await _exchanged(
+    return await _exchanged(
         url, head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content, attack.reads
     )
+
+
+async def listened(url: str, attack: Attack, answer: bytes) -> None:
+    """Listen to what comes of an accepted request to its end, where there is something to listen to."""
     if attack.stream and b"event_id" in answer:
         event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
         await _exchanged(
             url, f"GET {attack.stream}{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(), True
         )
-    return answer
 
 
 async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
@@ -105,10 +109,10 @@ async def attacked(url: str, attack: Attack, until: float) -> Counter[str]:
             try:
                 came["unread"] += not attack.reads
                 answer = await sent(url, ATTACKER, attack, number)
+                came[answer[9:12].decode()] += attack.reads
+                await listened(url, attack, answer)
             except OSError as error:
                 came[type(error).__name__] += 1
-            else:
-                came[answer[9:12].decode()] += attack.reads
 
     for number in itertools.count():
         if time.monotonic() > until:
@@ -184,6 +188,14 @@ def attacks(
             },
             stream=f"{call}compare/",
         ),
+        "tables at every layer": Attack(
+            f"{call}fit",
+            lambda n: {
+                "data": [_table(n), "text", "label", "", [], [], "all", 5, 0],
+                "session_hash": f"t{n}",
+            },
+            stream=f"{call}fit/",
+        ),
         "QR codes of long links": Attack("/gradio_api/run/predict", run(code, {"link": link[:2331]})),
         "a session for each request": Attack("/gradio_api/run/predict", run(looks, {})),
         "checkpoints that freeze": Attack(
@@ -195,6 +207,12 @@ def attacks(
             stream=f"{call}anatomy/",
         ),
     }
+
+
+def _table(number: int) -> str:
+    """A table of labelled texts that is no other's: as long as a shipped app takes from a stranger."""
+    rows = (f"the film {number} of {row} is good,{row % 2}" for row in range(ROWS))
+    return "\n".join(["text,label", *rows])
 
 
 @contextmanager
