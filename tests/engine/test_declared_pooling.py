@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
@@ -77,6 +78,28 @@ def test_a_checkpoint_that_people_use_gives_what_encode_gives(engine: Engine) ->
         pytest.skip("the package that carries it is not installed")
     found = engine.features(spec.key, TEXTS, ["declared"])["declared"]
     np.testing.assert_allclose(found, [encode(place, text) for text in TEXTS], atol=1e-6)
+
+
+@pytest.mark.parametrize("task", ["sentiment", "topic"])
+def test_a_probe_answers_on_what_encode_gives(engine: Engine, task: str) -> None:
+    spec = next(one for one in engine.backbones() if one.key == "all-minilm-l6-v2")
+    place = folder_of(spec)
+    if place is None:
+        pytest.skip("the package that carries it is not installed")
+    with safe_open(str(spec.probes), "np") as stored:
+        weight, bias = (
+            stored.get_tensor(f"{task}/declared/{name}").astype(np.float32) for name in ("weight", "bias")
+        )
+    for text in TEXTS:
+        logits = weight @ encode(place, text) + bias
+        answer = engine.analyze(Query(spec.key, text, pooling="declared", head="probe", task=task))
+        np.testing.assert_allclose(np.diff(answer.logits), np.diff(_both(logits)), atol=2e-4)
+        assert not answer.swapped
+
+
+def _both(logits: np.ndarray) -> np.ndarray:
+    """A binary classifier's single output, z, as two logits that are z apart."""
+    return logits if len(logits) > 1 else np.array([0, logits[0]])
 
 
 def test_an_answer_pools_as_encode_does(declaring: Engine, folder: Path) -> None:

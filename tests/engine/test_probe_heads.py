@@ -220,7 +220,7 @@ def test_similarity_to_what_attention_pooled(folder: Path, probed: Engine) -> No
             "task: 'paraphrase' was given; it takes two texts, and one was given.",
         ),
         ({"head": "probe", "task": 3}, "task: 3 was given; a text is expected."),
-        ({"head": "linear"}, "head: 'linear' was given; allowed are own, probe."),
+        ({"head": "linear"}, "head: 'linear' was given; allowed are own, probe, mine."),
         (
             {"head": "probe", "pooling": "flatten", "reference": "pooled"},
             "the vector of flatten is not as wide as a hidden state",
