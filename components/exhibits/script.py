@@ -176,16 +176,21 @@ def _by_language(field: str, key: str, given: object) -> ByLanguage:
 
 
 def _choices(field: str, given: object, ask: ByLanguage) -> Choices:
-    """As many short texts in each language, below a question; PoolscopeError for anything else."""
+    """As many short lines in each language, below a question; PoolscopeError for anything else."""
     lists = list(given.values()) if isinstance(given, dict) else []
     texts = [text for one in lists if isinstance(one, list) for text in one]
-    right = all(isinstance(text, str) and 0 < len(text.strip()) <= LONG for text in texts)
+    right = all(isinstance(text, str) and _is_line(text) for text in texts)
     counts = {len(one) if isinstance(one, list) else 0 for one in lists}
     if not (ask and right and len(counts) == 1 and counts <= set(CHOICES)):
         least, most = CHOICES[0], CHOICES[-1]
         raise PoolscopeError(f"{field}, choices", given, "talk.choices", least=least, most=most, longest=LONG)
     assert isinstance(given, dict)
     return {language: tuple(one) for language, one in given.items()}
+
+
+def _is_line(text: str) -> bool:
+    """Whether it is short, and can be written as a line of a box."""
+    return bool(text.strip()) and len(text) <= LONG and not {"\n", "\r"} & set(text)
 
 
 def _minutes(field: str, given: object) -> float:

@@ -7,7 +7,7 @@ from html import escape
 
 from components.exhibits.control import Asked, Control, State
 from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.script import Script
+from components.exhibits.script import Script, Step
 from components.texts import Texts
 
 LONGEST = 200  # characters of a sentence on a slide
@@ -52,11 +52,22 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[str, ...]:
     tag, captions = say.language.tag, []
     for script in scripts:
         for number, step in enumerate(script.steps):
-            asked = escape(visible(step.asked(tag)))
-            question = f'<p class="question">{asked}</p>' if asked else ""
             choice = _choice(scripts, script, say) if number == 0 else ""
-            captions.append(f'{choice}<h2 class="caption">{escape(step.said(tag))}</h2>{question}')
+            caption = f'<h2 class="caption">{escape(step.said(tag))}</h2>'
+            captions.append(f"{choice}{caption}{question_html(step, tag)}")
     return tuple(captions)
+
+
+def question_html(step: Step, tag: str) -> str:
+    """What a step asks in a language, with the choices that it offers, as HTML; "" where it asks nothing."""
+    asked = escape(visible(step.asked(tag)))
+    return f'<div class="question"><p>{asked}</p>{choices_html(step, tag)}</div>' if asked else ""
+
+
+def choices_html(step: Step, tag: str, more: str = "") -> str:
+    """The choices of a step in a language, as HTML; "" for none. ``more``: attributes of their list."""
+    items = "".join(f"<li>{escape(visible(one))}</li>" for one in step.offered(tag))
+    return f'<ul class="choices"{more}>{items}</ul>' if items else ""
 
 
 def _choice(scripts: tuple[Script, ...], shown: Script, say: Texts) -> str:
@@ -78,12 +89,13 @@ def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], s
     ``asked``: for each step, the controls of its tab that hold texts.
     """
     steps, opened = [step for script in scripts for step in script.steps], escape(say("talk.open"))
+    tag = say.language.tag
     texts = [
         " ".join(one.key for one in following(controls, step.state))
         for step, controls in zip(steps, asked, strict=True)
     ]
     links = "".join(
-        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.ask else ""}>'
+        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.asked(tag) else ""}>'
         f"{opened}</a>"
         for step, keys in zip(steps, texts, strict=True)
     )

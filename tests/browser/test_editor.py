@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.test_talk import PAIRS, SCRIPT
+from tests.browser.stage import PAIRS, SCRIPT
 from tests.browser.visitor import PATIENCE, Visitor
 
 OWN = "a wonderful film"
@@ -50,6 +50,10 @@ def test_a_talk_is_made_kept_saved_and_opened_again(real: Open, tmp_path: Path) 
     page.locator("#text textarea").press("Enter")
     page.wait_for_function("new URLSearchParams(location.search).get('text') === 'a wonderful film'")
     page.get_by_role("button", name="Add to talk").click()
+    offered = page.locator("#editor select option").all_inner_texts()
+    assert offered[0] == page.locator("#editor form input").input_value() == "What does the head read?"
+    assert {page.locator(f"#{name}-heading").inner_text() for name in ("similarity", "heatmap")} <= {*offered}
+    assert "Take it home" not in offered  # which stands in another view
     adding(visitor, "similarity", "How alike")
     adding(visitor, "reads", "Who is read")
     page.get_by_role("button", name="Up: Who is read").click()
@@ -100,6 +104,44 @@ def test_a_talk_is_made_kept_saved_and_opened_again(real: Open, tmp_path: Path) 
     expect(page.locator("#editor .lost")).to_contain_text(
         "This slide cannot be had any more: backbone: 'gone'"
     )
+    page.get_by_role("button", name="Delete all").click()
+
+
+def test_the_choices_of_a_question_are_written_saved_and_opened_again(fake: Open, tmp_path: Path) -> None:
+    page = (visitor := fake(query="&lang=en")).page
+    page.get_by_role("button", name="Add to talk").click()
+    adding(visitor, "reads", "Who is read")
+    step = page.locator("#editor li").first
+    step.locator("summary").click()
+    step.get_by_label("Question that comes first").fill("Which?")
+    choices, wrong = step.get_by_label("Its choices"), step.locator(".wrong")
+    for given, said in (
+        ("This", "2 to 6 texts are expected"),
+        ("This\n" + 81 * "x", "at most 80 characters"),
+    ):
+        choices.fill(given)
+        choices.blur()
+        expect(wrong).to_contain_text(said)
+        (refused,) = visitor.faults  # the browser's own note of the answer
+        assert "400 (Bad Request)" in refused
+        visitor.faults.clear()
+    choices.fill(" This\n\nThat one\n")
+    choices.blur()
+    expect(wrong).to_have_text("")
+    for theme, width in (("dark", 1024), ("light", 390)):
+        visitor.in_a_window(theme, width)
+        assert visitor.violations() == []
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as TOML").click()
+    file = tmp_path / "talk.toml"
+    saved.value.save_as(file)
+    (written,) = tomllib.loads(file.read_text(encoding="utf-8"))["step"]
+    assert (written["ask"], written["choices"]) == ({"en": "Which?"}, {"en": ["This", "That one"]})
+    page.get_by_role("button", name="Delete all").click()
+    expect(page.locator("#editor li")).to_have_count(0)
+    page.locator("#editor input[type=file]").set_input_files(file)
+    step.locator("summary").click()
+    expect(choices).to_have_value("This\nThat one")
     page.get_by_role("button", name="Delete all").click()
 
 

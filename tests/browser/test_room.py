@@ -58,7 +58,8 @@ def test_a_phone_follows_votes_once_and_leaves(browser: BrowserContext, room: tu
     assert key not in talk.url
     talk.goto(f"{url}/?talk=pairs.{QUESTION}")
     current = talk.locator("#talk .slide.current")
-    expect(current.locator(".room li")).to_have_text(["One", "Two", "All of them"], timeout=PATIENCE)
+    expect(current.locator(".question li")).to_have_text(["One", "Two", "All of them"])
+    expect(current.locator(".room.votes p")).to_contain_text("Votes so far: 0", timeout=PATIENCE)
     choices = phone.locator("#choices button")
     expect(choices).to_have_text(["一个", "两个", "全部"])
     choices.nth(0).click()
@@ -66,7 +67,7 @@ def test_a_phone_follows_votes_once_and_leaves(browser: BrowserContext, room: tu
     phone.reload()
     choices.nth(2).click()
     expect(choices.nth(2)).to_have_attribute("aria-pressed", "true")
-    expect(current.locator(".room p")).to_contain_text("1")
+    expect(current.locator(".room p")).to_contain_text("Votes so far: 1")
     can_be_read(phone)
     expect(talk.locator("#slide-end .invitation code")).to_have_text(f"{url}/room", timeout=PATIENCE)
     talk.keyboard.press("ArrowRight")

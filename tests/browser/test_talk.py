@@ -2,38 +2,19 @@
 
 import io
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from PIL import Image, ImageChops
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import Kept, Open
+from tests.browser.conftest import Kept
+from tests.browser.stage import ASKS, FITS, SCRIPT, SHOWN, TOLD, step_of
 from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import ROOT
 
 IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
-SCRIPT = tomllib.loads((ROOT / "assets" / "talks" / "cls.toml").read_text(encoding="utf-8"))["step"]
-PAIRS = tomllib.loads((ROOT / "assets" / "talks" / "pairs.toml").read_text(encoding="utf-8"))["step"]
 SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
-SHOWN = "#talk .slide.current"
-TOLD = ".slide[data-told]"  # of the talk that is shown
-LONG = (
-    "I went to see this film with my whole family, and although the plot is not bad at all, "
-    "the acting is not good, nor is the music that goes on for much too long."
-)
-WORDS_ARE = """() => {
-  const words = document.querySelector('#talk .slide.current .words');
-  const cell = words.querySelector('.cell');
-  return {
-    size: parseFloat(getComputedStyle(cell).fontSize) * words.closest('.shown').style.zoom / innerHeight,
-    lines: new Set([...words.querySelectorAll('.head')].map((head) => head.getBoundingClientRect().y)).size,
-    named: words.querySelectorAll('.names').length,
-  };
-}"""  # how large a letter is, in heights of the window; the lines of words, and how many have the names
 SWIPE = """([x, y]) => {
   const shown = document.querySelector('#talk .slide.current .shown');
   const at = (clientX, clientY) => new Touch({ identifier: 1, target: shown, clientX, clientY });
@@ -42,28 +23,6 @@ SWIPE = """([x, y]) => {
   say('touchstart', [at(150, 300)], []);
   say('touchend', [], [at(150 + x, 300 + y)]);
 }"""  # of one finger, by so many pixels
-FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every((slide) => {
-  const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
-  const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
-  const cut = boxes.some((box) => box.scrollWidth > box.clientWidth + 1 &&
-    getComputedStyle(box).overflowX !== 'visible');
-  const right = place.left + shown.scrollWidth * shown.style.zoom;
-  return !cut && place.bottom <= slide.getBoundingClientRect().bottom + 1 && right <= innerWidth + 1;
-})"""
-
-
-FILLED = """() => {
-  const shown = document.querySelector('#talk .slide.current .shown');
-  return shown.getBoundingClientRect().height > innerHeight / 2;
-}"""  # whether a plot is as high as a window lets it
-ASKS = """() => {
-  const words = document.createRange();
-  words.selectNodeContents(document.querySelector('#talk .slide.current .question'));
-  const at = words.getBoundingClientRect();
-  const below = document.querySelector('#talk .slide.current .asked')?.getBoundingClientRect().bottom ?? 0;
-  const middle = (at.top + at.bottom) / 2 / innerHeight;
-  return at.top >= below && at.left >= 0 && at.right <= innerWidth && middle > 0.3 && middle < 0.7;
-}"""  # whether a question stands in the middle, and over nothing else
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +69,6 @@ def same(one: bytes, other: bytes) -> bool:
     return ImageChops.difference(*pictures).getextrema()[1] < SEEN
 
 
-def step_of(page: Page) -> str:
-    return page.locator("#talk-bar [role=status]").inner_text()
-
-
 def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visitor) -> None:
     visitor = talking(arrived, 1, "dark", 1920, 1080)
     page = visitor.page
@@ -146,7 +101,7 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     page.keyboard.press("End")
     assert asked == []
     assert step_of(page) == f"{total} / {total}"
-    assert re.search(rf"[?&]talk={total}\b", page.url)
+    expect(page).to_have_url(re.compile(rf"[?&]talk={total}(&|$)"))
     page.keyboard.press("ArrowRight")  # there is nothing behind the last one
     assert step_of(page) == f"{total} / {total}"
     page.keyboard.press("Home")
@@ -209,85 +164,6 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
         page.wait_for_function(f"Boolean(document.fullscreenElement) === {there}")
     assert step_of(page) == f"{total - 1} / {total}"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(real: Open) -> None:
-    visitor = real(query="&talk=1")
-    page = visitor.page
-    choice = page.locator(f"{SHOWN} nav.talks button")
-    expect(choice).to_have_count(2, timeout=PATIENCE)
-    first, other = choice.all()
-    expect(first).to_have_attribute("aria-current", "true")
-    other.click()
-    asks = PAIRS[0]["ask"]["en"]
-    expect(page.locator(f"{SHOWN} .question")).to_have_text(asks)
-    assert step_of(page) == f"1 / {len(PAIRS) + 1}"
-    expect(page.locator("#slide-end [data-made=pairs]")).to_have_count(1, timeout=PATIENCE)
-    expect(page.locator(f"#talk {TOLD} .mistake")).to_have_count(0)
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert parse_qs(urlsplit(page.url).query)["talk"] == ["pairs.2"]
-    for theme, width, height in (("dark", 1920, 1080), ("light", 1024, 768), ("light", 360, 740)):
-        visitor.in_a_window(theme, width, height)
-        page.wait_for_function(FITS, timeout=PATIENCE)
-        page.wait_for_function(FILLED, timeout=PATIENCE)
-        page.keyboard.press("Home")  # which asks
-        assert page.evaluate(ASKS)
-        page.keyboard.press("2")
-        page.keyboard.press("Enter")
-        assert visitor.violations() == []
-    page.reload()
-    expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1]["caption"]["en"])
-    page.keyboard.press("Escape")
-    expect(page.locator("#talk")).to_be_hidden()
-    page.keyboard.press("Escape")  # twice lists the slides
-    slides = page.get_by_role("dialog", name="Slides")
-    expect(slides.locator("li button:visible")).to_have_count(len(PAIRS) + 1)
-    assert visitor.violations() == []
-    chosen = slides.locator("nav.talks [aria-current=true]:visible")
-    expect(chosen).to_have_text("Two sentences, two vectors")
-    slides.locator("nav.talks button:visible").first.click()
-    expect(slides).to_be_hidden()
-    assert step_of(page) == f"1 / {len(SCRIPT) + 1}"
-    assert parse_qs(urlsplit(page.url).query)["talk"] == ["1"]
-
-
-def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) -> None:
-    visitor = real(query="&lang=en")
-    visitor.sees_an_answer()
-    page = visitor.page
-    page.keyboard.press("t")
-    expect(page.locator(SHOWN)).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.locator("#talk")).to_be_hidden()
-    assert "talk=" not in page.url
-    visitor.type("t")  # a letter in a text is a letter
-    expect(page.locator("#talk")).to_be_hidden()
-    visitor.type(LONG)
-    page.get_by_role("button", name="Talk", exact=True).click()
-    for key in (*str([step["show"] for step in SCRIPT].index("words") + 1), "Enter", "ArrowLeft"):
-        page.keyboard.press(key)  # back from a slide, the one before has its answer
-    expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible()
-    last = page.locator(f"#talk {TOLD} .plot").last  # who leaves while slides are made cuts them off
-    expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
-    expect(page.locator(f"{SHOWN} .asked")).to_have_text(f"“{LONG}”")  # the visitor's own sentence
-    expect(page.locator("#slide-end .invitation")).to_contain_text(
-        "text=I+went", timeout=PATIENCE
-    )  # all are made
-    visitor.waits_for_the_server()
-    page.keyboard.press("ArrowRight")
-    for width, height in ((1920, 1080), (844, 390)):  # a hall, and a phone held sideways
-        page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(FITS, timeout=PATIENCE)
-        words = page.evaluate(WORDS_ARE)
-        assert words["size"] >= 1 / 50
-        assert words["lines"] == words["named"] > 1
-    page.keyboard.press("ArrowLeft")
-    page.get_by_role("link", name="Open on the page").click()
-    expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
-    expect(page.locator("#talk")).to_be_hidden()
-    asked = parse_qs(urlsplit(page.url).query)
-    assert asked == {"backbone": ["gpt2-sentiment"], "text": [LONG], "lang": ["en"], "__theme": ["light"]}
 
 
 def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:

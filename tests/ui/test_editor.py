@@ -19,7 +19,13 @@ TALK = {
     "title": {"en": "Mine", "zh": "我的"},
     "step": [
         {"show": "similarity", "caption": {"en": "Look"}, "text": ["so good"], "backbone": ["last"]},
-        {"show": "grid", "caption": {"en": "Compare"}, "ask": {"en": "Who?"}, "notes": {"en": "A.\nB."}},
+        {
+            "show": "grid",
+            "caption": {"en": "Compare"},
+            "ask": {"en": "Who?"},
+            "notes": {"en": "A.\nB."},
+            "choices": {"en": ["First", "<Last>"]},
+        },
         {"show": "reads", "caption": {"en": "Gone"}, "pooling": ["gone"]},
         {"show": "reads", "caption": {"en": "Empty"}, "text": [" "]},
     ],
@@ -47,6 +53,18 @@ def sheets(html: str) -> list[str]:
 
 def test_there_is_one_in_every_language(site: Site) -> None:
     assert site.editors.keys() == set(languages())
+
+
+def test_what_is_offered_has_a_name_of_its_own(editor: Editor) -> None:
+    """A summary that belongs to others is no slide by itself; what has no heading is named by its title."""
+    offered = [show for show in editor.shows.values() if show.element]
+    assert {show.exhibit.name for show in editor.shows.values() if not show.element} == {
+        "agreement", "evidence-legend",
+    }  # fmt: skip
+    bare = [show.title(editor.say) for show in offered if show.exhibit.frame == "bare"]
+    assert "What does the head read?" in bare
+    assert len(bare) == len(set(bare))
+    assert not {*bare} & {editor.say(f"page.{tab}") for tab in ("classify", "compare", "evidence")}
 
 
 def test_what_cannot_be_had_is_said_in_the_language_of_the_page(site: Site) -> None:
@@ -85,7 +103,10 @@ def test_a_hand_out_has_a_sheet_for_each_slide_with_its_link_below(editor: Edito
     assert 'data-figure="slide-1"' in html
     assert "<svg" in first
     assert "tab=compare" in second
-    assert "Who?" in second
+    asked = (
+        '<div class="question"><p>Who?</p><ul class="choices"><li>First</li><li>&lt;Last&gt;</li></ul></div>'
+    )
+    assert asked in second
     assert '<div class="notes"><p>A.</p><p>B.</p></div>' in second
     assert 'class="mistake"' in third
     assert "1 / 3" in first

@@ -27,6 +27,7 @@ minutes = 1.5
 show = "reads"
 caption.en = "And here"
 ask.en = "Which <one>?"
+choices.en = ["<This>", "That"]
 """
 Pages = dict[str, dict[str, SpeakerPage]]
 NO_CONTROLS: tuple[Control[str], ...] = ()
@@ -56,7 +57,10 @@ def test_every_slide_has_its_notes_and_its_plan(tmp_path: Path) -> None:
     assert '<section data-minutes="1.5" hidden><h2>Look</h2>' in html
     assert "<h2>Look</h2><p>First &lt;b&gt;this&lt;/b&gt;.</p><p>Then that.</p></section>" in html
     asked = (
-        '<p class="ask">First a question: Which &lt;one&gt;?</p><p class="none">No notes for this slide.</p>'
+        '<p class="ask">First a question: Which &lt;one&gt;?</p>'
+        '<ul class="choices" data-share="{choice}: {votes} of {total}">'
+        "<li>&lt;This&gt;</li><li>That</li></ul>"
+        '<p class="none">No notes for this slide.</p>'
     )
     assert f'<section data-minutes="0" hidden><h2>And here</h2>{asked}' in html
     assert html.count("<section data-minutes") == 3  # and the one behind the last step
@@ -82,6 +86,7 @@ def test_the_address_changes_with_the_page(tmp_path: Path) -> None:
 def test_nothing_from_a_script_is_markup(tmp_path: Path) -> None:
     one = (
         f"[[step]]\nshow = 'reads'\ncaption.en = '''{XSS}'''\nnotes.en = '''{XSS}'''\nask.en = '''{XSS}'''\n"
+        f"choices.en = ['''{XSS[:80]}''', 'b']"
     )
     html = speaker_page(steps(tmp_path, one), load_texts()).html
     assert "<img" not in html

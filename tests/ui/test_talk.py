@@ -256,11 +256,14 @@ def test_a_question_stands_before_its_slide_alone(
 ) -> None:
     one = "[[step]]\nshow = 'reads'\ncaption.en = 'Look'\n"
     script = tmp_path / "talk.toml"
-    script.write_text(f"{one}ask.en = {json.dumps(f'Which? {XSS}')}\n{one}", encoding="utf-8")
+    choices = f"choices.en = ['This', {json.dumps(XSS[:80])}]\n"
+    script.write_text(f"{one}ask.en = {json.dumps(f'Which? {XSS}')}\n{choices}{one}", encoding="utf-8")
     talk = talk_of(script, links_of(whole).controls, shows)
     assert talk is not None
     first, second = (str(slide.caption.value) for slide in talk.slides)
-    assert first.startswith('<h2 class="caption">Look</h2><p class="question">Which? &lt;')
+    assert first.startswith('<h2 class="caption">Look</h2><div class="question"><p>Which? &lt;')
+    assert '<ul class="choices"><li>This</li><li>&lt;' in first
+    assert "<img" not in first
     assert "question" not in second
     told = captions_of(talk)
     assert "Which?" in told[0]  # and still where the slide is made

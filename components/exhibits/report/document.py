@@ -75,7 +75,7 @@ def report(
 
 def _parts(exhibit: Exhibit[Any], name: str, shown: Shown, say: Texts) -> list[str]:
     """An exhibit from top to bottom, as escaped HTML."""
-    parts = [f"<h2>{escape(say(exhibit.title))}</h2>"] if exhibit.title else []
+    parts = [f"<h2>{escape(say(exhibit.title))}</h2>"] if exhibit.title and exhibit.frame != "bare" else []
     parts.append(heading_html(shown, name, say, live=False))
     parts += [] if shown.figure is None else [plot_place(name)]
     parts += [shown.html, shown.legend]

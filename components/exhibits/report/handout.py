@@ -12,6 +12,7 @@ from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, heading_html
 from components.exhibits.report.document import document, leading, plot_place
 from components.exhibits.script import Script, Step
+from components.exhibits.slides import question_html
 from components.texts import Texts
 
 
@@ -52,8 +53,6 @@ def handout(script: Script, sheets: Sequence[Sheet], say: Texts) -> tuple[str, .
 def _sheet(number: int, sheet: Sheet, count: int, say: Texts) -> str:
     """One sheet from top to bottom."""
     step, tag, shown = sheet.step, say.language.tag, sheet.shown
-    question = step.asked(tag)
-    asks = f'<p class="question">{escape(visible(question))}</p>' if question else ""
     if sheet.mistake:
         inside = f'<p class="mistake">{escape(sheet.mistake)}</p>'
     else:
@@ -67,7 +66,7 @@ def _sheet(number: int, sheet: Sheet, count: int, say: Texts) -> str:
     )
     caption, notes = escape(visible(step.said(tag))), f'<div class="notes">{lines}</div>' if lines else ""
     return (
-        f'<section class="sheet"><h2 class="caption">{caption}</h2>{asks}{sheet.asked}'
+        f'<section class="sheet"><h2 class="caption">{caption}</h2>{question_html(step, tag)}{sheet.asked}'
         f'<div class="stage"><div class="card {sheet.exhibit.style}">{inside}</div></div>'
         f'{notes}<footer>{_link(sheet)}<span class="number">{number} / {count}</span></footer></section>'
     )

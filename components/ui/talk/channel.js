@@ -17,6 +17,7 @@ const state = () => ({
   step: isOn() ? 1 + told().findIndex((slide) => slide.classList.contains("current")) : 0,
   blank: talk.classList.contains("blank"),
   asking: talk.querySelector(".slide.current.asking") !== null, // the audience sees a question, not yet the slide
+  counts: JSON.parse(talk.querySelector(".slide.current")?.dataset.counts ?? "null"), // of votes: see room.js
   status: status.textContent,
   search: location.search,
   talk: talk.dataset.name,
@@ -76,10 +77,11 @@ const listen = (id) => {
   channel = new BroadcastChannel(`poolscope-${id}`);
   channel.onmessage = ({ data }) => HEARD[data.is]?.(data);
   const changes = new MutationObserver(update);
-  changes.observe(talk, { attributeFilter: ["class"], subtree: true });
+  changes.observe(talk, { attributeFilter: ["class", "data-counts"], subtree: true });
   changes.observe(status, { childList: true, characterData: true, subtree: true });
   new MutationObserver((records) => {
-    const changed = new Set(records.map(({ target }) => target.parentElement?.closest(".slide[data-told]")).filter(Boolean));
+    const changed = new Set(records.filter(({ target }) => !target.closest?.(".votes")) // which are told as counts
+      .map(({ target }) => target.parentElement?.closest(".slide[data-told]")).filter(Boolean));
     if (changed.size) tell({ is: "changed", slides: [...changed].map((slide) => told().indexOf(slide) + 1) });
   }).observe(talk, { childList: true, characterData: true, attributeFilter: ["style"], subtree: true });
   window.addEventListener("pagehide", () => tell({ is: "gone" }));

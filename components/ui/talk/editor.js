@@ -3,7 +3,7 @@
 
 const root = element.querySelector("[data-shows]");
 const said = root.dataset;
-const shows = new Map(Object.entries(JSON.parse(said.shows))); // by name, where each stands, and its title
+const shows = new Map(Object.entries(JSON.parse(said.shows))); // by name, where each stands, its title and its element
 const arrivals = new Map(JSON.parse(document.querySelector("#share [data-controls]").dataset.controls));
 const KEPT = "poolscope-talk";
 const ABOUT = ["show", "caption", "ask", "choices", "notes", "minutes"]; // keys of a step that are no control
@@ -65,14 +65,20 @@ const open = async (text) => { // a file in the place of the talk that is here
   draw();
 };
 let checks = 0;
-const check = async () => { // what is typed meanwhile stays
-  draw();
+const check = async (place = status) => { // what is wrong is said there; what is typed meanwhile stays
   const turn = ++checks;
-  const answer = talk.step.length ? await ask("talk/check", { talk: JSON.stringify(talk) }) : null;
-  const now = answer ? (await answer.json()).lost : {};
+  say("", place);
+  const answer = talk.step.length ? await ask("talk/check", { talk: JSON.stringify(talk) }, place) : null;
+  const now = answer ? (await answer.json()).lost : lost;
   if (turn !== checks || JSON.stringify(now) === JSON.stringify(lost)) return; // of other slides, or as before
   lost = now;
   draw();
+};
+const renew = () => { // other slides, or in another order
+  lost = {};
+  keep();
+  draw();
+  check();
 };
 
 const part = (name, properties, ...children) => {
@@ -88,6 +94,16 @@ const field = (step, key, kind) => { // a box for one of a step's texts
     keep();
   });
   return part("label", {}, `${said[key]} `, box);
+};
+const choices = (step) => { // a line for each
+  const box = part("textarea", { value: [textOf(step.choices)].flat().join("\n") });
+  box.addEventListener("input", () => {
+    const lines = box.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    if (lines.length) step.choices = written(step.choices, 1)(lines);
+    else delete step.choices;
+    keep();
+  });
+  return part("label", {}, `${said.choices} `, box);
 };
 const minutes = (step) => {
   const box = part("input", { type: "number", min: 0.1, max: 600, step: "any", value: step.minutes ?? "" });
@@ -116,6 +132,7 @@ const item = (step, place) => {
     onclick: () => change(name, place),
   });
   const why = lost[place + 1];
+  const wrong = part("p", { className: "wrong", ariaLive: "polite" }); // with what is written below
   return part("li", {},
     field(step, "caption", "input"),
     part("span", { className: "row" },
@@ -124,8 +141,8 @@ const item = (step, place) => {
       button("down", "↓", place === talk.step.length - 1),
       button("remove", "✕", false)),
     ...(why ? [part("p", { className: "lost", textContent: fill(said.lost, { reason: why }) })] : []),
-    part("details", {}, part("summary", { textContent: said.more }),
-      field(step, "ask", "input"), field(step, "notes", "textarea"), minutes(step)));
+    part("details", { onchange: () => check(wrong) }, part("summary", { textContent: said.more }),
+      field(step, "ask", "input"), choices(step), wrong, field(step, "notes", "textarea"), minutes(step)));
 };
 const draw = () => {
   title.value = textOf(talk.title);
@@ -136,21 +153,20 @@ const change = (name, place) => {
   if (name === "remove") remember();
   const [step] = talk.step.splice(place, 1);
   if (name !== "remove") talk.step.splice(place + (name === "up" ? -1 : 1), 0, step);
-  lost = {};
-  keep();
-  check();
+  renew();
   list.querySelectorAll("li button:not(:disabled)")[0]?.focus();
 };
 
-// What is shown: what of the page stands in the open tab and, within it, the open panel.
-const named = (name) => document.getElementById(`${name}-heading`)?.textContent || shows.get(name)[1];
-const here = () => [...shows].filter(([, [place]]) => Object.entries(place)
-  .every(([key, value]) => (state.get(key) ?? arrivals.get(key)[0]) === value)).map(([name]) => name);
-const suggest = () => { added.value = named(menu.value); };
+// What is shown, by name: what of the page can be seen, wherever it is scrolled to.
+const seen = (name) => document.getElementById(shows.get(name)[2]);
+const named = (name) => seen(name).querySelector("h2")?.textContent || shows.get(name)[1];
+const here = () => [...shows.keys()].filter((name) => seen(name)?.checkVisibility() && seen(name).textContent.trim());
+const suggest = () => { added.value = menu.value && named(menu.value); };
 const show = () => {
   menu.replaceChildren(...here().map((value) => part("option", { value, textContent: named(value) })));
+  menu.form.hidden = !menu.value; // where nothing that is seen can be a slide
   suggest();
-  say("");
+  draw();
   check();
   dialog.showModal();
 };
@@ -161,8 +177,7 @@ const add = () => {
     if (arrivals.has(key) && !(key in shows.get(menu.value)[0])) step[key] = state.getAll(key);
   }
   talk.step.push(step);
-  keep();
-  check();
+  renew();
   say(fill(said.added, { count: talk.step.length }));
 };
 const handout = async (name, place) => {
@@ -190,15 +205,11 @@ const DOES = {
     if (!talk.step.length && !talk.title) return;
     remember();
     talk = { step: [] };
-    lost = {};
-    keep();
-    draw();
+    renew();
   },
   undo: () => {
     talk = JSON.parse(before.pop());
-    lost = {};
-    keep();
-    check();
+    renew();
   },
 };
 const during = async (button, work) => { // a button does one thing at a time, and keeps the keys

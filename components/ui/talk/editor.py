@@ -17,7 +17,7 @@ from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Shown
 from components.exhibits.made import from_file, from_page, to_file, to_page
 from components.exhibits.report.handout import Sheet, handout
-from components.exhibits.script import Script, Step
+from components.exhibits.script import CHOICES, Script, Step
 from components.texts import Texts
 from components.ui.gradio_internals import scripted_html
 from components.ui.links.share import qr_picture
@@ -28,6 +28,7 @@ SAID = {  # what the script says, by the name under which it looks for it
     "name": "editor.file",
     "caption": "editor.caption",
     "ask": "editor.ask",
+    "choices": "editor.choices",
     "notes": "editor.notes",
     "minutes": "editor.minutes",
     "more": "editor.more",
@@ -106,9 +107,10 @@ def build_editor(
     say: Texts,
 ) -> Editor:
     """The button that opens the editor, and the editor, which the script fills, in a ``place``."""
-    places = {name: [show.place, say(show.exhibit.title or show.panel.title)] for name, show in shows.items()}
+    places = {name: [show.place, show.title(say), show.element] for name, show in shows.items()}
     later = {name: f"{{{name}}}" for name in ("caption", "count", "reason")}  # which the script fills in
-    said = " ".join(f'data-{name}="{escape(say(key, **later))}"' for name, key in SAID.items())
+    bounds = {"least": CHOICES[0], "most": CHOICES[-1]}
+    said = " ".join(f'data-{name}="{escape(say(key, **later, **bounds))}"' for name, key in SAID.items())
     with place:
         scripted_html(
             f'<div data-shows="{escape(json.dumps(places))}" data-lang="{say.language.tag}" {said}>'

@@ -53,7 +53,7 @@ def build_leader(scripts: Iterable[Script], say: Texts) -> gr.HTML:
     said = {
         "join": say("room.join"),
         "votes": say("room.votes", votes="{votes}"),
-        "share": _share(say),
+        "share": share_text(say),
         "tally": say("room.tally"),
     }
     data = escape(json.dumps({"choices": choices, "said": said}))
@@ -77,11 +77,12 @@ def _said(say: Texts) -> dict[str, str]:
         "aloud": say("room.aloud"),
         "follow": say("room.follow"),
         "leave": say("room.leave"),
-        "share": _share(say),
+        "share": share_text(say),
     }
 
 
-def _share(say: Texts) -> str:
+def share_text(say: Texts) -> str:
+    """What is said of the votes for a choice, to fill in by a script."""
     return say("room.share", choice="{choice}", votes="{votes}", total="{total}")
 
 

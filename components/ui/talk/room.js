@@ -11,34 +11,37 @@ const place = () => {
   const on = talk.classList.contains("on");
   return { talk: talk.dataset.name, step: on ? step : 0, asking: on && (slides[step - 1]?.classList.contains("asking") ?? false) };
 };
-const line = (tag, text, share) => {
-  const one = document.createElement(tag);
-  one.textContent = text;
-  if (share !== undefined) one.style.setProperty("--share", share);
+const part = (tag, className, ...children) => {
+  const one = Object.assign(document.createElement(tag), { className });
+  one.append(...children);
   return one;
 };
-const drawn = (offered, { asking, tally, votes }) => {
-  const box = document.createElement("div"), list = document.createElement("ul");
-  box.className = "room";
-  const total = tally?.reduce((sum, one) => sum + one, 0);
-  list.append(...offered.map((choice, at) => (asking ? line("li", choice)
-    : line("li", fill(said.share, { choice, votes: tally[at], total }), tally[at] / Math.max(total, 1)))));
-  list.setAttribute("aria-label", said.tally);
-  const code = asking && document.querySelector("#slide-end .invitation svg")?.cloneNode(true);
-  if (code) box.append(code);
-  box.append(list);
-  if (asking) box.append(line("p", `${said.join} ${fill(said.votes, { votes })}`));
-  return box;
+const sum = (counts) => counts.reduce((total, one) => total + one, 0);
+const votes = (counts) => { // below a question that stands alone: how to vote, and how many have
+  const code = document.querySelector("#slide-end .invitation svg")?.cloneNode(true) ?? "";
+  const line = part("p", "", `${said.join} ${fill(said.votes, { votes: sum(counts) })}`);
+  return part("div", "room votes", code, line);
 };
-const draw = (answer) => {
-  const offered = choices[answer.talk]?.[answer.step - 1] ?? [];
-  const slide = told()[answer.step - 1];
+const tally = (counts, offered) => { // beside the answer
+  const total = sum(counts), list = part("ul", "");
+  list.setAttribute("aria-label", said.tally);
+  list.append(...offered.map((choice, at) => {
+    const one = part("li", "", fill(said.share, { choice, votes: counts[at], total }));
+    one.style.setProperty("--share", counts[at] / Math.max(total, 1));
+    return one;
+  }));
+  return part("div", "room", list);
+};
+const draw = ({ talk: name, step, asking, counts }) => {
+  const slide = told()[step - 1];
   talk.querySelectorAll(".slide .room").forEach((one) => { if (!slide?.contains(one)) one.remove(); });
-  const old = slide?.querySelector(".room");
-  const box = offered.length && (answer.round || (answer.tally && !answer.asking)) ? drawn(offered, answer) : null;
-  if (!slide || (old && box && old.isEqualNode(box))) return;
-  old?.remove();
-  if (box) slide.firstElementChild.append(box);
+  if (!slide) return;
+  slide.dataset.counts = JSON.stringify(counts); // for the speaker's window
+  const old = slide.querySelector(".room");
+  const box = counts && (asking ? votes(counts) : sum(counts) ? tally(counts, choices[name][step - 1]) : null);
+  if (!box || old?.className !== box.className) old?.remove();
+  if (box && !old?.isConnected) slide.firstElementChild.append(box);
+  else if (box && !old.isEqualNode(box)) old.replaceChildren(...box.childNodes);
 };
 let busy = false, sent = "";
 const tell = async (again = false) => { // one at a time, and the last place at last
@@ -55,6 +58,7 @@ const tell = async (again = false) => { // one at a time, and the last place at 
 };
 fetch("./room/lead").then((answer) => answer.json()).then(({ leads }) => {
   if (!leads) return;
+  talk.classList.add("led"); // questions leave room for how to vote
   new MutationObserver(() => tell()).observe(talk, { attributeFilter: ["class", "data-name"], subtree: true });
   setInterval(() => { if (place().asking) tell(true); }, SECOND);
   tell(true);

@@ -98,8 +98,9 @@ class Room:
         return {**asdict(self._place), "round": self._round, "tally": tally}
 
     def led(self) -> dict[str, Any]:
-        """What the speaker's page knows besides: how many have voted."""
-        return {**self.told(), "votes": len(self._votes)}
+        """What the speaker's page knows besides: the votes for each choice even while it is asked."""
+        told = self.told()
+        return {**told, "counts": self._counts() if self._round else told["tally"]}
 
     async def follow(self, beat: float = BEAT) -> AsyncIterator[str]:
         """Server-sent events: where the talk is, at once and whenever it has gone elsewhere."""

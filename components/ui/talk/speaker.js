@@ -17,6 +17,7 @@ let status = ""; // what the talk says of where it is
 let shown = true; // whether the talk is on its window, and was not left
 let black = false; // whether it shows nothing for a while
 let asking = false; // whether it shows a question, not yet the slide
+let counts = null; // the votes for each choice, in a room that has been asked
 let together = false; // with a talk's window
 let alone = null; // the slide that was reached without it
 let typed = ""; // the number of a slide, as far as it was typed here alone
@@ -37,6 +38,16 @@ const tick = () => {
   const [how, by] = seconds > until ? ["behind", seconds - until] : seconds < from ? ["ahead", from - seconds] : ["on", 0];
   pace.textContent = began === null ? pace.dataset.stands : fill(pace.dataset[how], { time: clock(by) });
   pace.className = began === null ? "" : how;
+};
+
+const choices = notes.map((one) => [...one.querySelectorAll(".choices li")]);
+const offered = choices.map((all) => all.map((one) => one.textContent)); // as they are without votes
+const tally = () => {
+  const total = counts?.reduce((sum, one) => sum + one, 0);
+  choices[step - 1].forEach((one, place) => {
+    const choice = offered[step - 1][place];
+    one.textContent = counts ? fill(one.parentElement.dataset.share, { choice, votes: counts[place], total }) : choice;
+  });
 };
 
 const scale = (frame) => {
@@ -76,6 +87,7 @@ const render = () => {
   find("#gone a").href = `./?${back}`;
   find("#gone a").target = `talk-${id}`;
   frames.forEach((frame, more) => draw(frame, step + more));
+  tally();
   history.replaceState({ step, began, search }, "");
   tick();
 };
@@ -83,7 +95,7 @@ const render = () => {
 const walk = (to) => { // without a talk
   alone = Math.min(Math.max(to, 1), notes.length);
   if (alone !== step) began ??= Date.now();
-  [step, typed] = [alone, ""];
+  [step, typed, counts] = [alone, "", null];
 };
 const ALONE = {
   arrowright: () => walk(step + 1), pagedown: () => walk(step + 1), " ": () => walk(step + 1),
@@ -115,7 +127,7 @@ const HEARD = { // from the talk's window
       return;
     }
     [together, alone, typed] = [true, null, ""];
-    ({ status, search, began } = now);
+    ({ status, search, began, counts } = now);
     shown = now.step > 0;
     step = now.step || step;
     [black, asking] = [now.blank, now.asking];

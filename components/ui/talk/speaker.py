@@ -16,9 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.exhibits.draw.labels import visible
 from components.exhibits.script import Script, Step
+from components.exhibits.slides import choices_html
 from components.texts import Texts
 from components.ui.public.locale import page_texts
 from components.ui.public.middleware import SPEAKER
+from components.ui.talk.phone import share_text
 
 KEEP = {"Cache-Control": "public, max-age=86400"}  # seconds: a talk is opened again the same day
 STYLE, SCRIPT = (Path(__file__).with_suffix(kind).read_text(encoding="utf-8") for kind in (".css", ".js"))
@@ -99,26 +101,32 @@ def _clock(say: Texts) -> str:
 
 
 def _notes(steps: tuple[Step, ...], say: Texts) -> str:
-    """A section for each slide: its caption, its question, and a paragraph for each line of its notes."""
+    """A section for each slide: its caption, what it asks, and a paragraph for each line of its notes."""
     end = f'<section data-minutes="0" hidden>{_told(say("talk.end"), "", "", say)}</section>'
     tag = say.language.tag
     return (
         "".join(
             f'<section data-minutes="{step.minutes:g}" hidden>'
-            f"{_told(step.said(tag), step.asked(tag), step.noted(tag), say)}</section>"
+            f"{_told(step.said(tag), _asked(step, say), step.noted(tag), say)}</section>"
             for step in steps
         )
         + end
     )
 
 
-def _told(caption: str, question: str, notes: str, say: Texts) -> str:
-    """What the speaker reads of a slide, as HTML."""
+def _asked(step: Step, say: Texts) -> str:
+    """The question of a step and its choices, to which the script adds the votes; "" for none."""
+    question = step.asked(say.language.tag)
+    asks = escape(say("speaker.asks", question=visible(question)))
+    share = f' data-share="{escape(share_text(say))}"'
+    return f'<p class="ask">{asks}</p>{choices_html(step, say.language.tag, share)}' if question else ""
+
+
+def _told(caption: str, asked: str, notes: str, say: Texts) -> str:
+    """What the speaker reads of a slide, as HTML; ``asked`` is HTML."""
     lines = [f"<p>{escape(visible(line))}</p>" for line in notes.splitlines() if line.strip()]
     if not lines:
         lines = [f'<p class="none">{escape(say("speaker.no_notes"))}</p>']
-    asks = escape(say("speaker.asks", question=visible(question)))
-    asked = f'<p class="ask">{asks}</p>' if question else ""
     return f"<h2>{escape(visible(caption))}</h2>{asked}{''.join(lines)}"
 
 

@@ -55,7 +55,7 @@ const invitation = (texts) => {
 };
 let step = 0; // counted from 1; 0 outside of a talk
 let last = 1; // where the talk was left
-let left = 0; // when, in milliseconds
+let escaped = -Infinity; // when Esc left the talk, in milliseconds: pressed, not heard, as the page may be busy
 let typed = ""; // the number of a slide, as far as it was typed
 const prepared = new Map(); // by the name of a talk, the sentences that its slides are made for
 let preparing = false; // until the last slide has come
@@ -98,7 +98,19 @@ const breakLines = (words, lines) => {
     columns[place].before(line);
   }
 };
+const set = (slide) => { // a question, as large as fits below the sentence that it is about; what is hidden stays in its place
+  const question = slide.querySelector(".question");
+  if (!question) return; // the page is just being laid out
+  const asked = slide.querySelector(".asked");
+  slide.style.setProperty("--up", `${asked?.offsetTop ?? 0}px`);
+  slide.style.setProperty("--head", `${asked?.offsetHeight ?? 0}px`);
+  for (let size = 1; size > SMALLEST; size -= 0.1) {
+    slide.style.setProperty("--size", size);
+    if (question.scrollHeight <= question.clientHeight) return;
+  }
+};
 const fit = (slide) => {
+  if (slide.classList.contains("asking")) set(slide);
   const words = slide.querySelector(".words");
   if (!words) return grow(slide);
   const sizes = Array.from({ length: MOST_LINES }, (_, more) => {
@@ -121,7 +133,8 @@ const refit = (changed) => {
   for (const slide of changed) waiting.add(slide);
 };
 const filled = new MutationObserver((records) => refit(new Set(
-  records.map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
+  records.filter(({ target }) => !target.closest(".votes")) // which take no room from what is shown
+    .map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
 )));
 filled.observe(talk, { childList: true, subtree: true });
 window.addEventListener("resize", () => refit(slides));
@@ -162,6 +175,7 @@ const go = (to, answered = false) => {
     slide.classList.toggle("asking", !answered && here && "asks" in all[place].dataset);
     all[place].hidden = !here;
   });
+  if (hides()) set(slides[step - 1]);
   status.textContent = `${step} / ${slides.length}`;
   prepare();
   keep();
@@ -173,7 +187,6 @@ const open = (asked) => {
   go(1);
 };
 const leave = () => {
-  left = Date.now();
   step = 0;
   talk.classList.remove("on", "blank");
   document.body.style.overflow = "";
@@ -209,9 +222,10 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest(TYPING)) return;
   if (document.querySelector("dialog[open]")) return; // its keys are its own
   if ((key === " " || (key === "enter" && !typed)) && event.target.closest("button, a")) return;
-  const again = key === "escape" && Date.now() - left < TWICE; // Esc twice lists the slides
+  const again = key === "escape" && event.timeStamp - escaped < TWICE; // Esc twice lists the slides
   if (step ? !Object.hasOwn(TURNS, key) : key !== "t" && !again) return;
   event.preventDefault();
+  if (step && key === "escape") escaped = event.timeStamp;
   if (step) return TURNS[key]();
   go(last);
   if (again) list();

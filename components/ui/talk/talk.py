@@ -44,6 +44,17 @@ class Show:
         """The controls of the tab that hold what models are asked about."""
         return [one.control for one in self.tab.linked if isinstance(one.control.kind, Asked)]
 
+    def title(self, say: Texts) -> str:
+        """What it is called where its answer gives it no heading."""
+        return say(self.exhibit.title or self.panel.title)
+
+    @property
+    def element(self) -> str:
+        """The id on the page of what may be a slide by itself; "" for a summary that belongs to others."""
+        exhibit, others = self.exhibit, self.panel.exhibits
+        alone = exhibit is not self.panel.summary or not any(one.with_summary for one in others)
+        return (exhibit.element or exhibit.name) if alone else ""
+
     def about(self, step: Step, own: Pair | None, say: Texts) -> tuple[State, str]:
         """The state of a step about a visitor's ``own`` sentences, if it sets none; they are said as HTML."""
         follows = following(self.texts, step.state) if own else []
