@@ -70,9 +70,12 @@ def test_it_is_marked_wherever_it_is_told(
     whole = "".join(report([COMPARISON], given, {}, {"text": text}, Made(WHEN), SAY))
     (_, marks), (_, kinds) = Table(grid.html).classes, Table(whole).classes[:2]
     said = SAY("compare.swap")
-    for cell, mark, kind, row, text_of in zip(
-        given.cells, marks[1:], kinds[1:], numbers, Table(grid.html).rows[1][1:], strict=True
+    rows = {pooling: row for row in numbers for pooling in row["pooling"].split(" = ")}
+    assert len(numbers) == len(given.distinct) + sum(cell.analysis is None for cell in given.cells)
+    for cell, mark, kind, text_of in zip(
+        given.cells, marks[1:], kinds[1:], Table(grid.html).rows[1][1:], strict=True
     ):
+        row = rows[cell.query.pooling]
         swapped = cell.analysis is not None and cell.analysis.swapped
         sentence = "Not what this head was trained for"
         assert ("swap" in mark.split(), "swap" in kind.split(), said in text_of) == (swapped,) * 3

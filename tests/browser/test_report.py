@@ -14,11 +14,12 @@ from components.engine.engine import Engine
 from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import ANSWER, COMPARISON, HEAD, READING, TOKENS
+from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS
 from components.exhibits.report.document import Made, report
 from components.texts import load_texts
 from components.types import Compared, Query
 from tests.browser.visitor import loads_its_images
+from tests.exhibits.answers import found
 from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
 
@@ -146,6 +147,17 @@ def test_a_comparison_opens_too(
     expect(page.locator(".nearness")).to_have_count(1 if version else 0)
     page.locator(".words label", has_text="delight").hover()
     expect(page.locator(".words .pieces:visible")).to_contain_text("delight")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    violations = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []
+
+
+@pytest.mark.parametrize(("fit", "width"), [(0, 1366), (2, 360)], ids=["usual", "hostile"])
+def test_a_fit_opens_too(opened: Callable[..., Page], fit: int, width: int) -> None:
+    given = found()[fit]
+    page = opened("".join(report([LAB], given, {}, {"Table": TRICKS[0]}, Made(WHEN), SAY)), width)
+    sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion", "lab-plane"))
+    expect(page.locator(".numbers tbody tr").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     violations = Axe().run(page).response["violations"]
     assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in violations] == []

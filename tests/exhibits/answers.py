@@ -156,7 +156,8 @@ def traced_comparisons() -> tuple[Comparison, ...]:
 def found() -> tuple[Found, ...]:
     """Fits: usual, with layers, of one combination, hostile, with numbers as labels, without misses."""
     texts, labels = tuple(f"text {row}" for row in range(30)), ("bad", "good") * 15
-    odd = (XSS, "=1+1", "a\ud800", *(f"text {row}" for row in range(27)))
+    signs = tuple(f"{sign}1+1" for sign in "=+-@\t\r\n＝＋－＠")  # each begins a formula in some spreadsheet
+    odd = (XSS, "a\ud800", *signs, *(f"text {row}" for row in range(28 - len(signs))))
 
     def fitted(table: Table, plan: Plan) -> Fit:
         *_, fit = fake_fit(table, plan)
@@ -168,11 +169,12 @@ def found() -> tuple[Found, ...]:
     stars = fitted(Table(texts, (), tuple(str(row % 5 + 1) for row in range(30))), Plan(("first",)))
     rated = tuple(replace(one, rho=one.accuracy, p_corrected=0.01) for one in stars.ranking)
     long = tuple(Miss(row, "bad", "good", 0.2, 0.8, False) for row in range(30)) * 5
+    missed = tuple(Miss(row, "=2", XSS, 0.1, 0.9, True) for row in range(30))
     warned = (Sentence("lab.left_out", backbone=XSS, reason="=4"),)
     fits = (
         usual,
         fitted(Table(texts, (), labels), Plan(("last",), ("mean",))),
-        replace(hostile, warnings=warned),
+        replace(hostile, warnings=warned, misses=missed),
         replace(stars, ranking=rated, misses=long, curve=stars.curve[:1]),
         replace(usual, misses=(), confusion=np.diag([15, 15])),
         fitted(Table(texts, (), labels), Plan(("first", "last", "pair"), tuple(map(str, range(12))))),

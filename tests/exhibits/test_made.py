@@ -1,6 +1,7 @@
 """A talk made in the page, saved and opened again is the same talk, and hostile files get a sentence."""
 
 import json
+import operator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State, Switch, Text, Whole
 from components.exhibits.made import from_file, from_page, to_file, to_page
+from components.exhibits.script import CHOICES, LONG
 from components.texts import load_texts
 
 CONTROLS = (
@@ -22,11 +24,18 @@ CONTROLS = (
 )
 SHOWS: dict[str, State] = {"reads": {"tab": "classify"}, "grid": {"tab": "compare"}}
 WORDS = st.text(st.characters(exclude_categories=["Cs"]))  # half a character is none
-SAID = st.dictionaries(st.sampled_from(["en", "zh", "de-CH", "", "a.b", 'q"', "\n"]), WORDS, min_size=1)
-STEP = st.fixed_dictionaries(
+LANGUAGES = st.sampled_from(["en", "zh", "de-CH", "", "a.b", 'q"', "\n"])
+SAID = st.dictionaries(LANGUAGES, WORDS, min_size=1)
+LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=LONG).filter(
+    str.strip
+)
+OFFERED = st.sampled_from(CHOICES).flatmap(  # as many in each language
+    lambda count: st.dictionaries(LANGUAGES, st.lists(LINE, min_size=count, max_size=count), min_size=1)
+)
+ASKED = st.fixed_dictionaries({"ask": SAID}, optional={"choices": OFFERED})
+STATE = st.fixed_dictionaries(
     {"show": st.sampled_from(sorted(SHOWS)), "caption": SAID},
     optional={
-        "ask": SAID,
         "notes": SAID,
         "minutes": st.floats(0, 600, exclude_min=True),
         "text": WORDS,
@@ -37,6 +46,7 @@ STEP = st.fixed_dictionaries(
         "tab": st.sampled_from(["classify", "compare"]),
     },
 )
+STEP = st.builds(operator.or_, STATE, st.just({}) | ASKED)
 TALK = st.fixed_dictionaries({"step": st.lists(STEP, max_size=4)}, optional={"title": SAID})
 HOSTILE = {
     "no TOML": "step = [",
@@ -63,6 +73,9 @@ def test_a_talk_made_saved_and_opened_again_is_the_same_talk(talk: dict[str, Any
     assert [one.number for one in opened.lost] == [one.number for one in made.lost]
     assert to_page(opened, CONTROLS, load_texts()) == to_page(made, CONTROLS, load_texts())
     assert len(made.steps) + len(made.lost) == len(talk["step"])
+    held = to_page(opened, CONTROLS, load_texts())["talk"]["step"]
+    for key in ("ask", "choices"):
+        assert [step.get(key) for step in held] == [step.get(key) for step in talk["step"]]
 
 
 @given(TALK)

@@ -154,7 +154,7 @@ def test_another_view_asks_nothing() -> None:
         ({"poolings": []}, "choose at least one pooling"),
         ({"poolings": [None]}, "poolings: None was given; it is not in the list"),
         ({"poolings": {"a": 1}}, "it is not in the list"),
-        ({"head": "other"}, "head: 'other' was given; own or probe is needed"),
+        ({"head": "other"}, "head: 'other' was given; own, probe or mine is needed"),
         ({"text": "  "}, "Type a sentence."),
     ],
 )

@@ -22,10 +22,11 @@ SIMILARITIES: tuple[tuple[str, Centring], ...] = (  # columns of a table, and wh
 )
 BESIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 GREY = 0.02  # how far the grey of what is ordinary reaches
+FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
 SCALE = [  # the two-way scale with a step on both sides of what is ordinary
     *(stop for stop in DIVERGING if float(str(stop[0])) < 0.5),
     [0.5 - GREY, diverging(-0.2)],
-    *([0.5 + side, diverging(0.0)] for side in (-GREY, GREY)),
+    *([0.5 + side, FAINT] for side in (-GREY, GREY)),
     [0.5 + GREY, diverging(0.2)],
     *(stop for stop in DIVERGING if float(str(stop[0])) > 0.5),
 ]

@@ -109,7 +109,7 @@ def output_text(analysis: Analysis, index: int) -> str:
 
 
 def _heading(analysis: Analysis, say: Texts) -> str:
-    if analysis.query.head == "probe":
+    if analysis.query.head != "own":
         return say("outputs.heading_probe", task=say.name(analysis.query.task))
     if analysis.random:
         return say("outputs.heading_untrained" if not analysis.head_trained else "outputs.heading_random")

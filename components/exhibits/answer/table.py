@@ -92,7 +92,7 @@ def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
     }
     texts = {say(f"table.{name}"): cells for name, cells in shown.items()}
     titles = data.columns[: ALWAYS + (analysis.reads.wins is not None)]
-    columns = (texts.get(title, data.iloc[:, place].map(str)) for place, title in enumerate(titles))
+    columns = (texts.get(title, list(map(str, data.iloc[:, place]))) for place, title in enumerate(titles))
     return data_frame(zip(titles, columns, strict=True))
 
 

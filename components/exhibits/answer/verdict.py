@@ -37,7 +37,7 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     return Shown(html=f'<div class="verdict">{"".join(lines)}</div>{notices}')
 
 
-VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare")
+VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verdict.title")
 
 
 def how_to_read(_: Analysis, __: State, say: Texts) -> Shown:
@@ -83,7 +83,7 @@ def _reader(analysis: Analysis, say: Texts) -> str:
     query, name = analysis.query, visible(analysis.backbone.architecture)
     architecture = f"<code>{breakable_html(name, CAPITALS)}</code>"
     pooling = strong_html(query.pooling)
-    if query.head == "probe":
+    if query.head != "own":
         return _of_layer("probe", analysis, say, pooling=pooling, task=strong_html(say.name(query.task)))
     if query.pooling != "native" or analysis.lower:
         return _of_layer("fed", analysis, say, architecture=architecture, pooling=pooling)

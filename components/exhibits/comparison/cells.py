@@ -99,6 +99,17 @@ def link_html(analysis: Analysis, text: str, say: Texts, kind: str = "open") -> 
     return f'<a class="{kind}" href="{escape(address)}">{text}</a>'
 
 
+def like_html(first: Cell, text: str, say: Texts) -> str:
+    """What a cell says whose vector is that of the cell ``first``; only a screen reader says its ``text``."""
+    like = say("compare.like", pooling=visible(first.query.pooling))
+    return f'<span class="label">{escape(like)}</span><span class="unseen"> {text}</span>'
+
+
+def like_key(say: Texts) -> str:
+    """An entry of the legend: what such a cell says."""
+    return f"<li>{escape(say('compare.key_like'))}</li>"
+
+
 def absent_html(cell: Cell, say: Texts) -> str:
     """A cell of a combination that cannot be answered."""
     reason = "" if cell.refusal is None else cell.refusal.said(say)

@@ -66,7 +66,11 @@ class Comparison:
     @cached_property
     def distinct(self) -> tuple[Cell, ...]:
         """The answered cells, of those that are one and the same vector the first: what is counted."""
-        return tuple(cell for cell, vector in self.same.items() if cell is vector[0])
+        return tuple(cell for cell in self.same if cell is self.first(cell))
+
+    def first(self, cell: Cell) -> Cell:
+        """The first answered cell of the same backbone that is the same vector; maybe itself."""
+        return self.same[cell][0]
 
     @cached_property
     def groups(self) -> tuple[LabelGroup, ...]:

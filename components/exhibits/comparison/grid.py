@@ -14,6 +14,8 @@ from components.exhibits.comparison.cells import (
     cell_name,
     label_style,
     labels_text,
+    like_html,
+    like_key,
     link_html,
     mark_html,
     notes_html,
@@ -55,7 +57,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         drawn = {_place(cell): _cell(cell, comparison, say) for cell in cells}
     else:
         cells, marks = both.cells, move_marks(both, say)
-        drawn = {_place(move.before): move_cell(move, comparison, say) for move in both.moves}
+        drawn = {_place(move.before): move_cell(move, both, comparison, say) for move in both.moves}
     legend = legend_html(*_colours(comparison.colours), *marks, *_kinds(cells, say))
     linked = any(classify_link(analysis.query, say) for _, analysis in answered(cells))
     hint = hint_html(say("compare.open")) if linked else ""
@@ -111,13 +113,16 @@ def _cell(cell: Cell, comparison: Comparison, say: Texts) -> str:
         label = escape(labels_text(analysis.predicted, say, LABEL))
         share = escape(probabilities_text(analysis))
         text = f'<span class="label">{label}</span><span class="share">{share}</span>'
+    first = comparison.first(cell)
+    if first is not cell:
+        text = like_html(first, text, say)
     notes = _notes(cell, analysis, comparison, say)
     kinds = ["told" if predicts(analysis) else "value" if not analysis.random else "untrained"]
     kinds += [
         kind for kind, holds in (("odd", comparison.differs(cell)), ("swap", analysis.swapped)) if holds
     ]
     text = link_html(analysis, text + notes_html(notes, say), say)
-    if comparison.differs(cell):
+    if comparison.differs(cell) and first is cell:
         text += mark_html("≠")
     style = label_style(analysis, comparison.colours) if predicts(analysis) else ""
     return cell_html(kinds, text, [*_hint(cell, analysis, comparison, say), *notes], style)
@@ -159,6 +164,8 @@ def _marks(comparison: Comparison, say: Texts) -> list[str]:
     items = [f"<li>{escape(say('compare.key_strength'))}</li>"] if comparison.colours else []
     if False in comparison.agrees.values():
         items.append(f"<li>{mark_html('≠')}{escape(say('compare.key_odd'))}</li>")
+    if len(comparison.distinct) < len(comparison.same):
+        items.append(like_key(say))
     return items
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
 from components.exhibits.answer.outputs import output_text, ranked
-from components.exhibits.comparison.cells import labels_text, vector_name
+from components.exhibits.comparison.cells import labels_text
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
-from components.exhibits.draw.labels import visible
+from components.exhibits.draw.labels import one_vector, visible
 from components.exhibits.edit.grid import moved_text
 from components.exhibits.edit.versions import Move, versions
 from components.exhibits.exhibit import Exhibit, Shown
@@ -14,12 +17,12 @@ from components.exhibits.tables import csv_link, data_frame, table_html
 from components.texts import Texts
 from components.types import Analysis, Cell
 
+Item = TypeVar("Item", Cell, Move)
 Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
 NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
 
 OF_ONE = tuple(
-    f"compare.column_{name}"
-    for name in ("says", "value", "agrees", "trained", "swap", "same", "read", "tokens")
+    f"compare.column_{name}" for name in ("says", "value", "agrees", "trained", "swap", "read", "tokens")
 )
 OF_TWO = tuple(
     f"edit.column_{name}" for name in ("before", "after", "flips", "output", "was", "now", "moved")
@@ -27,7 +30,6 @@ OF_TWO = tuple(
 READ = (
     "compare.column_trained",
     "compare.column_swap",
-    "compare.column_same",
     "edit.column_read",
     "edit.column_read_now",
 )
@@ -40,14 +42,19 @@ def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
     both = versions(comparison)
     if both is None:
         columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", say("compare.table_caption")
-        rows = [_of_cell(cell, comparison, say) for cell in comparison.cells]
+        rows = [
+            _of_cell(cell, alike, comparison, say) for cell, alike in _rows(comparison.cells, comparison.same)
+        ]
     else:
         columns, file, caption = (
             (*NAMES, *OF_TWO, *READ, WHY),
             "poolscope-versions.csv",
             say("edit.table_caption"),
         )
-        rows = [_of_move(move, comparison, say) for move in both.moves]
+        rows = [
+            _of_move(move, [one.before for one in alike], comparison, say)
+            for move, alike in _rows(both.moves, both.same)
+        ]
     data = data_frame((say(key), [_exact(row.get(key)) for row in rows]) for key in columns)
     texts = data_frame((say(key), [_told(row.get(key)) for row in rows]) for key in columns)
     numeric = [place for place, key in enumerate(columns) if key.partition(".column_")[2] in NUMERIC]
@@ -65,9 +72,19 @@ COMPARISON_TABLE = Exhibit(
 )
 
 
-def _of_cell(cell: Cell, comparison: Comparison, say: Texts) -> Row:
-    """A row of one version."""
-    row, analysis = _named(cell, comparison, say), cell.analysis
+def _rows(
+    items: Sequence[Item], same: Mapping[Item, tuple[Item, ...]]
+) -> Iterable[tuple[Item, tuple[Item, ...]]]:
+    """What gets a row, and what shares it as one and the same vector; what has no answer stands alone."""
+    for item in items:
+        alike = same.get(item, (item,))
+        if item is alike[0]:
+            yield item, alike
+
+
+def _of_cell(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
+    """A row of one version, of all cells that are ``alike``."""
+    row, analysis = _named(cell, alike, comparison, say), cell.analysis
     if analysis is None:
         return row
     chosen = _chosen(analysis)
@@ -79,16 +96,15 @@ def _of_cell(cell: Cell, comparison: Comparison, say: Texts) -> Row:
         "compare.column_agrees": _answer(comparison.agrees.get(cell), say),
         "compare.column_trained": _answer(not analysis.random, say),
         "compare.column_swap": _answer(analysis.swapped, say),
-        "compare.column_same": _same(cell, comparison),
         "compare.column_read": _read(analysis),
         "compare.column_tokens": len(analysis.tokens.text),
     }
 
 
-def _of_move(move: Move, comparison: Comparison, say: Texts) -> Row:
-    """A row of two versions."""
+def _of_move(move: Move, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
+    """A row of two versions, of all moves whose first cells are ``alike``."""
     before, after = move.before.analysis, move.after.analysis
-    row = _named(move.after if before else move.before, comparison, say)
+    row = _named(move.after if before else move.before, alike, comparison, say)
     if before is None or after is None:
         return row
     row |= {
@@ -98,7 +114,6 @@ def _of_move(move: Move, comparison: Comparison, say: Texts) -> Row:
         "edit.column_flips": _answer(move.flips if move.predicts else None, say),
         "compare.column_trained": _answer(not (before.random or after.random), say),
         "compare.column_swap": _answer(move.swapped, say),
-        "compare.column_same": _same(move.before, comparison),
         "edit.column_read": _read(before),
         "edit.column_read_now": _read(after),
     }
@@ -113,12 +128,15 @@ def _of_move(move: Move, comparison: Comparison, say: Texts) -> Row:
     return row
 
 
-def _named(cell: Cell, comparison: Comparison, say: Texts) -> Row:
-    """Which combination it is, in the CSV by the backbone's key, and why it has no answer."""
+def _named(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
+    """Which combination it is and why it has no answer: the poolings of all that are ``alike``.
+
+    In the CSV by the backbone's key.
+    """
     query = cell.query
     return {
         "compare.column_backbone": (query.backbone, comparison.names[query.backbone]),
-        "compare.column_pooling": visible(query.pooling),
+        "compare.column_pooling": one_vector(one.query.pooling for one in alike),
         "compare.column_head": query.head,
         WHY: visible(cell.refusal.said(say)) if cell.refusal else "",
     }
@@ -133,11 +151,6 @@ def _chosen(analysis: Analysis) -> list[int]:
     if analysis.problem_type == "regression":
         return ranked(analysis)
     return [analysis.labels.index(label) for label in analysis.predicted]
-
-
-def _same(cell: Cell, comparison: Comparison) -> str:
-    """The poolings that give this very vector, if there are several."""
-    return vector_name(cell, comparison) if len(comparison.same[cell]) > 1 else ""
 
 
 def _read(analysis: Analysis) -> int:

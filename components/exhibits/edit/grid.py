@@ -12,6 +12,8 @@ from components.exhibits.comparison.cells import (
     cell_name,
     label_style,
     labels_text,
+    like_html,
+    like_key,
     link_html,
     mark_html,
     notes_html,
@@ -62,7 +64,7 @@ def signed(value: float, digits: int) -> str:
     return sign + number(abs(rounded), digits)
 
 
-def move_cell(move: Move, comparison: Comparison, say: Texts) -> str:
+def move_cell(move: Move, both: Versions, comparison: Comparison, say: Texts) -> str:
     """The cell of a grid. Text first, so that colour and outline only repeat what stands there."""
     before, after = move.before.analysis, move.after.analysis
     if before is None or after is None:
@@ -71,12 +73,17 @@ def move_cell(move: Move, comparison: Comparison, say: Texts) -> str:
     now = f"{unseen_html(say('edit.after'))}{_html(after, say)}"
     trained = not (before.random or after.random)
     notes = _notes(move, trained, say)
-    text = link_html(before, was, say, "was")
-    text += link_html(after, f'<span class="label">{now}</span>{notes_html(notes, say)}', say)
-    if move.answers and trained:
-        text += f'<span class="by">{escape(_followed(move, say))}</span>'
-    if move.flips:
-        text += mark_html("⇄")
+    by = escape(_followed(move, say)) if move.answers and trained else ""
+    first = both.same[move][0]
+    if first is not move:
+        text = link_html(
+            after, like_html(first.before, f"{was}; {now} {by}", say) + notes_html(notes, say), say
+        )
+    else:
+        text = link_html(before, was, say, "was")
+        text += link_html(after, f'<span class="label">{now}</span>{notes_html(notes, say)}', say)
+        text += f'<span class="by">{by}</span>' if by else ""
+        text += mark_html("⇄") if move.flips else ""
     told = trained and predicts(after)
     kinds = ["edit", "told" if told else "value" if trained else "untrained"]
     kinds += [kind for kind, holds in (("flip", move.flips), ("swap", move.swapped)) if holds]
@@ -97,6 +104,8 @@ def move_marks(both: Versions, say: Texts) -> list[str]:
         items.append(f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>")
     if any(move.predicts for move in both.moves):
         items.append(f"<li>{escape(say('edit.key_points'))}</li>")
+    if len(both.distinct) < len(both.same):
+        items.append(like_key(say))
     return items
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from components.exhibits.comparison.comparison import Comparison, Labels, predicts
+from components.exhibits.comparison.comparison import Comparison, Labels, grouped, predicts
 from components.types import Analysis, Cell
 
 
@@ -86,14 +87,18 @@ class Versions:
         return tuple(cell for move in self.moves for cell in (move.before, move.after))
 
     @cached_property
+    def same(self) -> Mapping[Move, tuple[Move, ...]]:
+        """For each move that both versions answer those that are its vector in both, itself among them."""
+        answered = (move for move in self.moves if move.before.analysis and move.after.analysis)
+        vectors = grouped(
+            ((self.before.first(move.before), self.after.first(move.after)), move) for move in answered
+        )
+        return {move: tuple(vector) for vector in vectors.values() for move in vector}
+
+    @cached_property
     def distinct(self) -> tuple[Move, ...]:
         """Those that both versions answer; of those that are one and the same vector in both, the first."""
-        found: dict[tuple[Cell, Cell], Move] = {}
-        for move in self.moves:
-            if move.before in self.before.same and move.after in self.after.same:
-                firsts = self.before.same[move.before][0], self.after.same[move.after][0]
-                found.setdefault(firsts, move)
-        return tuple(found.values())
+        return tuple(move for move, vector in self.same.items() if move is vector[0])
 
     @cached_property
     def predicting(self) -> tuple[Move, ...]:

@@ -6,6 +6,7 @@ from html import escape
 
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
+from components.exhibits.evidence.axes import Format
 from components.exhibits.evidence.evidence import (
     BASE,
     LEVEL,
@@ -15,7 +16,7 @@ from components.exhibits.evidence.evidence import (
     ends,
     spread,
 )
-from components.exhibits.evidence.intervals import Format, extremes
+from components.exhibits.evidence.intervals import extremes
 from components.exhibits.exhibit import Exhibit, Shown, strong_html
 from components.exhibits.view import number
 from components.texts import Texts
@@ -34,8 +35,8 @@ def published(_: Evidence, __: State, say: Texts) -> Shown:
     return Shown(html=f'<p class="published">{escape(say("evidence.published"))}</p>')
 
 
-FINDINGS = Exhibit("findings", findings, frame="bare")
-PUBLISHED = Exhibit("published", published, frame="bare")
+FINDINGS = Exhibit("findings", findings, frame="bare", title="evidence.findings")
+PUBLISHED = Exhibit("published", published, frame="bare", title="evidence.others")
 
 
 def _beside(evidence: Evidence, say: Texts) -> str:

@@ -7,11 +7,10 @@ pooling, and the same scale, so that a spread in one can be held against the oth
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import chain
-from math import floor
 from types import MappingProxyType
 from typing import Any
 
@@ -26,8 +25,9 @@ from components.exhibits.draw.style import (
     value_axis,
     written,
 )
+from components.exhibits.evidence.axes import Axis, Format, axes
 from components.exhibits.evidence.evidence import BASE, Estimates, Evidence, accuracy_text, ends
-from components.exhibits.evidence.swaps import Lane, bars, drawn_data
+from components.exhibits.evidence.swaps import Lane, boxes, drawn_data
 from components.exhibits.evidence.table import probe_data
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
 from components.exhibits.view import number
@@ -46,11 +46,9 @@ MARKS = (
 LINES: Mapping[Baseline, tuple[str, str]] = MappingProxyType(
     {"majority": ("dashdot", "╌·╌"), "words": ("dash", "╌╌╌"), "overlap": ("dash", "╌╌╌")}
 )
-STEP = 0.25  # between grid lines, of accuracy and of rho alike
 WIDEST, LINE = 16, 18  # characters of a line of a label, and the pixels that it takes
 VALUES = 58  # pixels of the column of values at the right
 
-Format = Callable[[float], str]
 Measured = Mapping[str, Estimates]  # backbone -> what was measured of it
 
 
@@ -91,7 +89,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     title = say("evidence.accuracy_axis", task=escape(visible(say.name(evidence.task))))
     distinct = {key: evidence.distinct_accuracies(key) for key in evidence.backbones}
     words = _words(evidence, distinct, accuracy_text, say)
-    probes = _figure(evidence, measured, title, accuracy_text, say)
+    probes = _figure(evidence, measured, axes(evidence)[0], title, accuracy_text, say)
     lines = [_guide(row.accuracy, LINES[row.kind][0]) for row in evidence.beside]
     traces = [*_own_heads(evidence, say), *probes.data]
     figure = Figure(traces, {**probes.layout, "shapes": [*probes.layout["shapes"], *lines]})
@@ -99,14 +97,14 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _own_heads(evidence: Evidence, say: Texts) -> list[Trace]:
-    """The bars of own heads, a little below the dots of the probes."""
-    total, start = len(evidence.backbones), _bottom(evidence)
+    """The boxes of own heads, a little below the dots of the probes."""
+    total = len(evidence.backbones)
     height = 0.75 / total
     lanes = {
-        key: Lane(_shift(index, total) + 0.34 * height, 0.32 * height, MARKS[index][0], start)
+        key: Lane(_shift(index, total) + 0.34 * height, 0.32 * height, MARKS[index][0])
         for index, key in enumerate(evidence.backbones)
     }
-    return [bar for key, lane in lanes.items() for bar in bars(evidence, key, lane, say)]
+    return [box for key, lane in lanes.items() for box in boxes(evidence, key, lane, say)]
 
 
 def _shift(index: int, total: int) -> float:
@@ -120,7 +118,8 @@ def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
     heading, title = say("evidence.rho_heading"), say("evidence.rho_axis")
     distinct = {key: evidence.distinct_rhos(key) for key in evidence.backbones}
     words = _words(evidence, distinct, number, say)
-    return _shown(evidence, _figure(evidence, measured, title, number, say), words, heading, say)
+    figure = _figure(evidence, measured, axes(evidence)[1], title, number, say)
+    return _shown(evidence, figure, words, heading, say)
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")
@@ -159,8 +158,10 @@ def _words(evidence: Evidence, distinct: Measured, shown: Format, say: Texts) ->
     return say("evidence.description", count=len(evidence.rows), spans=say("list.semicolon").join(spans))
 
 
-def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, say: Texts) -> Figure:
-    """What was ``measured`` of each backbone, under the axis ``title``; ``shown`` writes a value."""
+def _figure(
+    evidence: Evidence, measured: Measured, axis: Axis, title: str, shown: Format, say: Texts
+) -> Figure:
+    """What was ``measured`` of each backbone, along ``axis`` with its ``title``; ``shown`` writes a value."""
     rows, total = evidence.rows, len(evidence.backbones)
     traces = [_dots(evidence, measured, index, shown, say) for index in range(total)]
     alone = measured[evidence.backbones[0]] if total == 1 else None
@@ -170,17 +171,17 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         traces.append(written(column, list(range(len(rows))), values, "middle right"))
     labels = [label_lines(row) for row in rows]
     left, room = tick_width(tuple(chain(*labels))), LINE * max(map(len, labels), default=1)
-    start = _bottom(evidence)
-    title = title if start == 0 else say("evidence.axis_from", title=title, start=shown(start))
-    lines = [start + STEP * step for step in range(round((1 - start) / STEP) + 1)]
+    (start, *_, end), marks = axis.places, axis.marks(shown)
+    if (start, end) != (0, 1):
+        title = say("evidence.axis_ends", title=title, start=marks[0], end=marks[-1])
     frame = layout(
-        height=len(rows) * max(22 + 6 * total, room) + 52,
-        margin={"l": left, "r": 30 if alone is None else VALUES, "t": 6, "b": 46},
+        height=len(rows) * max(22 + 6 * total, room) + 68,
+        margin={"l": left, "r": 30 if alone is None else VALUES, "t": 6, "b": 62},
         xaxis=value_axis(
             title,
-            range=[start, 1],
-            tickvals=lines,
-            ticktext=[_mark(line, shown) for line in lines],
+            range=[start, end],
+            tickvals=axis.places,
+            ticktext=marks,
             tickangle=0,
         ),
         yaxis=row_axis(
@@ -191,12 +192,6 @@ def _figure(evidence: Evidence, measured: Measured, title: str, shown: Format, s
         shapes=[] if alone is None or BASE not in alone else [_guide(alone[BASE].value, "dot")],
     )
     return Figure(data=traces, layout=frame)
-
-
-def _bottom(evidence: Evidence) -> float:
-    """Where both axes start: at 0, or at the grid line below what is lowest."""
-    lows = [row.low for row in evidence.probes] + [row.low for row in evidence.cosines]
-    return min(0.0, floor(min(lows, default=0.0) / STEP) * STEP)
 
 
 def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say: Texts) -> Trace:
@@ -217,9 +212,9 @@ def _dots(evidence: Evidence, measured: Measured, index: int, shown: Format, say
             "arrayminus": [round(estimate.value - estimate.low, 4) for _, estimate in found],
             "symmetric": False,
             "thickness": 2.5 if total == 1 else 1.5,
-            "width": 5 if total == 1 else 0,
+            "width": 6 if total == 1 else 0,
         },
-        marker={"color": colour, "symbol": symbol, "size": 11 if total == 1 else 9},
+        marker={"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7},
         cliponaxis=False,
         customdata=[
             say(
@@ -248,11 +243,6 @@ def _guide(value: float, dash: str) -> dict[str, Any]:
     line = {"color": "rgba(128, 128, 128, 0.9)", "width": 1.5, "dash": dash}
     ends = {"x0": value, "x1": value, "y0": 0, "y1": 1}
     return {"type": "line", "layer": "below", "yref": "paper", **ends, "line": line}
-
-
-def _mark(line: float, shown: Format) -> str:
-    """What stands under a grid line: only at every second one, so that there is room on a phone."""
-    return shown(line).replace(".0 %", " %") if line % (2 * STEP) == 0 else ""
 
 
 def label_lines(poolings: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What own heads say of vectors that they were not trained on: hatched bars beside the probes, and a table.
+"""What own heads say of vectors that they were not trained on: hatched boxes beside the probes, and a table.
 
 They are no result of a pooling, and no ranking counts them.
 """
@@ -39,18 +39,14 @@ HATCH = {"shape": "/", "size": 6, "solidity": 0.3}  # of a bar; the style sheet 
 
 @dataclass(frozen=True)
 class Lane:
-    """The part of each row where a backbone's bars lie: its ``middle`` from the row's own, and its height.
-
-    ``start``: where the axis of accuracies starts.
-    """
+    """The part of each row where a backbone's boxes lie: ``middle`` is from the row's own."""
 
     middle: float
     height: float
     colour: str
-    start: float
 
 
-def bars(evidence: Evidence, key: str, lane: Lane, say: Texts) -> list[Trace]:
+def boxes(evidence: Evidence, key: str, lane: Lane, say: Texts) -> list[Trace]:
     """The own head of a backbone: a frame on its own vector, hatched on those that it was not trained on."""
     own, swapped = evidence.own_head(key), evidence.swapped(key)
     frame = {} if own is None else {NATIVE: own}
@@ -60,7 +56,7 @@ def bars(evidence: Evidence, key: str, lane: Lane, say: Texts) -> list[Trace]:
         ("swapped", swapped, hatched),
     )
     return [
-        _bars(evidence, key, lane, found, say(f"evidence.{kind}_head"), marker, say)
+        _boxes(evidence, key, lane, found, say(f"evidence.{kind}_head"), marker, say)
         for kind, found, marker in kinds
         if found
     ]
@@ -88,7 +84,7 @@ def drawn_data(evidence: Evidence, say: Texts) -> pd.DataFrame:
 SWAPS = Exhibit("swap-numbers", swaps, style="numbers", frame="folded", title="evidence.swaps")
 
 
-def _bars(
+def _boxes(
     evidence: Evidence,
     key: str,
     lane: Lane,
@@ -97,7 +93,7 @@ def _bars(
     marker: Mapping[str, Any],
     say: Texts,
 ) -> Trace:
-    """A bar in every row that has one of the poolings of ``found``, from where the axis starts."""
+    """A box in every row that has one of the poolings of ``found``: its interval, from end to end."""
     placed = [
         (row, names, found[name])
         for row, names in enumerate(evidence.rows)
@@ -108,17 +104,10 @@ def _bars(
         type="bar",
         orientation="h",
         name=f"{escape(visible(evidence.titles[key]))} · {escape(kind)}",
-        base=lane.start,
-        x=[round(one.value - lane.start, 4) for one in estimates],
+        base=[round(one.low, 4) for one in estimates],
+        x=[round(one.high - one.low, 4) for one in estimates],
         y=[round(row + lane.middle, 3) for row, *_ in placed],
         width=lane.height,
-        error_x={
-            "array": [round(one.high - one.value, 4) for one in estimates],
-            "arrayminus": [round(one.value - one.low, 4) for one in estimates],
-            "symmetric": False,
-            "thickness": 1.5,
-            "width": 0,
-        },
         marker={"color": "rgba(0, 0, 0, 0)", "line": {"color": lane.colour, "width": 1}, **marker},
         customdata=[
             say(

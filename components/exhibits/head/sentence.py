@@ -32,13 +32,13 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     return Shown(html=f'<p class="way">{said}</p>{_declared(anatomy.analysis.backbone.declared, say)}{notes}')
 
 
-SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare")
+SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
 
 
 def _reader(anatomy: Anatomy, say: Texts) -> str:
     """The checkpoint's class, or the probe."""
     analysis = anatomy.analysis
-    if analysis.query.head == "probe":
+    if analysis.query.head != "own":
         words = {"pooling": visible(analysis.query.pooling), "task": visible(say.name(analysis.query.task))}
         return escape(say("head.reader_probe", **words))
     return f"<code>{escape(visible(analysis.backbone.architecture))}</code>"

@@ -41,7 +41,7 @@ def _unused(anatomy: Anatomy, say: Texts) -> str:
     """A list of what the checkpoint holds besides, folded if it is long."""
     unused = anatomy.unused
     if not unused:
-        probe = anatomy.analysis.query.head == "probe"
+        probe = anatomy.analysis.query.head != "own"
         return (
             f'<p class="rest">{escape(say("weights.unused_probe" if probe else "weights.unused_none"))}</p>'
         )

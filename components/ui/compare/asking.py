@@ -16,6 +16,7 @@ from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import MOST_LAYERS
 from components.menus import HEADS, Choices, load_examples
+from components.own_head import MINE, read_head
 from components.texts import Sentence, Texts
 from components.types import BackboneSpec, Compared, Query
 from components.ui.classify.question import to_query, to_text
@@ -143,6 +144,12 @@ def asked(analyst: Analyst, state: State) -> Comparison:
         raise PoolscopeError("poolings", Sentence("errors.nothing"), "compare.choose_pooling")
     if state["compare_head"] not in HEADS:
         raise PoolscopeError("head", state["compare_head"], "compare.choose_head")
+    if state["compare_head"] == MINE:  # what no cell could answer is said once
+        head = read_head(state.get(MINE))
+        if head.backbone not in backbones or head.pooling not in poolings:
+            titles = [visible(spec.title) for spec in here if spec.key == head.backbone]
+            fitted = {"backbone": (*titles, head.backbone)[0], "pooling": head.pooling}
+            raise PoolscopeError("head", MINE, "compare.choose_fitted", **fitted)
     return Comparison(
         tuple(spec for spec in here if spec.key in backbones),
         poolings,
@@ -178,7 +185,10 @@ def _answers(
         layer = POOL_LAYER.of(cast("State", state))
         yield from analyst.compare(
             [
-                to_query(texts[0], texts[1], spec.key, pooling, state["compare_head"], "", "cls", layer)
+                replace(
+                    to_query(texts[0], texts[1], spec.key, pooling, state["compare_head"], "", "cls", layer),
+                    mine=to_text(state.get(MINE)),
+                )
                 for spec in comparison.backbones
                 for pooling in comparison.poolings
             ]

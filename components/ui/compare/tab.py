@@ -19,6 +19,7 @@ from components.exhibits.edit.traced import TRACED
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON, TRACING
 from components.menus import HEADS
+from components.own_head import MINE
 from components.texts import Texts
 from components.ui.classify.question import to_text
 from components.ui.compare.asking import POOL_LAYER, Asking, asked, build_asking, compared, facts_of, offered
@@ -42,7 +43,7 @@ def build_compare(around: Surroundings) -> Compare:
         build_stale(say)
     places, trace = _places(analyst, asking, say)
     shown, calls = gr.State(None), gr.State(0)
-    tab = Compare(analyst, say, asking, version, status, cancel, places, trace, shown, calls)
+    tab = Compare(analyst, say, asking, version, status, cancel, places, trace, shown, calls, around.mine)
     around.select.select(
         tab.visit,
         inputs={tab.calls},
@@ -98,8 +99,9 @@ def _places(analyst: Analyst, asking: Asking, say: Texts) -> tuple[Places, Trace
 class Compare:
     """The components of the tab and what they do.
 
-    ``shown`` holds the last Comparison, or None. ``calls`` counts how often the page itself asked for one:
-    what changes it has what is chosen compared, if it is queued: the page hears of no other changes.
+    ``shown`` holds the last Comparison, or None; ``mine`` the head that was fitted on the visitor's table.
+    ``calls`` counts how often the page itself asked for a comparison: what changes it has what is chosen
+    compared, if it is queued: the page hears of no other changes.
     """
 
     analyst: Analyst
@@ -112,6 +114,7 @@ class Compare:
     trace: TraceCard
     shown: gr.State
     calls: gr.State
+    mine: gr.State
 
     @cached_property
     def linked(self) -> Sequence[Linked]:
@@ -154,7 +157,7 @@ class Compare:
     @property
     def inputs(self) -> set[Any]:
         """Everything that a comparison depends on."""
-        return {one.part for one in self.linked} - set(self.looks.values())
+        return {self.mine, *(one.part for one in self.linked)} - set(self.looks.values())
 
     @property
     def view(self) -> set[Any]:
@@ -211,6 +214,7 @@ class Compare:
         """
         idle = {self.cancel: gr.update(interactive=False)}
         state = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
+        state[MINE] = given[self.mine]
         try:
             begun = asked(self.analyst, state)
             yield self._status(begun)

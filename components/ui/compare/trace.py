@@ -18,6 +18,7 @@ from components.exhibits.control import State
 from components.exhibits.edit.trace import TRACE
 from components.exhibits.edit.traced import TRACED, Traced, traced_backbone
 from components.exhibits.exhibit import Shown, hint_html
+from components.own_head import MINE, read_head
 from components.patching import Patched
 from components.texts import Texts
 from components.types import Progress, Query
@@ -178,6 +179,9 @@ def _asked(comparison: Comparison, state: State) -> tuple[Query, str, str]:
     backbone = traced_backbone(comparison, state)
     layer = POOL_LAYER.of(state)
     query = to_query(text, pair, backbone, "native", state["compare_head"], "", "cls", layer)
+    if query.head == MINE:  # it was fitted for one pooling
+        head = read_head(state.get(MINE))
+        query = replace(query, pooling=head.pooling, pool_layer=head.layer, mine=to_text(state[MINE]))
     return query, other, other_pair
 
 

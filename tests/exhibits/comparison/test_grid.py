@@ -179,12 +179,23 @@ def test_one_vector_is_counted_once_and_named_together() -> None:
         "7 of 9 combinations say negative; 2 say positive: BERT under p2, GPT under p0 = p2 = p3."
         "Counted once, as one and the same vector: p0 = p1 (BERT); p0 = p2 = p3 (GPT)."
     )
-    assert [row["one vector"] for row in rows(given)] == [
-        *("p0 = p1", "p0 = p1", "", ""),
-        *("p0 = p2 = p3", "", "p0 = p2 = p3", "p0 = p2 = p3"),
-        *("", "", "", ""),
+    assert [row["pooling"] for row in rows(given)] == [
+        *("p0 = p1", "p2", "p3"),
+        *("p0 = p2 = p3", "p1"),
+        *("p0", "p1", "p2", "p3"),
     ]
+    shown = grid(given, {}, SAY)
+    seen = Table(shown.html).rows[1:]
+    assert [[cell[:4] if cell.startswith("=") else "" for cell in row[1:]] for row in seen] == [
+        ["", "= p0", "", ""],
+        ["", "", "= p0", "= p0"],
+        ["", "", "", ""],
+    ]
+    assert "= and a name: one and the same vector" in shown.legend
+    assert "= and a name" not in grid(comparison([[NO, YES]]), {}, SAY).legend
     assert [given.differs(cell) for cell in given.cells[4:8]] == [True, False, True, True]
+    heard = Table(shown.html).rows[2]
+    assert [cell.count("positive") for cell in heard[1:]] == [1, 0, 1, 1]  # by a screen reader, each answer
     every = comparison([[vector(YES, 7), vector(YES, 7)], [NO, NO], [NO, NO]], titles)
     assert said(every).startswith("4 of 5 combinations say negative; 1 says positive: BERT under p0 = p1.")
 

@@ -31,7 +31,7 @@ def of(key: str = TUNED) -> list[SwapResult]:
 
 
 @pytest.mark.parametrize("backbones", [(TUNED,), ("bert-sentiment", "gpt2-sentiment", "roberta-pretrained")])
-def test_hatched_bars_end_where_the_swaps_do(backbones: tuple[str, ...]) -> None:
+def test_hatched_boxes_are_the_intervals_of_the_swaps(backbones: tuple[str, ...]) -> None:
     chosen = evidence(*backbones)
     drawn = checked(ACCURACY.show(chosen, {}, SAY).figure).data
     hatched = [bar for bar in drawn if bar.type == "bar" and bar.marker.pattern.shape]
@@ -39,18 +39,16 @@ def test_hatched_bars_end_where_the_swaps_do(backbones: tuple[str, ...]) -> None
     assert len(hatched) == len(tuned)
     for key, bar in zip(tuned, hatched, strict=True):
         found = {
-            chosen.poolings[round(y)]: (bar.base + x, bar.base + x - below, bar.base + x + above)
-            for x, y, below, above in zip(
-                bar.x, bar.y, bar.error_x.arrayminus, bar.error_x.array, strict=True
-            )
+            chosen.poolings[round(y)]: (base, base + x)
+            for base, x, y in zip(bar.base, bar.x, bar.y, strict=True)
         }
-        assert found == {
-            row.pooling: pytest.approx((row.accuracy, row.low, row.high), abs=2e-4) for row in of(key)
-        }
+        assert found == {row.pooling: pytest.approx((row.low, row.high), abs=2e-4) for row in of(key)}
         assert all(said.startswith(MARK) for said in bar.customdata)
     frames = [bar for bar in drawn if bar.type == "bar" and not bar.marker.pattern.shape]
-    own = {row.backbone: row.accuracy for row in RESULTS.checkpoints}
-    assert [bar.x for bar in frames] == [(pytest.approx(own[key], abs=1e-4),) for key in tuned]
+    own = {row.backbone: (row.low, row.high) for row in RESULTS.checkpoints}
+    assert [(*bar.base, bar.base[0] + bar.x[0]) for bar in frames] == [
+        pytest.approx(own[key], abs=2e-4) for key in tuned
+    ]
     assert all(chosen.poolings[round(bar.y[0])] == "native" for bar in frames)
 
 
@@ -116,16 +114,17 @@ def test_without_any_swap_the_table_says_so() -> None:
     assert "No own head was measured under a swap." in SWAPS.show(nothing, {}, SAY).html
 
 
-def test_an_axis_that_does_not_start_at_zero_says_so() -> None:
+def test_an_axis_that_is_not_from_0_to_1_says_so() -> None:
     negative = replace(RESULTS, cosines=(replace(RESULTS.cosines[0], rho=-0.1, low=-0.3, high=0.1),))
     chosen = select(negative, "sentiment", ("bert-pretrained",), {})
     titles = [
         checked(exhibit.show(chosen, {}, SAY).figure).layout.xaxis.title.text for exhibit in (ACCURACY, RHO)
     ]
-    assert titles[0].endswith("(the axis starts at −50.0 %)")
-    assert titles[1].endswith("(the axis starts at −0.50)")
-    usual = [
-        checked(exhibit.show(evidence(), {}, SAY).figure).layout.xaxis.title.text
-        for exhibit in (ACCURACY, RHO)
-    ]
-    assert not any("starts" in title for title in usual)
+    assert [title.partition("<br>axis from ")[2] for title in titles] == ["50 % to 90 %", "−0.30 to 0.10"]
+    whole = replace(RESULTS, cosines=(replace(RESULTS.cosines[0], rho=0.5, low=0.01, high=0.99),))
+    least = replace(RESULTS.probes[0], backbone="bert-pretrained", task="sentiment", low=0.01)
+    chosen = select(replace(whole, probes=(least,)), "sentiment", ("bert-pretrained",), {})
+    for exhibit in (ACCURACY, RHO):
+        layout = checked(exhibit.show(chosen, {}, SAY).figure).layout
+        assert layout.xaxis.range == (0, 1)
+        assert "axis from" not in layout.xaxis.title.text
