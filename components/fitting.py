@@ -47,6 +47,17 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """What a fit will take: about so many ``seconds`` on this machine, as timed on a part of the table.
+
+    ``warnings``: what of the table will not be read, or not be told apart.
+    """
+
+    seconds: float
+    warnings: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
 class Score:
     """A value measured on rows that a fit has not seen, with its 95 % interval."""
 
@@ -107,7 +118,8 @@ class Fit:
     ``majority``: the share of the most frequent label. ``shuffled``: the best combination with shuffled
     labels. ``classes``: K labels in their order. ``confusion``: (K, K) given by predicted, of the best.
     ``predicted``: (N,) out-of-fold predictions of the best, as places in ``classes``. ``map``: (N, 2) the
-    first two principal components of its standardised vectors. ``warnings``: what could not be had.
+    first two principal components of its standardised vectors. ``head``: of the best, fitted on all rows; see
+    `own_head.OwnHead`. ``warnings``: what could not be had.
     """
 
     table: Table
@@ -121,6 +133,7 @@ class Fit:
     predicted: Ints
     misses: tuple[Miss, ...]
     map: Floats
+    head: str
     warnings: tuple[Sentence, ...]
 
 
@@ -141,6 +154,7 @@ def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:
         "learning_curve": [_flat(asdict(point)) for point in fit.curve],
         "confusion": fit.confusion.tolist(),
         "errors": [asdict(miss) for miss in fit.misses],
+        "head": fit.head,
         "warnings": [str(note) for note in (*notes, *fit.warnings)],
     }
 

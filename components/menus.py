@@ -11,10 +11,11 @@ from html import escape
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.draw.labels import visible
+from components.own_head import MINE, TABLE, OwnHead, read_head
 from components.texts import ASSETS, Texts, in_bytes
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
 
-HEADS = ("own", "probe")
+HEADS = ("own", "probe", MINE)
 BUNDLED, HERE, HUB = "bundled", "here", "hub"
 TITLES = {BUNDLED: "models.bundled", HERE: "models.here", HUB: "models.hub"}
 Menu = list[tuple[str, str]]  # (what is shown, what is sent)
@@ -133,8 +134,9 @@ class Choices:
         return tuple(task for task in self.asked if task.key in probed and task.texts == typed)
 
     def heads(self, query: Query) -> tuple[str, ...]:
-        """The checkpoint's own head, and a probe where one fits."""
-        return HEADS if self.tasks(query) else HEADS[:1]
+        """The checkpoint's own head, a probe where one fits, and the visitor's own."""
+        there = {"own": True, "probe": bool(self.tasks(query)), MINE: own_head(query) is not None}
+        return tuple(head for head in HEADS if there[head])
 
     def poolings(self, query: Query, backbone: BackboneSpec | None) -> list[tuple[str, str]]:
         """(title, key) of the poolings that the query's ``backbone`` and head can be asked for."""
@@ -145,8 +147,10 @@ class Choices:
 
         What is no choice at all stays as it is; the engine says what is wrong with it.
         """
-        if query.head == "probe" and not self.tasks(query):
+        if query.head not in self.heads(query) and query.head in HEADS:
             query = replace(query, head="own")
+        if query.head == MINE and (head := own_head(query)) is not None:  # it takes nothing else
+            return replace(query, task=TABLE, pooling=head.pooling, pool_layer=head.layer)
         if query.head != "probe" or query.task not in [task.key for task in self.tasks(query)]:
             query = replace(query, task="")  # the engine chooses
         chosen = [spec for spec in self.pooled if spec.key == query.pooling]
@@ -157,7 +161,18 @@ class Choices:
         """Learned and wide ones need a probe, and what is declared a checkpoint that declares something."""
         if pooling.declared and (backbone is None or backbone.declared is None):
             return False
+        if query.head == MINE:
+            return pooling.key == query.pooling
         return query.head == "probe" or not (pooling.learned or pooling.wide)
+
+
+def own_head(query: Query) -> OwnHead | None:
+    """The visitor's own head, where there is one that takes the query's backbone, and as many texts."""
+    if not query.mine:
+        return None
+    head = read_head(query.mine)
+    texts = 2 if query.text_pair.strip() else 1
+    return head if (head.backbone, head.texts) == (query.backbone, texts) else None
 
 
 @dataclass(frozen=True)

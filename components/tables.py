@@ -121,10 +121,6 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
         yield Sentence("lab.twice", count=twice)
     if torn := sum(len(labels) > 1 for labels in said.values()):
         yield Sentence("lab.conflicting", count=torn)
-    for side in (table.texts, table.pairs):
-        if table.pairs and (again := len(set(inputs)) - len(set(side))) > 0:
-            yield Sentence("lab.shared", count=again)
-            break
     label, most = Counter(table.labels).most_common(1)[0]
     if most > 0.9 * len(inputs):
         yield Sentence("lab.lopsided", label=label, share=f"{most / len(inputs):.0%}")

@@ -18,6 +18,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"[\w./-]*\w\.(?:py|toml|md|json|js|css|txt|png|cff|safetensors)")
 MADE = {
+    "report.html",
     "classify.py",
     "head.safetensors",
     "fit.json",

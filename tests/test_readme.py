@@ -128,6 +128,15 @@ def test_the_example_of_the_detective_runs(app_url: str, capsys: pytest.CaptureF
     assert "TEI --pooling cls" in told
 
 
+def test_the_example_of_a_fit_from_code_runs() -> None:
+    code = block("api.md", "python", "read_sheet")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    *stages, best = done.stdout.splitlines()
+    assert "embed: 210 of 210" in stages
+    assert stages[-1] == "check: 6 of 6"
+    assert re.fullmatch(r"(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d", best)
+
+
 def test_the_bar_of_a_match_is_the_one_that_is_told() -> None:
     assert f"below a cosine of {BAR} there is no match" in " ".join(PAGES["api.md"].split())
     assert f"A cosine of {BAR} or more is a match" in " ".join(PAGES["measuring.md"].split())

@@ -101,12 +101,3 @@ def test_whatever_is_pasted_is_a_table_or_gets_a_sentence(given: str) -> None:
         sheet = read_sheet(given)
         table, _notes = to_table(sheet, guess(sheet))
         assert 1 <= len(table.texts) <= len(sheet.rows)
-
-
-def test_pairs_that_share_a_text_are_told() -> None:
-    rows = [(f"question {row // 2}", f"answer {row}", str(row % 2)) for row in range(40)]
-    sheet = read_sheet("q,a,fits\n" + "\n".join(map(",".join, rows)))
-    _, notes = to_table(sheet, Columns("q", "fits", "a"))
-    assert [str(note).split(" ")[0] for note in notes] == ["20"]
-    _, notes = to_table(sheet, Columns("a", "fits"))
-    assert notes == ()

@@ -17,6 +17,7 @@ from components.exhibits.comparison.agreement import agreement
 from components.exhibits.exhibit import heading_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.menus import load_examples
+from components.own_head import TABLE
 from components.settings import Settings
 from components.texts import ENGLISH, Named, Sentence, in_bytes, languages, load_texts
 from tests.exhibits.compared import answer, comparison
@@ -128,7 +129,7 @@ def shipped() -> set[str]:
     engine = Engine(Settings())
     found = {text for spec in engine.backbones() for text in (spec.title, spec.note)}
     found |= {text for task in engine.tasks() for text in (task.key, task.title)}
-    found |= set(Tried.read(TEXTS).scripts)
+    found |= {*Tried.read(TEXTS).scripts, TABLE}
     return found | {example.label for example in load_examples()}
 
 

@@ -16,22 +16,33 @@ from components.engine import jobs
 from components.engine.catalogue import Configs, present, read_catalogue, read_tasks
 from components.engine.hub.hub import Hub
 from components.engine.jobs import Job, Runner
-from components.engine.lab.lab import fit_table, in_memory, to_rows
+from components.engine.lab.lab import fit_table, forecast_table, in_memory, to_rows
+from components.engine.lab.rows import Asked as Lab
 from components.engine.pooling import POOLINGS
-from components.engine.query import Asked, by_backbone, checked, checked_text, choice, counted, with_task
+from components.engine.query import (
+    Asked,
+    asked_of,
+    by_backbone,
+    checked,
+    checked_text,
+    choice,
+    counted,
+    other_version,
+)
 from components.engine.vectors import to_vectors
 from components.engine.version import version
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Stage, Table
+from components.fitting import Fit, Forecast, Plan, Stage, Table
 from components.importance import STEPS, Importance, Integral
 from components.lens import Looked
+from components.own_head import MINE
 from components.padding import Padding
 from components.passport.passport import Passport
 from components.patching import Patched
 from components.settings import ASSETS, Settings
 from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
 
-HEADS = ("own", "probe")  # the checkpoint's own, or one linear classifier alike for all backbones
+HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 PART = 2.0  # seconds in which a part of a long answer begins its last step
 
 
@@ -133,29 +144,19 @@ class Desk:
     def _trace(self, query: Query, other: str, other_pair: str) -> jobs.Trace:
         """The job that traces it all."""
         spec, asked = self._whole(query)
-        longest, kept = self._settings.characters, asked.query
-        text, pair = (
-            checked_text(field, given, longest)
-            for field, given in (("other", other), ("other_pair", other_pair))
-        )
-        if not text.strip():
-            raise PoolscopeError("other", other, "errors.word")
-        if bool(pair.strip()) != bool(kept.text_pair):
-            raise PoolscopeError("other_pair", other_pair, "errors.both_pairs")
-        changed = replace(kept, text=text, text_pair=pair if pair.strip() else "")
+        changed = other_version(asked.query, other, other_pair, self._settings.characters)
         return jobs.Trace(spec, version(spec), asked, replace(asked, query=changed))
 
     def importance(self, query: Query, label: str, integrated: bool) -> Importance:
         """Answer one query, and measure what is called importance; PoolscopeError says why it cannot."""
         weighed = self._weigh(query, label)
         found = self._runner.run(weighed)
-        return found.with_integral([self._runner.run(_integral(weighed))]) if integrated else found
+        return found.with_integral([self._runner.run(weighed.integral)]) if integrated else found
 
     def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
         """The same, part by part: what is quick; how far integrated gradients are, in steps; then all of it.
 
-        Each part has a turn of its own, so that others need not wait for all of them. Closing the iterator
-        cancels the rest.
+        Each has a turn of its own, so that others need not wait. Closing the iterator cancels the rest.
         """
         weighed = self._weigh(query, label)
         found = self._runner.run(weighed)
@@ -164,7 +165,7 @@ class Desk:
         stop = 0
         while stop < STEPS:
             yield Progress(stop, STEPS)
-            parts.append(self._runner.run(replace(_integral(weighed), start=stop, seconds=PART)))
+            parts.append(self._runner.run(replace(weighed.integral, start=stop, seconds=PART)))
             stop = parts[-1].stop
         yield found.with_integral(parts)
 
@@ -196,8 +197,7 @@ class Desk:
 
         One table at a time, each part in a turn of its own. Closing the iterator cancels the rest.
         """
-        asked = to_rows(table, plan, self._settings)
-        specs = [present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones]
+        specs, asked = self._lab(table, plan)
         while not self._fitting.acquire(timeout=1):
             yield Stage(0, 1, "wait", "")
         try:
@@ -205,13 +205,21 @@ class Desk:
         finally:
             self._fitting.release()
 
+    def forecast(self, table: Table, plan: Plan) -> Forecast:
+        """What a fit will take, and which texts are not read; PoolscopeError says why there can be none."""
+        return forecast_table(self._runner.run, *self._lab(table, plan))
+
+    def _lab(self, table: Table, plan: Plan) -> tuple[list[BackboneSpec], Lab]:
+        asked = to_rows(table, plan, self._settings)
+        return [
+            present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones
+        ], asked
+
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.
 
-        Backbones come in the order in which they are first named, the cells of each in the order asked. Each
-        has a turn of its own, so that others need not wait for all of them. Closing the iterator cancels the
-        rest. A query that cannot be answered has a cell that says why. PoolscopeError where nothing can be:
-        no query, too many, several texts, what no backbone or pooling is called.
+        See `Analyst.compare`. Each backbone has a turn of its own, so that others need not wait for all of
+        them. PoolscopeError also where a backbone or a pooling is unknown.
         """
         for group in by_backbone([self._checked(query) for query in counted(queries)]):
             spec = self._known(group[0].backbone)
@@ -272,8 +280,7 @@ class Desk:
 
     def _asked(self, spec: BackboneSpec, query: Query) -> Asked:
         """A checked query as its backbone can be asked it, which has to be on this machine."""
-        query = with_task(query, present(spec), self.tasks())
-        return Asked(query, self._tasks[query.task] if query.head == "probe" else None)
+        return asked_of(query, present(spec), self._tasks)
 
     def _listed(self, given: object) -> BackboneSpec | None:
         """The backbone of the catalogue with this key or, as the hub calls it, this id."""
@@ -291,8 +298,3 @@ class Desk:
         if known is None:  # forgotten since it was found
             raise PoolscopeError("backbone", key, "errors.forgotten")
         return self._configs.refreshed(known)
-
-
-def _integral(weighed: jobs.Weigh) -> jobs.Integrate:
-    """Integrated gradients of what is weighed."""
-    return jobs.Integrate(weighed.spec, weighed.version, weighed.asked, weighed.label)

@@ -17,13 +17,14 @@ from components.engine.cut import Inputs, Pass
 from components.engine.encoding import Encoded, encode, numbered
 from components.engine.heads import Outputs, own_outputs, probe_outputs
 from components.engine.ordinary import CENTRINGS, Ordinary
-from components.engine.pooling import States
+from components.engine.pooling import POOLINGS, States
 from components.engine.probes import Probe, read_probe
 from components.engine.query import counted_from_zero
 from components.engine.safety.refusal import lacks_memory
 from components.engine.similarity import Numbers, cosine_by_layer
 from components.engine.states import states_of
 from components.errors import PoolscopeError
+from components.own_head import MINE, read_head
 from components.texts import Sentence
 from components.types import Floats, Query, TaskSpec, Tokens
 
@@ -166,15 +167,32 @@ def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
     layer = counted_from_zero("pool_layer", query.pool_layer, last + 1)
     query = replace(query, pool_layer=-1 if layer == last else layer)
     states = passed.states if layer == last else passed.states.upto(layer)
-    if task is not None and backbone.spec.probes is not None:
-        lower = None if layer == last else layer
-        probe = read_probe(Path(backbone.spec.probes), task.key, query.pooling, lower)
+    if task is not None:
+        probe = _probe(backbone, query, task, states, last)
         states = states if probe.query is None else replace(states, query=torch.from_numpy(probe.query))
         outputs = probe_outputs(probe, task.labels, states, query)
         return Examined(passed, query, states, probe, outputs, watch)
     if layer < last:
         states = _before_head(passed, states)
     return Examined(passed, query, states, None, own_outputs(backbone, kept, states, query), watch)
+
+
+def _probe(backbone: Backbone, query: Query, task: TaskSpec, states: States, last: int) -> Probe:
+    """The linear classifier that is asked: one of the backbone's file, or the visitor's own."""
+    if query.head != MINE:
+        lower = None if query.pool_layer == -1 else query.pool_layer
+        return read_probe(Path(backbone.spec.probes or ""), task.key, query.pooling, lower)
+    head = read_head(query.mine)
+    fitted = last if head.layer == -1 else head.layer
+    if fitted != len(states.layers) - 1:
+        raise PoolscopeError("pool_layer", len(states.layers) - 1, "errors.own_head_takes", fitted=fitted)
+    if POOLINGS[query.pooling].spec.learned:
+        raise PoolscopeError("mine", head.pooling, "errors.own_head")
+    weight, bias = head.matrix[:, :-1], head.matrix[:, -1]
+    width = POOLINGS[query.pooling](states).shape[1]
+    if weight.shape[1] != width:
+        raise PoolscopeError("mine", weight.shape[1], "errors.own_head_width", width=width)
+    return Probe(weight, bias)
 
 
 def _before_head(passed: Passed, states: States) -> States:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from components.anatomy import Anatomy
 from components.detect import Detected
 from components.engine.lab.rows import Asked as Lab
-from components.engine.lab.rows import Measured, Pooled, Rows, Tested
+from components.engine.lab.rows import Gauged, Measured, Pooled, Rows, Tested
 from components.engine.query import Asked
 from components.engine.version import Version
 from components.fitting import Fit
@@ -99,6 +99,11 @@ class Weigh(Job[Importance]):
     asked: Asked
     label: str
 
+    @property
+    def integral(self) -> Integrate:
+        """Integrated gradients of the same, all of them at once."""
+        return Integrate(self.spec, self.version, self.asked, self.label)
+
 
 @dataclass(frozen=True)
 class Integrate(Job[Integral]):
@@ -118,6 +123,24 @@ class Compare(Job[tuple[Cell, ...]]):
     """Queries of one text or pair, from one forward pass: a cell for each, in their order."""
 
     asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Read(Job[tuple[Sentence, ...]]):
+    """N texts or pairs, and which of them the tokenizer cuts off or cannot read."""
+
+    kept = False
+
+    inputs: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Gauge(Job[Gauged]):
+    """A table, and what a fit of it will take."""
+
+    kept = False
+
+    asked: Lab
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +185,14 @@ class Conclude(Job[Fit]):
     curve: tuple[Tested, ...]
     control: Tested
     warnings: tuple[Sentence, ...]
+
+
+def may_be_kept(job: Job[Any]) -> bool:
+    """Whether the answer may be kept for who asks the same: not where it is that of a visitor's own head."""
+    asked = [
+        each for value in vars(job).values() for each in (value if isinstance(value, tuple) else [value])
+    ]
+    return job.kept and not any(isinstance(each, Asked) and each.query.mine for each in asked)
 
 
 class Runner(Protocol):

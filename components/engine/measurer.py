@@ -23,16 +23,19 @@ from components.engine.jobs import (
     Detect,
     Dissect,
     Embed,
+    Gauge,
     Integrate,
     Issue,
     Job,
     Look,
+    Read,
     Trace,
     Validate,
     Weigh,
 )
 from components.engine.lab.embedding import pool_part
-from components.engine.lab.rows import Pooled, Tested
+from components.engine.lab.rows import Gauged, Pooled, Tested
+from components.engine.lab.tokens import read
 from components.engine.lens import look
 from components.engine.machine import total
 from components.engine.padding import audit
@@ -47,6 +50,7 @@ from components.importance import Importance, Integral
 from components.lens import Looked
 from components.padding import Padding
 from components.patching import Patched
+from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, Cell, Floats
 
 
@@ -93,6 +97,10 @@ class Measurer:
                         return issue(backbone)
                     case Compare():
                         return self._compare(backbone, job)
+                    case Read():
+                        return self._read(backbone, job)
+                    case Gauge():
+                        return self._gauge(backbone, job)
                     case Embed():
                         return self._embed(backbone, job)
                     case Validate():
@@ -136,11 +144,19 @@ class Measurer:
     def _detect(self, backbone: Backbone, job: Detect) -> Detected:
         return detect(backbone, [each.query for each in job.asked], job.vectors, job.prefix)
 
+    def _read(self, backbone: Backbone, job: Read) -> tuple[Sentence, ...]:
+        return read(backbone, job.inputs).warnings
+
+    def _gauge(self, backbone: Backbone, job: Gauge) -> Gauged:
+        from components.engine.lab.gauge import gauge  # a second of scikit-learn, which few ask for
+
+        return gauge(backbone, job.asked)
+
     def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
         return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)
 
     def _validate(self, job: Validate) -> Tested:
-        from components.engine.lab.validation import validate  # a second of scikit-learn, which few ask for
+        from components.engine.lab.validation import validate
 
         return validate(job.vectors, job.rows, job.folds, job.repeats, job.share)
 

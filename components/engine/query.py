@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
+from components.own_head import MINE, TABLE, OwnHead, read_head
 from components.types import BackboneSpec, Query, Reference, TaskSpec
 
 REFERENCES = ("cls", "pooled")
@@ -45,7 +46,26 @@ def checked(
         pool_layer=whole_number("pool_layer", query.pool_layer),
         reference=_reference(query.reference),
         task=checked_text("task", query.task if query.task is not None else "", longest),
+        mine=query.mine if query.head == MINE else "",
     )
+
+
+def asked_of(query: Query, spec: BackboneSpec, tasks: Mapping[str, TaskSpec]) -> Asked:
+    """A checked query as its backbone can be asked it; PoolscopeError says why its head cannot be had."""
+    if query.head == MINE:
+        return _with_own_head(query, read_head(query.mine))
+    query = with_task(query, spec, tuple(tasks.values()))
+    return Asked(query, tasks[query.task] if query.head == "probe" else None)
+
+
+def _with_own_head(query: Query, head: OwnHead) -> Asked:
+    """A query of the visitor's own head, which was fitted for one backbone and one pooling."""
+    for field, fitted in (("backbone", head.backbone), ("pooling", head.pooling)):
+        if getattr(query, field) != fitted:
+            raise PoolscopeError(field, getattr(query, field), "errors.own_head_takes", fitted=fitted)
+    if head.texts != (2 if query.text_pair else 1):
+        raise PoolscopeError("head", MINE, "errors.takes_two" if head.texts == 2 else "errors.takes_one")
+    return Asked(replace(query, task=TABLE), TaskSpec(TABLE, TABLE, head.labels, head.texts))
 
 
 def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Query:
@@ -73,6 +93,17 @@ def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Qu
         key = "errors.takes_two" if texts == 1 else "errors.takes_one"
         raise PoolscopeError("task", query.task, key)
     return query
+
+
+def other_version(query: Query, other: object, other_pair: object, longest: int) -> Query:
+    """A checked query with another text, or another pair; ``longest`` is in characters."""
+    text = checked_text("other", other, longest)
+    pair = checked_text("other_pair", other_pair, longest)
+    if not text.strip():
+        raise PoolscopeError("other", other, "errors.word")
+    if bool(pair.strip()) != bool(query.text_pair):
+        raise PoolscopeError("other_pair", other_pair, "errors.both_pairs")
+    return replace(query, text=text, text_pair=pair if pair.strip() else "")
 
 
 def counted(queries: Sequence[Query]) -> Sequence[Query]:

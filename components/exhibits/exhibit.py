@@ -65,9 +65,10 @@ class Exhibit(Generic[S]):
     class of the style sheet for what it stands in. ``plotted``: whether it is a figure.
 
     ``title``: key of its heading where ``show`` gives none: the label of a ``folded`` one, a heading of the
-    report. ``applies``: to which answers; others show nothing. ``controls``: what it depends on; those that
-    are not the panel's stand in its own card. ``with_summary``: the panel's summary belongs to it.
-    ``where`` it is shown. ``codes``: keys of the titles of its programs. ``width``: its part of a row.
+    report; of a ``bare`` one, which has no heading, what a list calls it. ``applies``: to which answers;
+    others show nothing. ``controls``: what it depends on; those that are not the panel's stand in its own
+    card. ``with_summary``: the panel's summary belongs to it. ``where`` it is shown. ``codes``: keys of the
+    titles of its programs. ``width``: its part of a row.
     """
 
     name: str
@@ -171,10 +172,8 @@ def token_html(label: str, read: bool) -> str:
 
 def titled_html(name: str, heading: str, words: str, row: str = "") -> str:
     """The heading of the plot or the table ``name``, with a row of buttons, and what it shows in words."""
-    return (
-        f'<div class="titled"><h2 id="{name}-heading">{escape(heading)}</h2>{row}</div>'
-        f'<p id="{name}-description" class="unseen">{escape(words)}</p>'
-    )
+    described = f'<p id="{name}-description" class="unseen">{escape(words)}</p>' if words else ""
+    return f'<div class="titled"><h2 id="{name}-heading">{escape(heading)}</h2>{row}</div>{described}'
 
 
 def _save_buttons(shown: Shown, data: pd.DataFrame, name: str, say: Texts) -> str:

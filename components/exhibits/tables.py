@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Column = Sequence[object] | NDArray[Any]
 # What a spreadsheet takes for the beginning of a formula; Excel takes the full-width ones, too.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
         raise ValueError(f"columns differ in length: {dict(zip(titles, map(len, values), strict=True))}")
     index = pd.RangeIndex(len(values[0]))  # one for all: to align several takes longer than all the rest
     series = (pd.Series(one, index, dtype=object if _is_text(one) else None) for one in values)
-    return pd.DataFrame(dict(enumerate(series)), index).set_axis(list(titles), axis=1)
+    return pd.DataFrame(dict(enumerate(series)), index).set_axis(pd.Index(titles, dtype=object), axis=1)
 
 
 def to_csv(data: pd.DataFrame) -> str:

@@ -1,7 +1,8 @@
 """Finds which backbone, pooling and layer suits a table: ``python -m components.lab reviews.csv --out lab``.
 
-The table is CSV, TSV or JSON Lines. Vectors go to disk. A run that was stopped goes on where it was. What
-comes out: the ranking with its statistics, and a classifier to take home, as a folder and as a zip.
+The table is CSV, TSV, JSON Lines or Parquet. Vectors go to disk. A run that was stopped goes on where it was.
+What comes out: a report with the ranking and its statistics, and a classifier to take home, as a folder and
+as a zip.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from components.engine.engine import Here, resolved
@@ -17,9 +18,10 @@ from components.engine.lab.lab import fit_table, to_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage
 from components.lab.kept import Kept
+from components.lab.reading import read_file
 from components.settings import Settings
-from components.tables import Columns, guess, read_sheet, to_table
-from components.texts import Sentence
+from components.tables import Columns, Sheet, guess, to_table
+from components.texts import Sentence, languages, load_texts
 from components.types import BackboneSpec
 
 PART = 5.0  # seconds of embedding after which it is noted how far it is
@@ -28,16 +30,28 @@ ALL = "all"
 STAGES = {"embed": "rows embedded", "fit": "combinations fitted", "check": "checks of the best one"}
 
 
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What was measured, by which ``specs``; ``columns`` and ``notes``: of the table; ``kept``: on disk."""
+
+    fit: Fit
+    specs: tuple[BackboneSpec, ...]
+    columns: Columns
+    notes: tuple[Sentence, ...]
+    kept: Kept
+
+
 def main(given: Sequence[str]) -> int:
     """Run the command; gives 1 where the table or what is asked is refused."""
     asked = arguments().parse_args(given)
     try:
-        fit, notes, kept, spec = fitted(asked)
-        taken = at_home(asked.out, fit, notes, kept, spec)
+        done = fitted(asked)
+        written = [_report(asked, done), at_home(asked.out, done)]
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
-    for note in (*notes, *fit.warnings):
+    fit = done.fit
+    for note in (*done.notes, *fit.warnings):
         print(note)
     for row in fit.ranking[:10]:
         worse = "worse than the first" if row.p_corrected < 0.05 else ""
@@ -45,14 +59,14 @@ def main(given: Sequence[str]) -> int:
         name = f"{row.backbone} {row.pooling} {row.layer}"
         print(f"{name:<50} {row.accuracy.value:.1%} ({low:.1%} to {high:.1%}) {worse}".rstrip())
     print(f"majority {fit.majority:.1%}, shuffled labels {fit.shuffled.value:.1%}")
-    print(taken, flush=True)
+    print(*written, sep="\n", flush=True)
     return 0
 
 
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m components.lab", description=__doc__)
-    parser.add_argument("table", type=Path, help="CSV, TSV or JSON Lines, in UTF-8")
+    parser.add_argument("table", type=Path, help="CSV, TSV or JSON Lines, in UTF-8, or Parquet")
     parser.add_argument("--text", help="column of the texts; guessed where it is left out")
     parser.add_argument("--label", help="column of the labels; guessed where it is left out")
     parser.add_argument("--text-pair", help="column of the second texts")
@@ -65,24 +79,30 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--layers", choices=("last", ALL), default="last")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--language", choices=languages(), default=languages()[0], help="of the report")
     parser.add_argument("--out", type=Path, default=Path("lab"), help="folder for what comes out")
     return parser
 
 
-def fitted(asked: argparse.Namespace) -> tuple[Fit, tuple[Sentence, ...], Kept, BackboneSpec]:
-    """What was measured, what was noted of the table, what lies on disk, and the best one's backbone."""
-    sheet = read_sheet(asked.table.read_text(encoding="utf-8", errors="replace"))
-    named = {name: getattr(asked, name) for name in ("text", "label", "text_pair")}
-    guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
-    columns = replace(guessed, **{name: column for name, column in named.items() if column})
+def fitted(asked: argparse.Namespace) -> Done:
+    """Everything that is asked, measured."""
+    sheet = read_file(asked.table)
+    columns = _columns(sheet, asked)
     print(f"text: {columns.text}, label: {columns.label}, second text: {columns.text_pair or 'none'}")
     table, notes = to_table(sheet, columns)
-    specs = [resolved(name) for name in asked.backbones.split(",")]
+    specs = tuple(resolved(name) for name in asked.backbones.split(","))
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
     kept = Kept(asked.out / "work", to_rows(table, plan, Settings(lab_rows=ROWS)), Here(Settings()).run)
     fit = told(fit_table(kept, specs, kept.asked, PART, kept.allocate))
-    return fit, notes, kept, next(spec for spec in specs if spec.key == fit.ranking[0].backbone)
+    return Done(fit, specs, columns, notes, kept)
+
+
+def _columns(sheet: Sheet, asked: argparse.Namespace) -> Columns:
+    """Those that are named, the others guessed."""
+    named = {name: getattr(asked, name) for name in ("text", "label", "text_pair")}
+    guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
+    return replace(guessed, **{name: column for name, column in named.items() if column})
 
 
 def told(steps: Iterator[Stage | Fit]) -> Fit:
@@ -100,20 +120,33 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
     return step
 
 
-def at_home(out: Path, fit: Fit, notes: tuple[Sentence, ...], kept: Kept, spec: BackboneSpec) -> Path:
+def at_home(out: Path, done: Done) -> Path:
     """Write what somebody takes home, as a folder and as a zip; gives the zip's place."""
     from components.engine.lab.classifier import fit as fit_probe
     from components.lab.home import home, zipped
 
-    best, rows = fit.ranking[0], kept.asked.rows
-    vectors = kept.vectors(spec, (best.pooling, best.layer))
-    files = home(fit, spec, fit_probe(vectors, rows.labels, rows.seed).probe, notes)
+    best, rows = done.fit.ranking[0], done.kept.asked.rows
+    spec = next(spec for spec in done.specs if spec.key == best.backbone)
+    vectors = done.kept.vectors(spec, (best.pooling, best.layer))
+    files = home(done.fit, spec, fit_probe(vectors, rows.labels, rows.seed).probe, done.notes)
     folder = out / "classifier"
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
     (out / "classifier.zip").write_bytes(zipped(files, "classifier"))
     return out / "classifier.zip"
+
+
+def _report(asked: argparse.Namespace, done: Done) -> Path:
+    """Write the report; gives its place."""
+    from components.lab.reported import reported
+
+    titles = {spec.key: spec.title for spec in done.specs}
+    say = load_texts(asked.language)
+    file: Path = asked.out / "report.html"
+    html = reported(done.fit, titles, asked.table.name, done.columns, done.notes, say)
+    file.write_text(html, encoding="utf-8")
+    return file
 
 
 if __name__ == "__main__":

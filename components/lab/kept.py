@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,15 @@ class Kept:
 
     def _features(self, spec: BackboneSpec) -> Path:
         """The folder of one backbone's vectors, by all that they depend on."""
-        asked = self.asked
-        depends = repr((version(spec), asked.inputs, asked.poolings, asked.plan.all_layers)).encode()
+        depends = repr(
+            (version(spec), self._inputs, self.asked.poolings, self.asked.plan.all_layers)
+        ).encode()
         return self.folder / "vectors" / f"{file_name(spec)}-{_digest(depends)}"
+
+    @cached_property
+    def _inputs(self) -> str:
+        """The digest of all texts."""
+        return _digest(*(repr(texts).encode() for texts in self.asked.inputs))
 
 
 def _nothing_new(known: dict[str, Any]) -> Pooled:

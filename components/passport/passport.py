@@ -92,7 +92,7 @@ class Passport:
     @property
     def says(self) -> tuple[Sentence, ...]:
         """All of it in words, what is read first."""
-        low, median, high = (f"{value:.2f}" for value in self.ordinary[-1])
+        low, median, high = (f"{value:.2f}".replace("-", "−") for value in self.ordinary[-1])
         ordinary = Sentence("passport.says_ordinary", low=low, median=median, high=high)
         return (
             *self._reading(),

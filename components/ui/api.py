@@ -83,13 +83,14 @@ def add_api(analyst: Analyst) -> None:
         reference: str | int = "cls",
         task: str = "",
         pool_layer: int = -1,
+        mine: str = "",
     ) -> dict[str, Any]:
         """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
 
         A request that cannot be answered comes back as a message that says why.
         """
         asked = to_reference(reference)
-        query = Query(backbone, text, text_pair, pooling, head, layer, asked, task, pool_layer)
+        query = Query(backbone, text, text_pair, pooling, head, layer, asked, task, pool_layer, mine)
         with refused_in_english():
             return to_json(analyst.analyze(query))
 
@@ -105,8 +106,7 @@ def add_api(analyst: Analyst) -> None:
 
         ``weights`` says of each tensor whether it was read from the checkpoint, ``unused`` what else that
         holds. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
-        ``module`` an nn.Module to train. A request that cannot be answered comes back as a message that says
-        why.
+        ``module`` an nn.Module to train. What cannot be answered comes back as a message that says why.
         """
         query = Query(backbone, text, text_pair, pooling, head, task=task)
         with refused_in_english():

@@ -93,12 +93,12 @@ def _fill(
         corner = gr.Column(min_width=0, elem_id="corner")
     banner = gr.HTML("", elem_id="asked")
     tabs: dict[str, Tab] = {}
+    mine = gr.State("")
     with gr.Tabs(elem_id="tabs") as chosen:
         for kind in TABS:
             with gr.Tab(say(kind.title), id=kind.key, elem_id=kind.key) as select:
-                tab = kind.build(
-                    Surroundings(analyst, results, say, banner, select, chosen, dict(tabs), lab_rows)
-                )
+                around = (analyst, results, say, banner, select, chosen, dict(tabs), lab_rows, mine)
+                tab = kind.build(Surroundings(*around))
                 tabs |= {} if tab is None else {kind.key: tab}
     links = Links(tabs, tuple(kind.key for kind in TABS), chosen, banner, corner, analyst, say)
     links.connect()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import gradio as gr
@@ -73,6 +73,7 @@ class Surroundings:
     """What a tab is built in: ``select`` is the tab itself, ``chosen`` holds all of them.
 
     ``tabs``: those that were built before it, by their keys. ``lab_rows``: see `Settings`.
+    ``mine``: the head that was fitted on the visitor's table, "" where there is none.
     """
 
     analyst: Analyst
@@ -83,6 +84,7 @@ class Surroundings:
     chosen: gr.Tabs
     tabs: Mapping[str, Tab]
     lab_rows: int = 0
+    mine: gr.State = field(default_factory=lambda: gr.State(""))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 from components.analyst import ADDRESS, PATIENCE
 from components.engine.answers import Answers, digest
-from components.engine.jobs import Answer_co, Job
+from components.engine.jobs import Answer_co, Job, may_be_kept
 from components.engine.machine import cores
 from components.engine.replies import Classifies
 from components.errors import PoolscopeError
@@ -86,7 +86,7 @@ class Workers:
 
         with self._said(job.spec.key):
             patience = PATIENCE.get(Future())
-            answer = self._answers.get(digest(job), runs, patience) if job.kept else runs(patience)
+            answer = self._answers.get(digest(job), runs, patience) if may_be_kept(job) else runs(patience)
         unpickled: Answer_co = pickle.loads(answer)
         return unpickled
 

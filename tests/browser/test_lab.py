@@ -1,6 +1,7 @@
 """The Lab tab: a visitor's own table, from the file to the ranking."""
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_a_file_is_read_in_the_browser_and_fitted(real: Open, file: Path) -> Non
     expect(link).to_have_attribute("target", "_blank")
     assert "tab=lab" in page.url
     assert "dull" not in page.url
+    page.get_by_role("button", name="Ask this classifier in Classify").click()
+    expect(page.locator(".verdict")).to_contain_text("for your own table reads", timeout=3 * PATIENCE)
+    expect(page.locator("#head input")).to_have_value("mine · fitted on your table")
+    expect(page).to_have_url(re.compile("head=mine"))
+    assert "numbers" not in page.url
+    assert visitor.violations() == []
 
 
 def test_a_sample_is_tried_and_given_up(real: Open) -> None:
@@ -52,7 +59,12 @@ def test_a_sample_is_tried_and_given_up(real: Open) -> None:
     page = visitor.page
     page.get_by_role("button", name="Sample: support tickets").click()
     expect(page.locator("#lab-notes")).to_contain_text("210 rows with 5 labels")
+    forecast = page.locator("#lab-forecast")
+    expect(forecast).to_contain_text("as a few of your rows were timed", timeout=3 * PATIENCE)
+    before = forecast.inner_text()
     page.get_by_label("every layer").check()
+    expect(forecast).not_to_have_text(before)
+    expect(forecast).to_contain_text("as a few of your rows were timed", timeout=3 * PATIENCE)
     page.get_by_role("button", name="Fit", exact=True).click()
     expect(page.locator("#lab-status progress")).to_be_visible()
     page.locator("#lab-cancel").click()
@@ -68,6 +80,11 @@ def test_what_is_no_table_is_said(fake: Open) -> None:
     expect(page.locator("#lab-notes [role=alert]")).to_contain_text("2 to 200 columns are expected")
     box.fill("text,label\n" + "\n".join(f"row {row},{row % 2}" for row in range(30)))
     expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: 0, 1.")
+    forecast = page.locator("#lab-forecast")
+    expect(forecast).to_contain_text("About")
+    box.fill("text,label\n" + "\n".join(f"row {row} of a table,{row % 2}" for row in range(30)))
+    expect(forecast).to_contain_text("30 of 30 rows have more than the 3 tokens that it takes")
     box.fill("text,label\na,1,2")
+    expect(forecast).to_be_empty()
     expect(page.locator("#lab-notes [role=alert]")).to_be_visible()
     assert visitor.violations() == []

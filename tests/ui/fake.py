@@ -15,9 +15,10 @@ from components.centring import Bands
 from components.detect import Detected
 from components.engine.vectors import to_vectors
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Stage, Table
+from components.fitting import Fit, Forecast, Plan, Stage, Table
 from components.importance import Importance
 from components.lens import Looked
+from components.own_head import MINE, TABLE, read_head
 from components.padding import Padding
 from components.passport.passport import Passport
 from components.patching import Patched
@@ -41,7 +42,7 @@ from tests.ui.fake_compare import fake_compare
 from tests.ui.fake_detect import fake_detected
 from tests.ui.fake_hub import FINDABLE, LISTED, FakeHub
 from tests.ui.fake_importance import fake_importance
-from tests.ui.fake_lab import fake_fit
+from tests.ui.fake_lab import fake_fit, fake_forecast
 from tests.ui.fake_passport import fake_passport
 from tests.ui.markup import XSS as XSS
 
@@ -199,6 +200,8 @@ class FakeAnalyst:
             raise PoolscopeError("pooling", query.pooling, "errors.no_pooler")
         if query.pooling == "attention" and not probe:
             raise PoolscopeError("pooling", query.pooling, "errors.learned")
+        if query.head == MINE:
+            return _own(kind, query)
         if query.head not in ("own", "probe"):
             raise PoolscopeError("head", query.head, "compare.choose_head")
         return _probed(kind, query) if probe else _analysis(kind, query)
@@ -238,6 +241,9 @@ class FakeAnalyst:
         first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
         return fake_detected(first, vector, prefix)
 
+    def forecast(self, table: Table, plan: Plan) -> Forecast:
+        return fake_forecast(table, plan)
+
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         return fake_fit(table, plan)
 
@@ -246,6 +252,16 @@ class FakeAnalyst:
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)
+
+
+def _own(kind: Kind, query: Query) -> Analysis:
+    """The analysis with the visitor's own head."""
+    head = read_head(query.mine)
+    if (query.backbone, query.pooling) != (head.backbone, head.pooling):
+        raise PoolscopeError("pooling", query.pooling, "errors.own_head_takes", fitted=head.pooling)
+    spec = replace(kind.spec, labels=head.labels)
+    own = replace(kind, spec=spec, problem_type="single_label", trained=True)
+    return replace(_analysis(own, replace(query, task=TABLE)), backbone=kind.spec)
 
 
 def _probed(kind: Kind, query: Query) -> Analysis:

@@ -4,7 +4,24 @@ from collections.abc import Generator
 
 import numpy as np
 
-from components.fitting import CurvePoint, Fit, Miss, Plan, Ranked, Score, Stage, Table
+from components.errors import PoolscopeError
+from components.fitting import CurvePoint, Fit, Forecast, Miss, Plan, Ranked, Score, Stage, Table
+from components.own_head import OwnHead, packed, write_head
+from components.texts import Named, Sentence
+
+
+def fake_forecast(table: Table, plan: Plan) -> Forecast:
+    """Half a second for each row and combination; each backbone reads three tokens of a row."""
+    if not plan.backbones:
+        raise PoolscopeError("backbones", [], "errors.lab_backbones", most=5)
+    rows = len(table.texts)
+    cut = sum(len(text.split()) > 3 for text in table.texts)
+    warnings = [
+        Sentence("lab.cut", backbone=Named(backbone), count=cut, total=rows, limit=3)
+        for backbone in plan.backbones
+        if cut
+    ]
+    return Forecast(0.5 * rows * len(plan.backbones) * len(plan.poolings), tuple(warnings))
 
 
 def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
@@ -30,9 +47,18 @@ def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
         confusion=confusion,
         predicted=predicted,
         misses=(Miss(0, table.labels[0], classes[predicted[0]], 0.1, 0.9, True),),
+        head=fake_head(table, plan, classes),
         map=np.stack([np.cos(np.arange(rows)), given + np.sin(np.arange(rows))], axis=1).astype(np.float32),
         warnings=(),
     )
+
+
+def fake_head(table: Table, plan: Plan, classes: tuple[str, ...]) -> str:
+    """A head of the best combination, for vectors of four numbers."""
+    weight, bias = np.eye(len(classes), 4, dtype=np.float32), np.zeros(len(classes), np.float32)
+    pooling = (*plan.poolings, "native")[0]
+    texts = 2 if table.pairs else 1
+    return write_head(OwnHead(plan.backbones[0], pooling, -1, texts, classes, packed(weight, bias)))
 
 
 def _ranking(plan: Plan, poolings: tuple[str, ...]) -> Generator[Ranked]:

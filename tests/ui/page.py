@@ -144,7 +144,7 @@ def _arrival(tab: Classify) -> dict[Any, Any]:
 
 def _tab(analyst: FakeAnalyst) -> Classify:
     with gr.Blocks(analytics_enabled=False):
-        question = build_question(analyst, load_examples(), SAY)
+        question = build_question(analyst, load_examples(), gr.State(""), SAY)
         return Classify(
             analyst, question, question.download, build_answer(SAY), gr.HTML(""), load_examples(), SAY
         )

@@ -267,7 +267,7 @@ def test_it_says_what_is_ordinary_at_each_layer() -> None:
 
 def _curl(address: str, data: list[str]) -> dict[str, object]:
     """What two calls of curl would print: one posts the question, one reads the answer."""
-    ((_, answer),) = _events(address, "analyze", [*data, "", "native", "own", -1, "cls", "", -1])
+    ((_, answer),) = _events(address, "analyze", [*data, "", "native", "own", -1, "cls", "", -1, ""])
     return answer[0] if isinstance(answer, list) else answer
 
 

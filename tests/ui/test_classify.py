@@ -116,6 +116,12 @@ def test_the_engine_chooses_the_task_and_the_menu_shows_it(page: Page, analyst: 
     assert page.set() is NOTHING
 
 
+def test_the_task_goes_with_the_probe_that_needed_it(page: Page) -> None:
+    page.set(head="probe", task="topic")
+    page.set(head="own")
+    assert page.values[page.tab.question.task] is None
+
+
 def test_a_task_that_no_longer_fits_gives_way_to_one_that_does(page: Page) -> None:
     page.set(text="good", head="probe", task="topic")
     assert "trained on the <strong>native</strong> vector for <strong>topic" in str(

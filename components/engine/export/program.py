@@ -14,6 +14,7 @@ from components.engine.export import text
 from components.engine.export.pooling import PoolingSource, pooling_source
 from components.engine.heads import DECLARED, NATIVE, POOLER, swaps
 from components.engine.probes import place_of
+from components.own_head import MINE
 
 MEANING = {  # of the logits, by problem type
     "single_label": "probabilities = logits.softmax(dim=-1)",
@@ -28,6 +29,8 @@ for label, probability in zip(LABELS, probabilities.tolist(), strict=True):
 
 def program(examined: Examined) -> str:
     """Python that prints the probabilities of the query, one line for each label, with seven digits."""
+    if examined.query.head == MINE:
+        return text.MINE
     own = examined.probe is None
     swapped = examined.lower or swaps(examined.backbone, examined.query.pooling)
     whole = own and not swapped  # the model as it is

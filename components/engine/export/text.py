@@ -16,6 +16,7 @@ WIDTH = 100  # of a line, in characters
 ROOT = ASSETS.parent
 SAFELY = ("trust_remote_code=False", "use_safetensors=True", "dtype=torch.float32")  # to load weights
 LOWER = "# A layer below the last is pooled. There is no short program for this.\n"
+MINE = "# The classifier was fitted on a table. `python -m components.lab` writes it down with its program.\n"
 DECLARED = {("torch", "nn"), ("sentence_transformers", "SentenceTransformer")}  # what `declared` needs
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
 

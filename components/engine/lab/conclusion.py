@@ -9,10 +9,11 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix, f1_score
 
 from components.engine.jobs import Conclude
-from components.engine.lab.classifier import standardiser
+from components.engine.lab.classifier import fit, standardiser
 from components.engine.lab.rows import Asked, Measured, Tested, numbers_of
 from components.engine.lab.statistics import accuracy_score, against_best, rho_score, suspicious
 from components.fitting import CurvePoint, Fit, Miss, Ranked
+from components.own_head import OwnHead, packed, write_head
 from components.types import Floats
 
 
@@ -33,8 +34,21 @@ def conclude(job: Conclude) -> Fit:
         predicted=predicted,
         misses=tuple(_misses(asked, best)),
         map=plane(job.vectors, asked.rows.seed),
+        head=_head(job),
         warnings=job.warnings,
     )
+
+
+def _head(job: Conclude) -> str:
+    """The best combination's classifier, fitted on all rows."""
+    asked, best = job.asked, job.grid[job.best]
+    pooling, layer = best.place
+    last = max(one.place[1] for one in job.grid if one.backbone == best.backbone)
+    probe = fit(job.vectors, asked.rows.labels, asked.rows.seed).probe
+    numbers = packed(probe.weight, probe.bias)
+    texts = 2 if asked.table.pairs else 1
+    above = -1 if layer == last else layer
+    return write_head(OwnHead(best.backbone, pooling, above, texts, asked.classes, numbers))
 
 
 def plane(vectors: Floats, seed: int) -> Floats:

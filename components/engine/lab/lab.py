@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from components.engine.jobs import Conclude, Embed, Job, Validate
-from components.engine.lab.rows import Asked, Measured, Place, Pooled, Rows, Tested, first_alike
+from components.engine.jobs import Conclude, Embed, Gauge, Job, Read, Validate
+from components.engine.lab.rows import Asked, Gauged, Measured, Place, Pooled, Rows, Tested, first_alike
 from components.engine.query import checked_text, whole_number
 from components.engine.version import version
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Stage, Table
+from components.fitting import Fit, Forecast, Plan, Stage, Table
 from components.settings import Settings
 from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, Floats
@@ -61,6 +61,13 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
     return Asked.of(table, replace(plan, folds=folds, seed=seed))
 
 
+def forecast_table(run: Run, specs: Sequence[BackboneSpec], asked: Asked) -> Forecast:
+    """What a fit of what is ``asked`` will take, and what of it will not be read."""
+    gauged: list[Gauged] = [run(Gauge(spec, version(spec), asked)) for spec in specs]
+    seconds = sum(one.embed + one.fit for one in gauged) + max(one.check for one in gauged)
+    return Forecast(seconds, (*asked.warnings, *(said for one in gauged for said in one.warnings)))
+
+
 def fit_table(
     run: Run,
     specs: Sequence[BackboneSpec],
@@ -76,14 +83,15 @@ def fit_table(
     """
     grid: list[Measured] = []
     best: tuple[Measured, BackboneSpec, Floats] | None = None
-    warnings: list[Sentence] = []
+    warnings = list(asked.warnings)
     for spec in specs:
+        warnings += run(Read(spec, version(spec), asked.inputs))
         pooled, refused = yield from _embedded(run, spec, asked, seconds, kept(spec))
         warnings += [Sentence("lab.left_out", backbone=spec.key, reason=one.sentence) for one in refused]
         for measured in _validated(run, spec, pooled, asked):
             grid.append(measured)
             if best is None or measured.value > best[0].value:
-                best = measured, spec, np.array(pooled[measured.place])
+                best = measured, spec, pooled[measured.place]
             done = sum(one.backbone == spec.key for one in grid)
             yield Stage(done, len(pooled), "fit", spec.key)
     if best is None:
@@ -118,9 +126,12 @@ def _validated(
 ) -> Generator[Measured]:
     """Each place of one backbone, tested; those with the very same vectors on a layer once."""
     tested: dict[Place, Tested] = {}
+    layers = {
+        layer: first_alike({other: found for (other, at), found in pooled.items() if at == layer})
+        for layer in dict.fromkeys(layer for _, layer in pooled)
+    }
     for place, vectors in pooled.items():
-        layer = {other: found for (other, at), found in pooled.items() if at == place[1]}
-        stands = first_alike(layer)[place[0]], place[1]
+        stands = layers[place[1]][place[0]], place[1]
         if stands not in tested:
             tested[stands] = run(_validate(spec, vectors, asked.rows, asked.plan.folds, REPEATS))
         yield Measured(spec.key, place, tested[stands], "" if stands == place else stands[0])

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from components.engine.lab.groups import LEAST, groups_of
 from components.engine.pooling import POOLINGS
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
+from components.texts import Sentence
 from components.types import Bools, Floats, Ints
 
-LEAST = 10  # different texts of each label: two folds and the inner ones then hold each of them
 FOLDS = (2, 10)  # at least and at most
+PART = 1000  # rows that are compared at a time
 
 Place = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
 
@@ -25,6 +27,20 @@ class Rows:
     labels: Ints
     groups: Ints
     seed: int
+
+
+@dataclass(frozen=True)
+class Gauged:
+    """Seconds that a fit will take with one backbone, and what it will not read of the table.
+
+    ``embed``: all texts. ``fit``: all combinations. ``check``: what is measured of the best one, if that is
+    one of these.
+    """
+
+    embed: float
+    fit: float
+    check: float
+    warnings: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +90,13 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What is fitted: a table, its ``classes`` and its rows as numbers."""
+    """What is fitted: a table, its ``classes``, its rows as numbers, and what is said of their groups."""
 
     table: Table
     plan: Plan
     classes: tuple[str, ...]
     rows: Rows
+    warnings: tuple[Sentence, ...] = ()
 
     @classmethod
     def of(cls, table: Table, plan: Plan) -> Asked:
@@ -90,9 +107,9 @@ class Asked:
         least, most = FOLDS
         if not least <= plan.folds <= most:
             raise PoolscopeError("folds", plan.folds, "errors.range", low=least, high=most)
-        groups = groups_of(table)
+        groups, warnings = groups_of(table, plan.folds)
         classes, labels = classes_of(table, groups, plan.folds)
-        return cls(table, plan, classes, Rows(labels, groups, plan.seed))
+        return cls(table, plan, classes, Rows(labels, groups, plan.seed), warnings)
 
     @property
     def inputs(self) -> tuple[tuple[str, ...], ...]:
@@ -110,14 +127,6 @@ class Asked:
 def fitted_poolings() -> tuple[str, ...]:
     """The poolings that need nothing learned: what is learned would have to be learned anew in each fold."""
     return tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
-
-
-def groups_of(table: Table) -> Ints:
-    """(N,) which rows are one text, or one pair: those that differ in case and white space alone."""
-    pairs = table.pairs or ("",) * len(table.texts)
-    places: dict[tuple[str, str], int] = {}
-    keys = ((_folded(text), _folded(pair)) for text, pair in zip(table.texts, pairs, strict=True))
-    return np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
 
 
 def classes_of(table: Table, groups: Ints, folds: int) -> tuple[tuple[str, ...], Ints]:
@@ -149,13 +158,19 @@ def numbers_of(classes: Sequence[str]) -> list[float] | None:
 def first_alike(pooled: Mapping[str, Floats]) -> dict[str, str]:
     """For each pooling's vectors (N, D') the first pooling whose are the very same, number for number."""
     return {
-        pooling: next(key for key, other in pooled.items() if np.array_equal(other, found))
+        pooling: next(key for key, other in pooled.items() if _same(other, found))
         for pooling, found in pooled.items()
     }
 
 
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+def _same(one: Floats, other: Floats) -> bool:
+    """Whether two (N, D') are equal, part by part: most differ in the first, and they may be mapped files."""
+    if one.shape != other.shape:
+        return False
+    return one is other or all(
+        np.array_equal(one[start : start + PART], other[start : start + PART])
+        for start in range(0, len(one), PART)
+    )
 
 
 def _by_size(label: str) -> tuple[bool, float, str]:

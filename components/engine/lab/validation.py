@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
+from threadpoolctl import threadpool_limits
 
 from components.engine.lab.classifier import logistic_regression, standardiser
 from components.engine.lab.rows import Rows, Tested
@@ -18,15 +19,19 @@ Split = tuple[Ints, Ints]  # the rows to fit on, and those to test on
 
 
 def validate(vectors: Floats, rows: Rows, folds: int, repeats: int, share: float) -> Tested:
-    """Test the classifier on vectors (N, D'), fitted on a ``share`` of what each fold leaves."""
+    """Test the classifier on vectors (N, D'), fitted on a ``share`` of what each fold leaves.
+
+    With one thread: a step of a fit is too short to be shared, and threads would mostly wait for each other.
+    """
     drawn = outer_splits(rows, folds, repeats)
     probabilities = np.empty((repeats, len(rows.labels), int(rows.labels.max()) + 1), np.float32)
     sizes = []
-    for repeat, splits in enumerate(drawn):
-        for fitted, tested in splits:
-            part = _share(fitted, rows, share)
-            sizes.append(len(part))
-            probabilities[repeat, tested] = probabilities_on(vectors, rows, (part, tested))
+    with threadpool_limits(1):
+        for repeat, splits in enumerate(drawn):
+            for fitted, tested in splits:
+                part = _share(fitted, rows, share)
+                sizes.append(len(part))
+                probabilities[repeat, tested] = probabilities_on(vectors, rows, (part, tested))
     correct: Bools = probabilities.argmax(axis=2) == rows.labels
     accuracies = [
         correct[repeat, tested].mean() for repeat, splits in enumerate(drawn) for _, tested in splits
@@ -42,7 +47,7 @@ def probabilities_on(vectors: Floats, rows: Rows, split: Split) -> Floats:
     scaler = standardiser(training)
     regression = logistic_regression(wide, rows.seed)
     regression.set_params(cv=inner_splits(rows, fitted, wide))
-    regression.fit(scaler.transform(training), rows.labels[fitted])
+    regression.fit(scaler.transform(training, copy=False), rows.labels[fitted])  # it is a copy already
     found: Floats = regression.predict_proba(scaler.transform(vectors[tested])).astype(np.float32)
     return found
 

@@ -11,7 +11,7 @@ from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import axis, axis_title, layout, name_width, row_axis
 from components.exhibits.exhibit import Exhibit, Shown
-from components.exhibits.lab.found import PAGE_ALONE, Found
+from components.exhibits.lab.found import UNLINKED, Found
 from components.exhibits.tables import data_frame
 from components.exhibits.view import percent
 from components.texts import Texts
@@ -52,7 +52,7 @@ def confusion(found: Found, _: State, say: Texts) -> Shown:
     )
 
 
-CONFUSION = Exhibit("lab-confusion", confusion, plotted=True, where=PAGE_ALONE)
+CONFUSION = Exhibit("lab-confusion", confusion, plotted=True, where=UNLINKED)
 
 
 def _figure(found: Found, say: Texts) -> Figure:

@@ -8,7 +8,7 @@ from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.style import BACKBONES, GRID, axis, axis_title, layout, value_axis
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.lab.found import PAGE_ALONE, Found, score_text
+from components.exhibits.lab.found import UNLINKED, Found, score_text
 from components.exhibits.tables import data_frame
 from components.exhibits.view import number, percent
 from components.texts import Texts
@@ -38,7 +38,7 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     )
 
 
-CURVE = Exhibit("lab-curve", curve, plotted=True, where=PAGE_ALONE)
+CURVE = Exhibit("lab-curve", curve, plotted=True, where=UNLINKED)
 
 
 def _heading(found: Found, say: Texts) -> str:

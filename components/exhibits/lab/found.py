@@ -12,7 +12,7 @@ from components.exhibits.view import percent
 from components.fitting import Fit, Ranked, Score
 from components.texts import Texts
 
-PAGE_ALONE: frozenset[Where] = frozenset({"page"})  # no link holds a table
+UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
 LEVEL = 0.05  # a corrected p below it counts
 NAME = 40  # characters of a backbone's title at most
 

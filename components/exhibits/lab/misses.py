@@ -7,7 +7,7 @@ from html import escape
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.lab.found import PAGE_ALONE, Found
+from components.exhibits.lab.found import UNLINKED, Found
 from components.exhibits.permalink import classify_link
 from components.exhibits.tables import csv_link, data_frame
 from components.exhibits.view import percent
@@ -36,9 +36,9 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
             (say("lab.doubted"), [_doubt(miss, say) for miss in fit.misses]),
         )
     )
-    hints = hint_html(say("lab.misses_hint"))
+    above = hint_html(say("lab.misses_hint"))
     if len(fit.misses) > SHOWN:
-        hints += hint_html(say("lab.misses_first", count=SHOWN, total=len(fit.misses)))
+        above += hint_html(say("lab.misses_first", count=SHOWN, total=len(fit.misses)))
     link = csv_link(data, "poolscope-misses.csv", say("table.download"))
     heads = "".join(f'<th scope="col">{escape(str(title))}</th>' for title in data.columns)
     body = "".join(_row_html(found, miss, say) for miss in fit.misses[:SHOWN])
@@ -46,11 +46,16 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(heading)}">'
         f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-    title = f'<h2 id="lab-misses-heading">{escape(heading)}</h2>'
-    return Shown(data=data, html=title + hints + (link + table if fit.misses else ""))
+    return Shown(
+        heading=heading,
+        data=data,
+        html=link + table if fit.misses else "",
+        above=above,
+        action=hint_html(say("lab.misses_open")) if fit.misses else "",
+    )
 
 
-MISSES = Exhibit("lab-misses", misses, style="numbers", where=PAGE_ALONE)
+MISSES = Exhibit("lab-misses", misses, style="numbers", where=UNLINKED)
 
 
 def _row_html(found: Found, miss: Miss, say: Texts) -> str:

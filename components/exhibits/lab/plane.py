@@ -11,7 +11,7 @@ from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import axis, axis_title, label_colour, layout
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html
-from components.exhibits.lab.found import PAGE_ALONE, Found
+from components.exhibits.lab.found import UNLINKED, Found
 from components.exhibits.tables import data_frame
 from components.exhibits.view import percent
 from components.texts import Texts
@@ -19,6 +19,7 @@ from components.types import Ints
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
 SIGNS = "●■◆▲✚✖★▼"  # the same in a legend
+DRAWN = 2000  # points, spread evenly over the rows
 LONGEST = 60  # characters of a text beside its point
 
 
@@ -26,7 +27,9 @@ def plane(found: Found, _: State, say: Texts) -> Shown:
     """A point for each row: where its vector stands on the first two principal components."""
     fit = found.fit
     labels = np.array([fit.classes.index(label) for label in fit.table.labels])  # (N,)
-    alike = float((labels == labels[nearest(fit.map)]).mean())
+    drawn = np.linspace(0, len(labels) - 1, min(len(labels), DRAWN)).astype(np.int64)
+    of = labels[drawn]
+    alike = float((of == of[nearest(fit.map[drawn])]).mean())
     names = [shorten(visible(name), 24) for name in fit.classes]
     items = [
         f'<li><span style="color: {label_colour(place)}" aria-hidden="true">{SIGNS[place % len(SIGNS)]}'
@@ -34,9 +37,12 @@ def plane(found: Found, _: State, say: Texts) -> Shown:
         for place, name in enumerate(names)
     ]
     heading = say("lab.plane", share=percent(alike), majority=percent(fit.majority))
+    above = hint_html(say("lab.plane_hint"))
+    if len(drawn) < len(labels):
+        above += hint_html(say("lab.plane_drawn", count=len(drawn), total=len(labels)))
     return Shown(
         heading=heading,
-        words=say("lab.plane_words", rows=len(labels), classes=say.listed(names)),
+        words=say("lab.plane_words", rows=len(drawn), classes=say.listed(names)),
         data=data_frame(
             (
                 (say("lab.column_row"), list(range(1, len(labels) + 1))),
@@ -45,14 +51,14 @@ def plane(found: Found, _: State, say: Texts) -> Shown:
                 (say("lab.second_direction"), fit.map[:, 1]),
             )
         ),
-        figure=_figure(found, labels, say),
-        above=hint_html(say("lab.plane_hint")),
+        figure=_figure(found, drawn, of, say),
+        above=above,
         legend=legend_html(*items),
         about=found.name(found.best, say),
     )
 
 
-PLANE = Exhibit("lab-plane", plane, plotted=True, where=PAGE_ALONE)
+PLANE = Exhibit("lab-plane", plane, plotted=True, where=UNLINKED)
 
 
 def nearest(points: np.ndarray) -> Ints:
@@ -65,12 +71,12 @@ def nearest(points: np.ndarray) -> Ints:
     return found
 
 
-def _figure(found: Found, labels: Ints, say: Texts) -> Figure:
-    """A trace for each label, in a colour and a shape of its own."""
+def _figure(found: Found, drawn: Ints, labels: Ints, say: Texts) -> Figure:
+    """A trace for each label, in its colour and shape. The rows ``drawn`` (n,) have ``labels`` (n,)."""
     fit = found.fit
     traces = []
     for place, name in enumerate(fit.classes):
-        rows = np.flatnonzero(labels == place)
+        rows = drawn[labels == place]
         traces.append(
             Trace(
                 type="scatter",

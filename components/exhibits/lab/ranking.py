@@ -20,7 +20,7 @@ from components.exhibits.draw.style import (
     written,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html
-from components.exhibits.lab.found import LEVEL, PAGE_ALONE, Found, score_text
+from components.exhibits.lab.found import LEVEL, UNLINKED, Found, score_text
 from components.exhibits.tables import csv_link, data_frame, table_html
 from components.exhibits.view import number, percent
 from components.fitting import Ranked
@@ -63,9 +63,9 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
     return Shown(data=data, html=link + table_html(_rounded(data, numeric), numeric, caption))
 
 
-RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=PAGE_ALONE)
+RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)
 NUMBERS = Exhibit(
-    "lab-numbers", numbers, style="numbers", frame="folded", title="table.heading", where=PAGE_ALONE
+    "lab-numbers", numbers, style="numbers", frame="folded", title="table.heading", where=UNLINKED
 )
 
 
@@ -88,7 +88,7 @@ def _words(found: Found, say: Texts) -> str:
         say("lab.of", name=found.name(one, say), score=score_text(one.accuracy, say))
         for one in found.vectors[:DRAWN]
     ]
-    return say.together((say("list.semicolon").join(parts), _differences(found, say)))
+    return say("list.semicolon").join(parts)
 
 
 def _figure(found: Found, say: Texts) -> Figure:

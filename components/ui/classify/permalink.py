@@ -71,7 +71,7 @@ def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[Poo
 
     What does not go together there is given up, and said; texts never are.
     """
-    query = query_of(state)
+    query = replace(query_of(state), mine=given[tab.question.mine])
     found, faults = _looked_up(tab, query.backbone)
     if faults:
         query = replace(query, backbone=str(tab.question.backbone.value))

@@ -13,7 +13,8 @@ import gradio as gr
 from components.analyst import Analyst
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import POOL_LAYER
-from components.menus import BackboneMenu, Choices, Example, suited, unlinked
+from components.menus import HEADS, BackboneMenu, Choices, Example, suited, unlinked
+from components.own_head import TABLE
 from components.texts import Texts
 from components.types import BackboneSpec, Query, Reference
 from components.ui.classify.download import Download, build_download
@@ -37,7 +38,8 @@ class Lookup:
 class Question:
     """The components that make a Query, in the order of ``inputs``, and those that help to choose a backbone.
 
-    ``place`` chooses which backbones the menu offers; ``found`` holds those that the visitor looked up.
+    ``place`` chooses which backbones the menu offers; ``found`` holds those that the visitor looked up,
+    ``mine`` the head that was fitted on their table.
     """
 
     text: gr.Textbox
@@ -49,6 +51,7 @@ class Question:
     pool_layer: gr.Dropdown
     place: gr.Radio
     found: gr.State
+    mine: gr.State
     lookup: Lookup | None
     download: Download
     examples: gr.Dataset
@@ -61,6 +64,11 @@ class Question:
     def inputs(self) -> list[gr.components.Component]:
         """Text, second text, backbone, pooling, head, task, the layer that is pooled."""
         return [self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer]
+
+    @property
+    def asked(self) -> set[Any]:
+        """The same, what the visitor looked up, and their own head."""
+        return {*self.inputs, self.found, self.mine}
 
     @property
     def outputs(self) -> list[gr.components.Component]:
@@ -99,6 +107,11 @@ class Question:
         """What offers the layers of a backbone up to its ``last``; nothing where no answer told that."""
         return {} if last is None else {"choices": _layers(last, self.say)}
 
+    def explain_layers(self, asked: Query, query: Query, last: int | None) -> Updates:
+        """Updates that offer the layers, and choose that of ``query`` if it was ``asked`` of another."""
+        chosen = {"value": query.pool_layer} if asked.pool_layer != query.pool_layer else {}
+        return {self.pool_layer: gr.update(**{**self.layers(last), **chosen})}
+
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Updates that choose a backbone, among those of its place."""
         updates = self.refresh(key, models)
@@ -124,7 +137,7 @@ class Question:
         }
 
 
-def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) -> Question:
+def build_question(analyst: Analyst, examples: Sequence[Example], mine: gr.State, say: Texts) -> Question:
     """Lay the question out; it asks the first example of the first backbone that suits it."""
     models, choices = BackboneMenu.of(analyst, (), say), Choices.of(analyst)
     summaries = {spec.key: unlinked(visible(spec.summary)) for spec in analyst.poolings()}
@@ -160,7 +173,7 @@ def build_question(analyst: Analyst, examples: Sequence[Example], say: Texts) ->
         chips = _chips(examples, say)
     found = gr.State(())
     asking = (text, pair, backbone, pooling, head, task, pool_layer)
-    return Question(*asking, place, found, lookup, download, chips, choices, analyst, summaries, say)
+    return Question(*asking, place, found, mine, lookup, download, chips, choices, analyst, summaries, say)
 
 
 def build_layers(say: Texts) -> gr.Dropdown:
@@ -212,10 +225,9 @@ def _places(models: BackboneMenu, chosen: str) -> dict[str, Any]:
 
 def _head(query: Query, choices: Choices, say: Texts) -> dict[str, Any]:
     """The menu of heads."""
-    titles = {"own": say("question.head_own"), "probe": say("question.head_probe")}
-    infos = {"own": say("question.head_own_info"), "probe": say("question.head_probe_info")}
-    offered = [(titles[head], head) for head in choices.heads(query)]
-    return {"choices": offered, "value": query.head, "info": infos.get(query.head, "")}
+    offered = [(say(f"question.head_{head}"), head) for head in choices.heads(query)]
+    info = say(f"question.head_{query.head}_info") if query.head in HEADS else ""
+    return {"choices": offered, "value": query.head, "info": info}
 
 
 def _task(query: Query, choices: Choices) -> dict[str, Any]:
@@ -224,7 +236,7 @@ def _task(query: Query, choices: Choices) -> dict[str, Any]:
     labels = next((task.labels for task in tasks if task.key == query.task), ())
     return {
         "choices": [(visible(task.title), task.key) for task in tasks],
-        "value": query.task or None,
+        "value": query.task if query.task not in ("", TABLE) else None,
         "info": unlinked(visible(" · ".join(labels))),
         "visible": query.head == "probe",
     }

@@ -42,7 +42,7 @@ def build_classify(around: Surroundings) -> Classify:
     """Lay the tab out and say what happens when; asking anew clears the banner."""
     analyst, banner, say = around.analyst, around.banner, around.say
     examples = load_examples()
-    question = build_question(analyst, examples, say)
+    question = build_question(analyst, examples, around.mine, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
     bridge = scripted_html("", BRIDGE, "bridge")  # input asks; apply: importance; tick: padding; else: looks
@@ -118,7 +118,7 @@ class Classify:
         """Everything that an analysis depends on."""
         answer = self.answer
         looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.set.values()}
-        return {*self.question.inputs, self.question.found, *self.download.inputs, *looked_at}
+        return {*self.question.asked, *self.download.inputs, *looked_at}
 
     @property
     def outputs(self) -> list[Any]:
@@ -171,6 +171,7 @@ class Classify:
         text, pair, backbone, pooling, head, task, sent = (given[part] for part in self.question.inputs)
         layer = POOL_LAYER.of({POOL_LAYER.key: sent})
         asked = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference], layer)
+        asked = replace(asked, mine=given[self.question.mine])
         models = self.question.models(given[self.question.found])
         query = self.question.choices.fitted(asked, models.get(asked.backbone))
         shown: View | None = given[self.answer.shown]
@@ -180,7 +181,7 @@ class Classify:
             # a menu was left without a choice, or was late to hear what was given up for it
             return NOTHING if asked == query else self.question.explain(asked, query, models)
         answer, answered = self.respond(query, given, models)
-        layers = {self.question.pool_layer: gr.update(**self.question.layers(self.answer.last_in(answer)))}
+        layers = self.question.explain_layers(asked, answered, self.answer.last_in(answer))
         return {**self.question.explain(asked, answered, models), **layers, **answer}
 
     def arrive(self, given: Given) -> Updates:
@@ -223,6 +224,7 @@ class Classify:
         backbone = suited(example, given[question.backbone], models.specs)
         head, task = given[question.head], given[question.task]
         query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
+        query = replace(query, mine=given[question.mine])
         answer, answered = self.respond(question.choices.fitted(query, models.get(backbone)), given, models)
         return {**question.fill(answered, models, self.answer.last_in(answer)), **answer}
 

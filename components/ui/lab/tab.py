@@ -22,6 +22,7 @@ from components.texts import Texts
 from components.types import Progress
 from components.ui.classify.download import hub_queue
 from components.ui.lab.asking import LabAsking, build_lab_asking
+from components.ui.lab.use import connect_use
 from components.ui.places import AT_ONCE, Given, Places, Updates, build_places, progress_html
 from components.ui.tab import Surroundings, TabKind
 
@@ -37,10 +38,12 @@ def build_lab(around: Surroundings) -> None:
     with gr.Row(elem_id="lab-go"):
         start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="lab-cancel", scale=0)
+        asking.forecast.render()  # type: ignore[no-untyped-call]  # gradio has no types for it
     status = gr.HTML("", elem_id="lab-status")
     with gr.Column(visible=False, elem_id="lab-found") as column:
+        use = gr.Button(say("lab.use"), elem_id="lab-use")
         places = build_places(PANEL, say)
-    lab = Lab(around.analyst, say, asking, start, cancel, status, column, places)
+    lab = Lab(around.analyst, say, asking, start, cancel, status, column, around.mine, places)
     coming = start.click(
         lab.fit_table,
         inputs=asking.inputs,
@@ -52,6 +55,7 @@ def build_lab(around: Surroundings) -> None:
     )
     cancel.click(None, cancels=[coming], api_visibility="private")
     cancel.click(lab.stopped, outputs=lab.news, **AT_ONCE)
+    connect_use(around, use, asking)
 
 
 LAB = TabKind("lab", "page.lab", build_lab)
@@ -59,7 +63,10 @@ LAB = TabKind("lab", "page.lab", build_lab)
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """What the tab is made of. Nothing of a table is kept on the server once its fit has been sent."""
+    """What the tab is made of. Nothing of a table is kept on the server once its fit has been sent.
+
+    ``mine``: the head of the best combination, for this visitor alone.
+    """
 
     analyst: Analyst
     say: Texts
@@ -68,12 +75,13 @@ class Lab:
     cancel: gr.Button
     status: gr.HTML
     column: gr.Column
+    mine: gr.State
     places: Places
 
     @property
     def news(self) -> list[Any]:
         """What a fit changes."""
-        return [self.cancel, self.status, self.column, *self.places.parts]
+        return [self.cancel, self.status, self.column, self.mine, *self.places.parts]
 
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
@@ -113,7 +121,11 @@ class Lab:
         """What was found in its places, or none of these: what stood there is of another table."""
         if found is None:
             return {self.column: gr.update(visible=False)}
-        return {self.column: gr.update(visible=True), **self.places.show(found, {})}
+        return {
+            self.column: gr.update(visible=True),
+            self.mine: found.fit.head,
+            **self.places.show(found, {}),
+        }
 
     def _busy(self, step: Stage | None, plan: Plan, titles: dict[str, str], left: float = 0) -> Updates:
         """How far it is, by backbone, None where nothing is known; it can be given up.

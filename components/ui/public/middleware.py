@@ -61,7 +61,7 @@ from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
 SPEAKER = "/speaker"  # the speaker's window of the talk, in the language that its address names
-TABLES = ("fit", "fit_table", "look")  # functions that take a table for the lab
+TABLES = ("fit", "fit_table", "look", "foresee", "try_mine")  # functions that take a table for the lab
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
 CONTENT_SECURITY_POLICY = "; ".join(

@@ -22,6 +22,7 @@ EVERY = 15  # what an empty list in a question stands for, about: everything tha
 CHARACTERS = 5_000  # so many more take as long again, about
 DETECTED = 12  # questions that take as long as a vector of which no way is known, about
 FITTED = 50  # characters of a table that take as long as a question, about
+FORECAST = 5  # questions that take as long as the forecast of a fit, about
 PASSPORT = 8  # questions that take as long as a passport, about
 HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
@@ -82,6 +83,11 @@ def fit_price(values: Iterable[object]) -> float:
     return QUESTION * max(1.0, characters / FITTED)
 
 
+def forecast_price(_values: Iterable[object]) -> float:
+    """What the forecast of a fit costs: a batch is run, and a classifier is fitted, by each backbone."""
+    return QUESTION * FORECAST
+
+
 def passport_price(values: Iterable[object]) -> float:
     """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
     return QUESTION * PASSPORT * max(1, len(list(values)))
@@ -125,6 +131,7 @@ PRICES: Mapping[str, Callable[[Iterable[object]], float]] = {  # by the name of 
     "detect_vector": detect_price,
     "fit": fit_price,
     "fit_table": fit_price,
+    "foresee": forecast_price,
     "passport": passport_price,
     "trace": trace_price,
     "trace_versions": trace_price,

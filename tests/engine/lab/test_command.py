@@ -26,6 +26,7 @@ from components.settings import Settings
 from tests.engine.lab.test_lab import reviews
 from tests.plain import SPECS
 from tests.serving import ROOT
+from tests.ui.test_report import Document
 
 KEY = "bert-sentiment"
 STOP = 7  # jobs, after which the run is stopped
@@ -79,6 +80,16 @@ def test_the_program_says_what_the_head_makes_of_the_text(out: Path) -> None:
     lines = [line.rsplit(": ", 1) for line in run.stdout.splitlines()]
     assert [label for label, _ in lines] == ["=1+1", "positive"]
     np.testing.assert_allclose([float(number) for _, number in lines], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_report_shows_the_best_one_of_those_that_were_fitted(out: Path) -> None:
+    """Its numbers are those of `fit.json`."""
+    best, *_ = rows = json.loads((out / "classifier" / "fit.json").read_text(encoding="utf-8"))["rows"]
+    report = Document((out / "report.html").read_text(encoding="utf-8"))
+    (dots, _values) = report.figures["lab-ranking"]["data"]
+    assert dots["x"] == [pytest.approx(row["accuracy"], abs=1e-4) for row in rows]
+    assert f"mean · layer {best['layer']}. It is right about {round(100 * best['accuracy'])} %" in report.text
+    assert "=1+1" in report.text
 
 
 def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:

@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 from components.engine.engine import Engine
 from components.engine.lab.classifier import STRENGTHS
-from components.engine.lab.rows import Rows, fitted_poolings, groups_of
+from components.engine.lab.groups import equal_rows
+from components.engine.lab.rows import Rows, fitted_poolings
 from components.engine.lab.validation import outer_splits, validate
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
@@ -83,7 +84,7 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int) -> None:
 def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
     texts = tuple(f"text {index // 3}" if index % 2 else f"Text  {index // 3}" for index in range(90))
     table = Table(texts, (), tuple("ab"[(index // 3) % 2] for index in range(90)))
-    groups = groups_of(table)
+    groups = equal_rows(table)
     assert len(set(groups.tolist())) == 30
     labels = np.array(["ab".index(label) for label in table.labels])
     for splits in outer_splits(Rows(labels, groups, 0), 5, 2):
@@ -152,7 +153,7 @@ def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
         found = np.concatenate(
             [engine.features("bert-sentiment", [text], ["mean"], layer)["mean"] for text in table.texts]
         )
-        expected = validate(found, Rows(labels, groups_of(table), 0), 3, 2, 1)
+        expected = validate(found, Rows(labels, equal_rows(table), 0), 3, 2, 1)
         assert abs(rows["mean", layer].accuracy.value - expected.correct.mean()) <= 2 / 90
 
 

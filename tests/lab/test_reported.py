@@ -1,0 +1,67 @@
+"""The report of the command stands alone and holds what the Lab tab shows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.exhibits.draw.labels import visible
+from components.exhibits.lab.found import Found
+from components.exhibits.lab.plane import DRAWN, plane
+from components.exhibits.panels import LAB
+from components.fitting import Table
+from components.lab.reported import reported
+from components.tables import Columns
+from components.texts import Sentence, Texts, load_texts
+from tests.exhibits.answers import found
+from tests.exhibits.showing import checked, rows
+from tests.ui.fake import XSS
+from tests.ui.test_report import Document
+
+SAY = load_texts()
+NOTES = (Sentence("lab.missing", count=3), Sentence("lab.lopsided", label=XSS, share="95%"))
+
+
+def made(fits: Found, say: Texts = SAY) -> Document:
+    columns = Columns("review", XSS, "")
+    return Document(reported(fits.fit, fits.titles, "reviews.csv", columns, NOTES, say))
+
+
+@pytest.mark.parametrize("tag", ["en", "zh"])
+@pytest.mark.parametrize("fits", found(), ids=lambda one: one.best.backbone[:5])
+def test_it_holds_every_exhibit_and_what_was_fitted(fits: Found, tag: str) -> None:
+    say = load_texts(tag)
+    report = made(fits, say)
+    for exhibit in LAB.exhibits:
+        shown = exhibit.shown(fits, {}, say)
+        assert visible(shown.heading) in report.text
+        if shown.figure is not None:
+            drawn = checked(shown.figure).to_plotly_json()["data"]
+            assert len(report.figures[exhibit.name]["data"]) == len(drawn)  # type: ignore[arg-type]  # JSON
+    assert set(report.figures) == {"lab-ranking", "lab-curve", "lab-confusion", "lab-plane"}
+    for said in ("reviews.csv", "review", *(visible(note.said(say)) for note in NOTES)):
+        assert said in report.text
+    assert say("lab.column_of_pair") not in report.text
+
+
+@pytest.mark.parametrize("fits", found(), ids=lambda one: one.best.backbone[:5])
+def test_nothing_in_it_leads_to_a_page_or_is_run(fits: Found) -> None:
+    report = made(fits)
+    assert report.scripts == 3  # Plotly, and two of our own
+    assert report.handlers == []
+    assert not {"img", "svg", "b"} & set(report.tags)
+    assert all(address.startswith("data:text/csv;base64,") for address in report.addresses)
+    assert SAY("lab.misses_open") not in report.text
+
+
+def test_of_a_long_table_the_map_draws_a_part_and_the_file_has_all() -> None:
+    fit, many = found()[0].fit, DRAWN + 500
+    labels = ("bad", "good") * (many // 2)
+    table = Table(tuple(f"text {row}" for row in range(many)), (), labels)
+    points = np.stack([np.arange(many), np.arange(many) % 2], axis=1).astype(np.float32)
+    shown = plane(Found(replace(fit, table=table, map=points), {}), {}, SAY)
+    drawn = [(x, y) for trace in checked(shown.figure).data for x, y in zip(trace.x, trace.y, strict=True)]
+    assert len(drawn) == len(set(drawn)) == DRAWN
+    assert {min(drawn)[0], max(drawn)[0]} == {0, many - 1}
+    assert len(rows(shown)) == many + 1
+    assert SAY("lab.plane_drawn", count=DRAWN, total=many) in shown.above
