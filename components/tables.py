@@ -130,7 +130,7 @@ def _from_json(text: str) -> Sheet:
     """One object a line, whose keys are the columns; a key that a line lacks is an empty cell."""
     rows: list[dict[str, str]] = []
     names: dict[str, None] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(StringIO(text, newline=None), start=1):  # a text may hold U+2028
         if not line.strip():
             continue
         try:

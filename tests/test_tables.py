@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from components.errors import PoolscopeError
 from components.tables import Columns, guess, read_sheet, to_table
 
-ROWS = (("a fine film", "good"), ('a "poor", long\nfilm', "bad"), ("=1+1", "good"))
+ROWS = (
+    ("a fine film", "good"),
+    ('a "poor", long\nfilm', "bad"),
+    ("=1+1", "good"),
+    ("one line\u2028or two", "bad"),
+)
 ODD = st.text(st.sampled_from('ab1,;\t|"\n\r{}[]:=\0\ufffd\ufeff é😀'), max_size=60)
 
 
@@ -26,8 +31,18 @@ def by_pandas(separator: str) -> str:
         "\ufeff" + by_pandas(","),
         by_pandas(",").replace("\r\n", "\n").replace("\n", "\r\n"),
         "\n".join(json.dumps({"review": text, "label": label}) for text, label in ROWS),
+        "\r\n".join(json.dumps({"review": text, "label": label}, ensure_ascii=False) for text, label in ROWS),
     ],
-    ids=["comma", "tab", "semicolon", "bar", "byte order mark", "of Windows", "JSON Lines"],
+    ids=[
+        "comma",
+        "tab",
+        "semicolon",
+        "bar",
+        "byte order mark",
+        "of Windows",
+        "JSON Lines",
+        "JSON Lines of Windows",
+    ],
 )
 def test_what_is_written_is_read(given: str) -> None:
     sheet = read_sheet(given)
