@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from components.anatomy import Anatomy
 from components.detect import Detected
 from components.engine.lab.rows import Asked as Lab
-from components.engine.lab.rows import Gauged, Measured, Pooled, Rows, Tested
+from components.engine.lab.rows import Folded, Gauged, Measured, Pooled, Rows, Tested
 from components.engine.query import Asked
 from components.engine.version import Version
 from components.fitting import Fit
@@ -136,11 +137,12 @@ class Read(Job[tuple[Sentence, ...]]):
 
 @dataclass(frozen=True, eq=False)
 class Gauge(Job[Gauged]):
-    """A table, and what a fit of it will take."""
+    """A table, and what a fit of it will take. ``fold``: seconds of one fold by width, as far as known."""
 
     kept = False
 
     asked: Lab
+    fold: Mapping[int, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +162,12 @@ class Embed(Job[Pooled]):
 
 
 @dataclass(frozen=True, eq=False)
-class Validate(Job[Tested]):
-    """Vectors (N, D') and how well a classifier of them does, fitted on a ``share`` of each fold's rows."""
+class Validate(Job[Folded]):
+    """Vectors (N, D') and how well a classifier of them does, fitted on a ``share`` of each fold's rows.
+
+    Of all folds of all repeats those from ``start`` on that are begun within so many ``seconds``: the rest is
+    a job more.
+    """
 
     kept = False
 
@@ -169,7 +175,9 @@ class Validate(Job[Tested]):
     rows: Rows
     folds: int
     repeats: int
+    seconds: float = math.inf
     share: float = 1.0
+    start: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from components.engine.jobs import (
     Weigh,
 )
 from components.engine.lab.embedding import pool_part
-from components.engine.lab.rows import Gauged, Pooled, Tested
+from components.engine.lab.rows import Folded, Gauged, Pooled
 from components.engine.lab.tokens import read
 from components.engine.lens import look
 from components.engine.machine import total
@@ -150,15 +150,15 @@ class Measurer:
     def _gauge(self, backbone: Backbone, job: Gauge) -> Gauged:
         from components.engine.lab.gauge import gauge  # a second of scikit-learn, which few ask for
 
-        return gauge(backbone, job.asked)
+        return gauge(backbone, job.asked, job.fold)
 
     def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
         return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)
 
-    def _validate(self, job: Validate) -> Tested:
+    def _validate(self, job: Validate) -> Folded:
         from components.engine.lab.validation import validate
 
-        return validate(job.vectors, job.rows, job.folds, job.repeats, job.share)
+        return validate(job)
 
     def _conclude(self, job: Conclude) -> Fit:
         from components.engine.lab.conclusion import conclude

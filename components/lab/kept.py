@@ -19,7 +19,7 @@ from numpy.lib.format import open_memmap
 from components.engine.engine import file_name
 from components.engine.jobs import Embed, Job, Validate
 from components.engine.lab.lab import Allocate, Run
-from components.engine.lab.rows import Asked, Place, Pooled, Tested
+from components.engine.lab.rows import Asked, Folded, Place, Pooled
 from components.engine.version import version
 from components.types import BackboneSpec, Floats
 
@@ -76,21 +76,20 @@ class Kept:
         _write(progress, lambda part: part.write_text(json.dumps(known), encoding="utf-8"))
         return found
 
-    def _validate(self, job: Validate) -> Tested:
-        told = repr((job.folds, job.repeats, job.share, job.rows.seed))
+    def _validate(self, job: Validate) -> Folded:
+        told = repr((job.folds, job.repeats, job.share, job.start, job.rows.seed))
         arrays = (job.vectors, job.rows.labels, job.rows.groups)
         file = self.folder / "fits" / f"{_digest(told.encode(), *map(np.ascontiguousarray, arrays))}.npz"
         if not file.exists():
-            tested: Tested = self.run(job)
+            part: Folded = self.run(job)
 
-            def save(part: Path) -> None:
-                with part.open("wb") as opened:
-                    np.savez(opened, **vars(tested))
+            def save(place: Path) -> None:
+                with place.open("wb") as opened:
+                    np.savez(opened, **vars(part))
 
             _write(file, save)
         with np.load(file, allow_pickle=False) as found:
-            accuracies, correct, probabilities, fitted = (found[field.name] for field in fields(Tested))
-            return Tested(accuracies, correct, probabilities, int(fitted))
+            return Folded(*(found[field.name] for field in fields(Folded)))
 
     def _file(self, spec: BackboneSpec, place: Place) -> Path:
         return self._features(spec) / f"{place[0]}-{place[1]}.npy"

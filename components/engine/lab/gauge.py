@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from time import perf_counter
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from components.engine.backbone import Backbone
 from components.engine.lab.embedding import BATCH, pool_part
-from components.engine.lab.lab import REPEATS, SHARES
 from components.engine.lab.rows import Asked, Gauged, Pooled, Rows, first_alike
 from components.engine.lab.tokens import read
 from components.engine.lab.validation import Split, outer_splits, probabilities_on
 from components.types import Floats, Ints
 
+LONG = 0.5  # seconds of fits after which no more are timed
 SPREAD = 0.5  # of the vector that a row borrows, in standard deviations
 
 
-def gauge(backbone: Backbone, asked: Asked) -> Gauged:
-    """Time what is ``asked`` on the batch in the middle, before which half of all tokens come."""
+def gauge(backbone: Backbone, asked: Asked, fold: Mapping[int, float]) -> Gauged:
+    """Time what is ``asked`` on the batch in the middle, before which half of all tokens come.
+
+    ``fold``: seconds of one fold by width, of those that were timed before.
+    """
     reading = read(backbone, asked.inputs)
     sample = middle(reading.lengths)
     some = [asked.inputs[row] for row in sample]
@@ -29,8 +34,14 @@ def gauge(backbone: Backbone, asked: Asked) -> Gauged:
     pooled = pool_part(backbone, some, poolings, all_layers, 0, math.inf)
     share = reading.lengths[sample].sum() / reading.lengths.sum()
     embed = (perf_counter() - begun) / share
-    fit, check = _fits(asked, sample[pooled.rows], pooled)
-    return Gauged(embed, fit, check, reading.warnings)
+    begun = perf_counter()
+    split = outer_splits(asked.rows, asked.plan.folds, 1)[0][0]
+    divide = perf_counter() - begun
+    distinct = _distinct(pooled)
+    widths = tuple(found.shape[1] for found in distinct)
+    new = {found.shape[1]: found for found in reversed(distinct) if found.shape[1] not in fold}
+    timed = _folds(asked.rows, split, sample[pooled.rows], new)
+    return Gauged(embed, divide, timed, widths, reading.warnings)
 
 
 def middle(lengths: Ints) -> Ints:
@@ -41,39 +52,35 @@ def middle(lengths: Ints) -> Ints:
     return order[start : start + BATCH]
 
 
-def _fits(asked: Asked, known: Ints, pooled: Pooled) -> tuple[float, float]:
-    """Seconds of all combinations, and of what is measured of the best one.
+def _folds(rows: Rows, split: Split, known: Ints, vectors: Mapping[int, Floats]) -> dict[int, float]:
+    """Seconds to fit one fold, by width; those of wide ``vectors`` in proportion, once the others took long.
 
-    One fold is fitted for the first and the last vectors of each width. ``known``: the rows (n,) that there
-    are vectors of.
+    ``known``: the rows (n,) that there are vectors of.
     """
-    begun = perf_counter()
-    split = outer_splits(asked.rows, asked.plan.folds, 1)[0][0]
-    dividing = perf_counter() - begun
-    folds, fit, slowest = asked.plan.folds, 0.0, 0.0
-    for alike in _by_width(pooled):
-        ends = (alike[0], alike[-1])
-        took = sum(_seconds(borrowed(found, known, asked.rows), asked.rows, split) for found in ends) / 2
-        fit += len(alike) * REPEATS * (dividing + folds * took)
-        slowest = max(slowest, took)
-    curve, control = sum(SHARES), 1
-    return fit, (len(SHARES) + 1) * dividing + (curve + control) * folds * slowest
+    found: dict[int, float] = {}
+    for width in sorted(vectors):
+        if sum(found.values()) > LONG:
+            last = max(found)
+            found[width] = found[last] * width / last
+        else:
+            found[width] = _seconds(borrowed(vectors[width], known, rows), rows, split)
+    return found
 
 
 def _seconds(vectors: Floats, rows: Rows, split: Split) -> float:
     begun = perf_counter()
-    probabilities_on(vectors, rows, split)
+    with threadpool_limits(1):  # as in a fit
+        probabilities_on(vectors, rows, split)
     return perf_counter() - begun
 
 
-def _by_width(pooled: Pooled) -> list[list[Floats]]:
-    """The vectors (n, D') of which none are the same as others, those of one width together."""
-    widths: dict[int, list[Floats]] = {}
+def _distinct(pooled: Pooled) -> list[Floats]:
+    """The vectors (n, D') of which none are the same as others of their layer."""
+    found: list[Floats] = []
     for layer in sorted({layer for _, layer in pooled.vectors}):
         at = {pooling: found for (pooling, where), found in pooled.vectors.items() if where == layer}
-        for pooling in dict.fromkeys(first_alike(at).values()):
-            widths.setdefault(at[pooling].shape[1], []).append(at[pooling])
-    return list(widths.values())
+        found += [at[pooling] for pooling in dict.fromkeys(first_alike(at).values())]
+    return found
 
 
 def borrowed(vectors: Floats, known: Ints, rows: Rows) -> Floats:

@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from components.engine.jobs import Conclude, Embed, Gauge, Job, Read, Validate
-from components.engine.lab.rows import Asked, Gauged, Measured, Place, Pooled, Rows, Tested, first_alike
+from components.engine.lab.rows import (
+    Asked,
+    Folded,
+    Gauged,
+    Measured,
+    Place,
+    Pooled,
+    Rows,
+    Tested,
+    first_alike,
+)
 from components.engine.query import checked_text, whole_number
 from components.engine.version import version
 from components.errors import PoolscopeError
@@ -63,8 +73,16 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
 
 def forecast_table(run: Run, specs: Sequence[BackboneSpec], asked: Asked) -> Forecast:
     """What a fit of what is ``asked`` will take, and what of it will not be read."""
-    gauged: list[Gauged] = [run(Gauge(spec, version(spec), asked)) for spec in specs]
-    seconds = sum(one.embed + one.fit for one in gauged) + max(one.check for one in gauged)
+    gauged: list[Gauged] = []
+    fold: dict[int, float] = {}  # what takes as long with every backbone is timed with the first
+    for spec in specs:
+        gauged.append(run(Gauge(spec, version(spec), asked, fold)))
+        fold |= gauged[-1].fold
+    folds, divide = asked.plan.folds, max(one.divide for one in gauged)
+    fits = sum(REPEATS * (divide + folds * fold[width]) for one in gauged for width in one.widths)
+    slowest = max((fold[width] for one in gauged for width in one.widths), default=0.0)
+    checks = (len(SHARES) + 1) * divide + (sum(SHARES) + 1) * folds * slowest
+    seconds = sum(one.embed for one in gauged) + fits + checks
     return Forecast(seconds, (*asked.warnings, *(said for one in gauged for said in one.warnings)))
 
 
@@ -88,7 +106,7 @@ def fit_table(
         warnings += run(Read(spec, version(spec), asked.inputs))
         pooled, refused = yield from _embedded(run, spec, asked, seconds, kept(spec))
         warnings += [Sentence("lab.left_out", backbone=spec.key, reason=one.sentence) for one in refused]
-        for measured in _validated(run, spec, pooled, asked):
+        for measured in _validated(run, spec, pooled, asked, seconds):
             grid.append(measured)
             if best is None or measured.value > best[0].value:
                 best = measured, spec, pooled[measured.place]
@@ -96,7 +114,7 @@ def fit_table(
             yield Stage(done, len(pooled), "fit", spec.key)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
-    yield from _concluded(run, asked, grid, *best, tuple(warnings))
+    yield from _concluded(run, asked, grid, *best, seconds, tuple(warnings))
 
 
 def _embedded(
@@ -122,7 +140,7 @@ def _embedded(
 
 
 def _validated(
-    run: Run, spec: BackboneSpec, pooled: dict[Place, Floats], asked: Asked
+    run: Run, spec: BackboneSpec, pooled: dict[Place, Floats], asked: Asked, seconds: float
 ) -> Generator[Measured]:
     """Each place of one backbone, tested; those with the very same vectors on a layer once."""
     tested: dict[Place, Tested] = {}
@@ -133,7 +151,8 @@ def _validated(
     for place, vectors in pooled.items():
         stands = layers[place[1]][place[0]], place[1]
         if stands not in tested:
-            tested[stands] = run(_validate(spec, vectors, asked.rows, asked.plan.folds, REPEATS))
+            job = _validate(spec, vectors, asked.rows, asked.plan.folds, REPEATS, seconds)
+            tested[stands] = _tested(run, job)
         yield Measured(spec.key, place, tested[stands], "" if stands == place else stands[0])
 
 
@@ -144,23 +163,38 @@ def _concluded(
     best: Measured,
     spec: BackboneSpec,
     vectors: Floats,
+    seconds: float,
     warnings: tuple[Sentence, ...],
 ) -> Generator[Stage | Fit]:
     """The learning curve, the control with shuffled labels, and everything in one place."""
     folds, curve = asked.plan.folds, []
     for share in SHARES:
-        curve.append(run(replace(_validate(spec, vectors, asked.rows, folds, 1), share=share)))
+        job = _validate(spec, vectors, asked.rows, folds, 1, seconds)
+        curve.append(_tested(run, replace(job, share=share)))
         yield Stage(len(curve), CHECKS, "check", spec.key)
     drawn = np.random.default_rng(asked.plan.seed).permutation(asked.rows.labels)
-    control = run(_validate(spec, vectors, replace(asked.rows, labels=drawn), folds, 1))
+    shuffled = replace(asked.rows, labels=drawn)
+    control = _tested(run, _validate(spec, vectors, shuffled, folds, 1, seconds))
     yield Stage(CHECKS - 1, CHECKS, "check", spec.key)
-    job = Conclude(
+    last = Conclude(
         spec, version(spec), asked, tuple(grid), grid.index(best), vectors, tuple(curve), control, warnings
     )
-    found: Fit = run(job)
+    found: Fit = run(last)
     yield Stage(CHECKS, CHECKS, "check", spec.key)
     yield found
 
 
-def _validate(spec: BackboneSpec, vectors: Floats, rows: Rows, folds: int, repeats: int) -> Validate:
-    return Validate(spec, version(spec), np.asarray(vectors), rows, folds, repeats)
+def _validate(
+    spec: BackboneSpec, vectors: Floats, rows: Rows, folds: int, repeats: int, seconds: float
+) -> Validate:
+    return Validate(spec, version(spec), np.asarray(vectors), rows, folds, repeats, seconds)
+
+
+def _tested(run: Run, job: Validate) -> Tested:
+    """All folds of ``job``, part by part."""
+    parts: list[Folded] = []
+    done = 0
+    while done < job.folds * job.repeats:
+        parts.append(run(replace(job, start=done)))
+        done += len(parts[-1].sizes)
+    return Tested.of(parts, job.rows.labels)

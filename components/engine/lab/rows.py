@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -31,15 +31,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class Gauged:
-    """Seconds that a fit will take with one backbone, and what it will not read of the table.
+    """Seconds that the parts of a fit take with one backbone, and what it will not read of the table.
 
-    ``embed``: all texts. ``fit``: all combinations. ``check``: what is measured of the best one, if that is
-    one of these.
+    ``embed``: all texts. ``divide``: to draw the folds once. ``fold``: to fit one fold on vectors of each
+    width; ``widths``: of the combinations, those with the very same vectors once.
     """
 
     embed: float
-    fit: float
-    check: float
+    divide: float
+    fold: Mapping[int, float]
+    widths: tuple[int, ...]
     warnings: tuple[Sentence, ...]
 
 
@@ -57,6 +58,21 @@ class Pooled:
 
 
 @dataclass(frozen=True, eq=False)
+class Folded:
+    """What F folds gave, one after the other.
+
+    ``tested``: (n,) the rows that they test; ``probabilities``: (n, K) of these.
+
+    ``sizes``: (F,) how many rows each tests; ``fitted``: (F,) on how many each was fitted.
+    """
+
+    tested: Ints
+    probabilities: Floats
+    sizes: Ints
+    fitted: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class Tested:
     """What R repeats of F folds gave. ``accuracies``: (R * F,). ``correct``: (R, N).
 
@@ -68,6 +84,18 @@ class Tested:
     correct: Bools
     probabilities: Floats
     fitted: int
+
+    @classmethod
+    def of(cls, parts: Sequence[Folded], labels: Ints) -> Tested:
+        """What ``parts`` gave, that hold the folds of whole repeats in their order."""
+        rows, found, sizes, fitted = (
+            np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Folded)
+        )
+        right = found.argmax(axis=1) == labels[rows]
+        accuracies = [part.mean() for part in np.split(right, sizes.cumsum()[:-1])]
+        order = rows.reshape(-1, len(labels)).argsort(axis=1)  # each repeat tests every row once
+        correct = np.take_along_axis(right.reshape(order.shape), order, axis=1)
+        return cls(np.array(accuracies), correct, found[order[0]], round(float(fitted.mean())))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,38 +5,41 @@ Folds are stratified, and the same text never stands on both sides.
 
 from __future__ import annotations
 
+from itertools import chain
+from time import monotonic
+
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 from threadpoolctl import threadpool_limits
 
+from components.engine.jobs import Validate
 from components.engine.lab.classifier import logistic_regression, standardiser
-from components.engine.lab.rows import Rows, Tested
-from components.types import Bools, Floats, Ints
+from components.engine.lab.rows import Folded, Rows
+from components.types import Floats, Ints
 
 INNER, QUARTERS = 3, 4  # folds inside a fold, and of how many parts one is held out where there is one split
 
 Split = tuple[Ints, Ints]  # the rows to fit on, and those to test on
 
 
-def validate(vectors: Floats, rows: Rows, folds: int, repeats: int, share: float) -> Tested:
-    """Test the classifier on vectors (N, D'), fitted on a ``share`` of what each fold leaves.
+def validate(job: Validate) -> Folded:
+    """Test the classifier on vectors (N, D'), in the folds from ``job.start`` on for which there is time.
 
     With one thread: a step of a fit is too short to be shared, and threads would mostly wait for each other.
     """
-    drawn = outer_splits(rows, folds, repeats)
-    probabilities = np.empty((repeats, len(rows.labels), int(rows.labels.max()) + 1), np.float32)
-    sizes = []
+    end = monotonic() + job.seconds
+    rows, drawn = job.rows, outer_splits(job.rows, job.folds, job.repeats)
+    fitted, tested, probabilities = [], [], []
     with threadpool_limits(1):
-        for repeat, splits in enumerate(drawn):
-            for fitted, tested in splits:
-                part = _share(fitted, rows, share)
-                sizes.append(len(part))
-                probabilities[repeat, tested] = probabilities_on(vectors, rows, (part, tested))
-    correct: Bools = probabilities.argmax(axis=2) == rows.labels
-    accuracies = [
-        correct[repeat, tested].mean() for repeat, splits in enumerate(drawn) for _, tested in splits
-    ]
-    return Tested(np.array(accuracies), correct, probabilities[0], round(float(np.mean(sizes))))
+        for known, asked in list(chain.from_iterable(drawn))[job.start :]:
+            part = _share(known, rows, job.share)
+            fitted.append(len(part))
+            tested.append(asked)
+            probabilities.append(probabilities_on(job.vectors, rows, (part, asked)))
+            if monotonic() >= end:
+                break
+    sizes = np.array(list(map(len, tested)))
+    return Folded(np.concatenate(tested), np.concatenate(probabilities), sizes, np.array(fitted))
 
 
 def probabilities_on(vectors: Floats, rows: Rows, split: Split) -> Floats:

@@ -22,7 +22,8 @@ EVERY = 15  # what an empty list in a question stands for, about: everything tha
 CHARACTERS = 5_000  # so many more take as long again, about
 DETECTED = 12  # questions that take as long as a vector of which no way is known, about
 FITTED = 50  # characters of a table that take as long as a question, about
-FORECAST = 5  # questions that take as long as the forecast of a fit, about
+FORECAST = (5, 20)  # questions that take as long as the forecast of a fit, at least and at most
+FORESEEN = 2_000  # characters of a table whose forecast takes as long as a question more, about
 PASSPORT = 8  # questions that take as long as a passport, about
 HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
@@ -83,9 +84,11 @@ def fit_price(values: Iterable[object]) -> float:
     return QUESTION * max(1.0, characters / FITTED)
 
 
-def forecast_price(_values: Iterable[object]) -> float:
-    """What the forecast of a fit costs: a batch is run, and a classifier is fitted, by each backbone."""
-    return QUESTION * FORECAST
+def forecast_price(values: Iterable[object]) -> float:
+    """What the forecast of a fit costs: all tokens are counted, and a batch is run, by each backbone."""
+    characters, _ = _extent(values)
+    least, most = FORECAST
+    return QUESTION * min(most, max(least, characters / FORESEEN))
 
 
 def passport_price(values: Iterable[object]) -> float:

@@ -65,7 +65,7 @@ def test_a_table_that_is_read_whole_has_nothing_to_say(engine: Engine) -> None:
 
 @dataclass(eq=False)
 class Clock:
-    """On which a token takes a second to embed, and so does a row to be fitted on."""
+    """On which a token takes a thousandth of a second to embed, and so does a row to be fitted on."""
 
     now: float = 0.0
 
@@ -81,11 +81,11 @@ def test_it_foresees_what_a_fit_takes(
     embed, fold = gauge.pool_part, validation.probabilities_on
 
     def embedding(backbone: Any, inputs: Any, *more: Any) -> Any:
-        clock.now += sum(len(tokenizer.tokenize(text)) + 2 for (text,) in inputs)
+        clock.now += sum(len(tokenizer.tokenize(text)) + 2 for (text,) in inputs) / 1000
         return embed(backbone, inputs, *more)
 
     def fitting(vectors: Any, rows: Any, split: Any) -> Any:
-        clock.now += len(split[0])
+        clock.now += len(split[0]) / 1000
         return fold(vectors, rows, split)
 
     monkeypatch.setattr(gauge, "perf_counter", clock)
@@ -129,3 +129,35 @@ def test_rows_borrow_vectors_of_their_own_label() -> None:
 def test_what_cannot_be_fitted_has_no_forecast(engine: Engine) -> None:
     with pytest.raises(ValueError, match="1 to 5 different ones"):
         engine.forecast(reviews(40), Plan(()))
+
+
+def test_wide_vectors_are_not_timed_once_narrow_ones_took_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def seconds(vectors: Any, *_more: Any) -> float:
+        asked.append(vectors.shape[1])
+        return float(vectors.shape[1]) / 10
+
+    monkeypatch.setattr(gauge, "_seconds", seconds)
+    rows = Rows(np.arange(8) % 2, np.arange(8), seed=0)
+    split = (np.arange(6), np.arange(6, 8))
+    vectors = {width: np.ones((4, width), np.float32) for width in (12, 3, 6)}
+    found = gauge._folds(rows, split, np.arange(4), vectors)
+    assert asked == [3, 6]
+    assert found == {3: 0.3, 6: 0.6, 12: 1.2}
+
+
+def test_a_width_is_timed_with_the_first_backbone_that_has_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed: list[int] = []
+
+    def seconds(vectors: Any, *_more: Any) -> float:
+        timed.append(vectors.shape[1])
+        return 0.1
+
+    monkeypatch.setattr(gauge, "_seconds", seconds)
+    keys = ("bert-sentiment", "distilbert-sentiment")
+    both = engine.forecast(reviews(60), Plan(keys, ("mean", "mean_max"), folds=2)).seconds
+    assert timed == [128, 256]
+    assert both > 2 * 2 * 2 * 2 * 0.1  # backbones, combinations, repeats and folds

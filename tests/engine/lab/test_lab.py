@@ -1,5 +1,8 @@
 """The lab's numbers against scikit-learn's own pipelines, and against data whose answer is known."""
 
+from math import inf
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -9,9 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from components.engine.engine import Engine
+from components.engine.jobs import Validate
+from components.engine.lab import rows as rows_of
 from components.engine.lab.classifier import STRENGTHS
 from components.engine.lab.groups import equal_rows
-from components.engine.lab.rows import Rows, fitted_poolings
+from components.engine.lab.rows import Folded, Rows, fitted_poolings
 from components.engine.lab.validation import outer_splits, validate
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
@@ -51,6 +56,18 @@ def planted(count: int, width: int, seed: int, strength: float = 1.0) -> tuple[F
     return found, labels
 
 
+def all_of(
+    found: Floats, rows: Rows, folds: int, repeats: int, share: float = 1, seconds: float = inf
+) -> rows_of.Tested:
+    """All folds, in parts of so many seconds; which backbone gave the vectors does not matter."""
+    nobody = cast(Any, None)
+    parts: list[Folded] = []
+    while not parts or sum(len(part.sizes) for part in parts) < folds * repeats:
+        done = sum(len(part.sizes) for part in parts)
+        parts.append(validate(Validate(nobody, nobody, found, rows, folds, repeats, seconds, share, done)))
+    return rows_of.Tested.of(parts, rows.labels)
+
+
 def by_scikit_learn(found: Floats, rows: Rows, folds: int) -> Floats:
     """Probabilities (N, K) of a pipeline whose strength a grid search chooses inside of each fold."""
     outer = StratifiedGroupKFold(folds, shuffle=True, random_state=rows.seed)
@@ -74,11 +91,24 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int) -> None:
     labels = draw.integers(0, classes, 240)
     found = (draw.normal(size=(240, 12)) + 0.8 * np.eye(classes, 12)[labels]).astype(np.float32)
     rows = Rows(labels, draw.integers(0, 200, 240), seed=3)
-    tested = validate(found, rows, 5, 1, 1)
+    answer = all_of(found, rows, 5, 1)
     expected = by_scikit_learn(found, rows, 5)
-    np.testing.assert_allclose(tested.probabilities, expected, atol=0.02)  # scaled in each inner fold there
+    np.testing.assert_allclose(answer.probabilities, expected, atol=0.02)  # scaled in each inner fold there
     right = expected.argmax(axis=1) == labels
-    assert abs(float(tested.correct.mean()) - right.mean()) <= 2 / 240
+    assert abs(float(answer.correct.mean()) - right.mean()) <= 2 / 240
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_fold_at_a_time_gives_what_all_at_once_give(repeats: int) -> None:
+    found, labels = planted(90, 6, seed=4)
+    rows = Rows(labels, np.arange(90) // 2, seed=1)
+    whole, parts = (all_of(found, rows, 3, repeats, 1, seconds) for seconds in (inf, 0))
+    for one, other in zip(vars(whole).values(), vars(parts).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole.correct.shape == (repeats, 90)
+    assert len(whole.accuracies) == 3 * repeats
+    np.testing.assert_array_equal(whole.correct[0], whole.probabilities.argmax(axis=1) == labels)
+    assert whole.accuracies.mean() == pytest.approx(whole.correct.mean(), abs=0.02)
 
 
 def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
@@ -96,11 +126,11 @@ def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
 def test_more_rows_help_and_the_last_point_is_the_whole_fold() -> None:
     found, labels = planted(400, 30, seed=1)
     rows = Rows(labels, np.arange(400), seed=0)
-    points = [validate(found, rows, 5, 1, share) for share in (0.1, 0.4, 1.0)]
+    points = [all_of(found, rows, 5, 1, share) for share in (0.1, 0.4, 1.0)]
     assert [round(point.fitted, -1) for point in points] == [30, 130, 320]
     values = [float(point.correct.mean()) for point in points]
     assert values[0] < values[2]
-    assert values[2] == float(validate(found, rows, 5, 1, 1).correct.mean())
+    assert values[2] == float(all_of(found, rows, 5, 1).correct.mean())
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +183,7 @@ def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
         found = np.concatenate(
             [engine.features("bert-sentiment", [text], ["mean"], layer)["mean"] for text in table.texts]
         )
-        expected = validate(found, Rows(labels, equal_rows(table), 0), 3, 2, 1)
+        expected = all_of(found, Rows(labels, equal_rows(table), 0), 3, 2, 1)
         assert abs(rows["mean", layer].accuracy.value - expected.correct.mean()) <= 2 / 90
 
 
