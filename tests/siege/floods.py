@@ -46,7 +46,7 @@ class Attack:
     path: str
     body: Callable[[int], Body]
     reads: bool = True
-    stream: str = ""  # where what comes of it is listened to: the event's id follows
+    stream: str = ""  # where what comes of it is listened to, with a place for its event and its number
 
 
 @dataclass
@@ -76,13 +76,12 @@ async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     )
 
 
-async def listened(url: str, attack: Attack, answer: bytes) -> None:
+async def listened(url: str, attack: Attack, number: int, answer: bytes) -> None:
     """Listen to what comes of an accepted request to its end, where there is something to listen to."""
     if attack.stream and b"event_id" in answer:
         event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
-        await _exchanged(
-            url, f"GET {attack.stream}{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(), True
-        )
+        place = attack.stream.format(event=event, number=number)
+        await _exchanged(url, f"GET {place} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(), True)
 
 
 async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
@@ -110,7 +109,7 @@ async def attacked(url: str, attack: Attack, until: float) -> Counter[str]:
                 came["unread"] += not attack.reads
                 answer = await sent(url, ATTACKER, attack, number)
                 came[answer[9:12].decode()] += attack.reads
-                await listened(url, attack, answer)
+                await listened(url, attack, number, answer)
             except OSError as error:
                 came[type(error).__name__] += 1
 
@@ -154,14 +153,15 @@ async def both(url: str, attack: Attack | None, seconds: float) -> tuple[Waits, 
     return waits, came
 
 
-def attacks(
-    functions: list[dict[str, Any]], keys: tuple[str, ...], backbones: list[str]
-) -> dict[str, Attack]:
-    """All of them, each request from a made-up visitor. ``functions``: the page's; ``keys``: hostile ones."""
+def attacks(page: Mapping[str, Any], keys: tuple[str, ...], backbones: list[str]) -> dict[str, Attack]:
+    """All of them, each request from a made-up visitor. ``page``: its config; ``keys``: hostile ones."""
+    functions, parts = page["dependencies"], {one["id"]: one["props"] for one in page["components"]}
     code = next(one for one in functions if one["api_name"] == "draw_code")
     looks = next(
         one for one in functions if one["queue"] is False and one["inputs"] and one["api_name"] == "go_to"
     )
+    foresee = next(one for one in functions if one["api_name"] == "foresee")
+    chosen = {"lab-text": "text", "lab-pair": "", "lab-label": "label", "lab-backbones": backbones[:5]}
     link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
     call = "/gradio_api/call/"
 
@@ -178,7 +178,7 @@ def attacks(
         "downloads from a slow hub": Attack(
             f"{call}fetch",
             lambda n: {"data": [f"org/slow{n}"], "session_hash": f"f{n}"},
-            stream=f"{call}fetch/",
+            stream=f"{call}fetch/{{event}}",
         ),
         "whole comparisons": Attack(
             f"{call}compare",
@@ -186,7 +186,7 @@ def attacks(
                 "data": [backbones, [], f"so {n} good " * 100, "", "own", -1],
                 "session_hash": f"c{n}",
             },
-            stream=f"{call}compare/",
+            stream=f"{call}compare/{{event}}",
         ),
         "tables at every layer": Attack(
             f"{call}fit",
@@ -194,7 +194,21 @@ def attacks(
                 "data": [_table(n), "text", "label", "", [], [], "all", 5, 0],
                 "session_hash": f"t{n}",
             },
-            stream=f"{call}fit/",
+            stream=f"{call}fit/{{event}}",
+        ),
+        "forecasts of tables": Attack(
+            "/gradio_api/queue/join",
+            lambda n: {
+                "fn_index": foresee["id"],
+                "data": [
+                    {**chosen, "lab-table": _table(n), "lab-poolings": [], "lab-layers": "all"}[
+                        parts[part]["elem_id"]
+                    ]
+                    for part in foresee["inputs"]
+                ],
+                "session_hash": f"w{n}",
+            },
+            stream="/gradio_api/queue/data?session_hash=w{number}",
         ),
         "QR codes of long links": Attack("/gradio_api/run/predict", run(code, {"link": link[:2331]})),
         "a session for each request": Attack("/gradio_api/run/predict", run(looks, {})),
@@ -204,7 +218,7 @@ def attacks(
                 "data": [keys[n % len(keys)], f"so {n} good !", "", "native", "own", ""],
                 "session_hash": f"h{n}",
             },
-            stream=f"{call}anatomy/",
+            stream=f"{call}anatomy/{{event}}",
         ),
     }
 
@@ -242,11 +256,11 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
         backbones = [place.name for place in BUNDLE]
         for key in backbones:
             assert "error" not in ask(client, backbone=key), key
-        functions = client.get("/config").json()["dependencies"]
+        page = client.get("/config").json()
         print(
             "| Attack | p95 in peace | in the attack | grown | what came |\n|---|---|---|---|---|", flush=True
         )
-        for name, attack in attacks(functions, keys, backbones).items():
+        for name, attack in attacks(page, keys, backbones).items():
             if only not in name:
                 continue
             peace, _ = asyncio.run(both(url, None, seconds / 2))
