@@ -21,7 +21,7 @@ from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import error_payload
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.fairness import FairTurns, Waiting, share
 from components.ui.public.locale import request_texts
@@ -132,8 +132,21 @@ class VisitorsQueue(Queue):
                 told = error_payload(Error(say("refusal.cancelled"), print_exception=False), False)
                 self.send_message(event, ProcessCompletedMessage(output=told, success=False))
 
+    def left(self, session: str, gone: bool) -> None:
+        """Note that a visitor's last stream has ended: they are ``gone``, or everything had been told.
+
+        What they asked at that very moment may have been answered behind the last word of the stream; it
+        waits for the next one, which they are about to open.
+        """
+        if gone or not self.pending_event_ids_session.get(session):
+            self.forget(session)
+        else:
+            asyncio.get_running_loop().call_later(UNHEARD, self.forget, session)
+
     def forget(self, session: str) -> None:
         """Drop what a visitor has not read who listens no longer, unless they have asked anew."""
+        if self.heard[session]:
+            return
         begun = (event for job in self.active_jobs for event in job or ())
         waiting = (event for line in self.event_queue_per_concurrency_id.values() for event in line.queue)
         if not any(event.session_hash == session and event.alive for event in (*begun, *waiting)):
@@ -182,13 +195,24 @@ class Listeners:
         heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
         heard[listens] += 1
         self._queue.again = 0.0  # type: ignore[attr-defined]  # of that class, too
+        gone = False
+
+        async def received() -> Message:
+            nonlocal gone
+            message = await receive()
+            gone = gone or message["type"] == "http.disconnect"
+            return message
+
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, received, send)
+        except BaseException:
+            gone = True
+            raise
         finally:
             heard[listens] -= 1
             if not heard[listens]:
                 del heard[listens]
-                self._queue.forget(listens)  # type: ignore[attr-defined]  # of that class, too
+                self._queue.left(listens, gone)  # type: ignore[attr-defined]  # of that class, too
 
 
 def listener(scope: Scope) -> str | None:

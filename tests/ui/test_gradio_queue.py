@@ -2,11 +2,14 @@
 
 import asyncio
 import inspect
+from typing import Any
 
+import pytest
 from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, Queue
 from starlette.requests import Request
 
+from components.ui import gradio_queue
 from components.ui.gradio_internals import block_functions
 from components.ui.gradio_queue import (
     EACH,
@@ -181,6 +184,23 @@ def test_one_address_has_half_of_what_a_line_may_have_at_work() -> None:
     assert asyncio.run(begun()) == ["a1", "b1", "a2"]
 
 
+def stream_of(visitor: str) -> dict[str, Any]:
+    query = f"session_hash={visitor}".encode()
+    return {"type": "http", "method": "GET", "path": "/gradio_api/queue/data", "query_string": query}
+
+
+async def pushed(visitor: str, queue: Any) -> Any:
+    """An event of a visitor, of whom something is unread."""
+    body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
+    _, event, _ = await queue.push(body, Request({"type": "http", "headers": []}), None)
+    queue.pending_messages_per_session[visitor].put_nowait("unread")
+    return event
+
+
+async def disconnected() -> dict[str, str]:
+    return {"type": "http.disconnect"}
+
+
 def test_what_nobody_is_left_to_read_is_dropped() -> None:
     async def left() -> tuple[list[str], list[str]]:
         page = small_page().queue(max_size=100)
@@ -190,21 +210,44 @@ def test_what_nobody_is_left_to_read_is_dropped() -> None:
         async def stays(*_: object) -> None:
             """Another question is asked before the stream of the one before has ended."""
 
-        async def leaves(*_: object) -> None:
+        async def leaves(_scope: object, receive: Any, _send: object) -> None:
+            await receive()
             await queue.clean_events(session_hash=visitor)  # as gradio does when a client has gone
 
         for visitor in ("gone", "again"):
-            body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
-            request = Request({"type": "http", "headers": []})
-            await queue.push(body, request, None)
-            queue.pending_messages_per_session[visitor].put_nowait("unread")
-            query = f"session_hash={visitor}".encode()
-            scope = {"type": "http", "method": "GET", "path": "/gradio_api/queue/data", "query_string": query}
+            await pushed(visitor, queue)
             app = stays if visitor == "again" else leaves
-            await Listeners(app, queue)(scope, None, None)  # type: ignore[arg-type]  # neither is used
+            await Listeners(app, queue)(stream_of(visitor), disconnected, None)  # type: ignore[arg-type]
         return list(queue.pending_messages_per_session), list(queue.pending_event_ids_session)
 
     assert asyncio.run(left()) == (["again"], ["again"])
+
+
+@pytest.mark.parametrize(("seconds", "kept"), [(UNHEARD, ["late", "back"]), (0.0, ["back"])])
+def test_what_is_answered_behind_the_end_of_a_stream_waits_for_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, kept: list[str]
+) -> None:
+    """A question that comes while its page's stream ends is answered before anybody listens again."""
+
+    async def left() -> list[str]:
+        page = small_page().queue(max_size=100)
+        queue = page._queue
+        keep_fair(queue)
+
+        async def ends(*_: object) -> None:
+            await pushed(visitor, queue)
+            (line,) = queue.event_queue_per_concurrency_id.values()
+            line.queue.clear()  # it has begun, and ended: nothing of it is at work any more
+
+        for visitor in ("late", "back"):
+            await Listeners(ends, queue)(stream_of(visitor), disconnected, None)  # type: ignore[arg-type]
+        queue.heard["back"] += 1  # who listens again
+        for _ in range(3):
+            await asyncio.sleep(0)  # so that what is to be done by now is done
+        return list(queue.pending_messages_per_session)
+
+    monkeypatch.setattr(gradio_queue, "UNHEARD", seconds)
+    assert asyncio.run(left()) == kept
 
 
 def test_who_waits_and_is_cancelled_hears_so_but_for_a_page() -> None:
