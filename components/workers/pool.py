@@ -17,6 +17,7 @@ from components.workers.worker import Worker, WorkerDiedError, WorkerLateError
 
 LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
 CROWD = 60.0  # seconds for which somebody who has asked may ask again
+DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
 
 logger = logging.getLogger(__name__)
@@ -97,7 +98,6 @@ class Pool:
             return worker.ask(question, self._seconds)
         except (WorkerDiedError, WorkerLateError):
             alive = False
-            worker.kill()
             raise
         finally:
             with self._lock:
@@ -105,9 +105,10 @@ class Pool:
                 self._at_work[turn.address] -= 1
                 self._at_work += Counter()  # forgets those who have none
                 self._rested.notify_all()
-            if alive:
+            if alive and len(self._seen[worker]) < DIFFERENT:
                 self._give(worker)
             else:
+                worker.kill()
                 self._bury(worker)
                 self._replace()
 

@@ -5,7 +5,7 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 from components.engine.machine import cores
-from tests.benchmarks import compare, engine, importance, loading, memory, ordinary, page, room, size
+from tests.benchmarks import answers, compare, engine, importance, loading, memory, ordinary, page, room, size
 
 if __name__ == "__main__":
     os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
@@ -15,6 +15,7 @@ if __name__ == "__main__":
     memory.report()
     engine.report()
     importance.report()
+    answers.report()
     compare.report()
     page.report()
     room.report()

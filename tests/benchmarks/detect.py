@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import numpy as np
 import torch
@@ -22,7 +21,7 @@ import torch
 from components.detect import BAR, Detected, Kept, Way
 from components.engine.backbone import Backbone
 from components.engine.catalogue import read_catalogue
-from components.engine.detect import detect, found, tried
+from components.engine.detect import found, tried
 from components.engine.encoding import Encoded
 from components.engine.examine import Stopwatch, run_encoded
 from components.engine.loading import load
@@ -36,12 +35,10 @@ from tests.families.making import BUILT, boundless, tiny_checkpoint
 from tests.tiny import WORDS
 
 TEXT = "The plot is thin, but the actors are a delight, and the camera never looks away from their hands."
-TIMED = TEXT + " It could be so much longer."  # 32 tokens, or nearly
 WORDLY = " ".join((WORDS[4:] * 2)[:24])  # for tiny ones, which know these words alone
 CUTS: tuple[tuple[int | None, Kept], ...] = ((None, "start"), (16, "start"), (16, "end"), (16, "last"))
 FEW = 12  # vectors of each kind that no way gave, for each checkpoint
 LENGTH = 1e-4
-ROUNDS = 5
 NOISE = 0.1  # of a vector's length
 
 
@@ -76,28 +73,12 @@ def report() -> None:
             backbone = load(tiny_checkpoint(Path(folder) / family, family))
             measure(tiny, replace(backbone, tokenizer=boundless()), WORDLY, [other_weights(backbone)])
     tell(f"A tiny checkpoint of each of {len(BUILT)} families", tiny)
-    print("\nSeconds for a text of 32 tokens: where a way is found, and where none is")
-    for backbone in backbones:
-        print(f"{backbone.spec.key:<24} {timed(backbone, 'mean'):.3f} {timed(backbone, ''):.3f}", flush=True)
 
 
 def tell(title: str, tally: Tally) -> None:
     """Print a tally."""
     print(f"\n{title}; a match has a cosine of {BAR} at least")
     print(*tally.told(), sep="\n", flush=True)
-
-
-def timed(backbone: Backbone, pooling: str) -> float:
-    """The median of a few answers: to what a pooling gives, or to a random vector."""
-    query = Query(backbone.spec.key, TIMED)
-    made = [vector for way, vector in vectors(backbone, TIMED).items() if way.pooling == pooling]
-    vector = made[-1] if made else np.random.default_rng(0).normal(size=backbone.model.config.hidden_size)
-    taken = []
-    for _ in range(ROUNDS):
-        begun = perf_counter()
-        detect(backbone, [query], [vector.tolist()], "")
-        taken.append(perf_counter() - begun)
-    return float(np.median(taken))
 
 
 def other_weights(backbone: Backbone) -> Backbone:

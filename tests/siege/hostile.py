@@ -49,7 +49,7 @@ def main(folder: Path, count: int = COUNT) -> bool:
         "POOLSCOPE_CATALOGUE": str(catalogue(folder, asked)),
         "POOLSCOPE_SECONDS": SECONDS,
         "POOLSCOPE_WORKERS": "1",
-        "POOLSCOPE_MEMORY": "1GB",
+        "POOLSCOPE_MEMORY": "200MB",  # weights that are kept for the next visitor count as resident, too
         "LOG": str(log),
     }
     with served("app.py", log=log, **settings) as url, client_of(url) as client:

@@ -237,3 +237,15 @@ def test_a_question_that_fails_costs_no_worker() -> None:
     with pytest.raises(ZeroDivisionError):
         office.ask(fail, Turn()).result(PATIENCE)
     assert office.ask(at_once, Turn()).result(PATIENCE) is office.hired[0]
+
+
+def test_a_worker_that_has_known_many_is_replaced_behind_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "DIFFERENT", 3)
+    office = Office(1)
+    office.come.release(2)
+    asked = [
+        office.ask(at_once, Turn(about=about)).result(PATIENCE) for about in ("a", "b", "b", "a", "c", "a")
+    ]
+    first, second = office.hired
+    assert asked == [*[first] * 5, second]
+    assert (first.killed.is_set(), second.killed.is_set()) == (True, False)

@@ -1,0 +1,67 @@
+"""``python -m tests.benchmarks.answers``: what each answer takes on the bundled checkpoints at 32 tokens.
+
+These are times of one machine, not ratios; the slowest of all rounds counts.
+"""
+
+import os
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+import numpy as np
+
+from components.engine.engine import Engine
+from components.settings import Settings
+from components.types import Query
+from tests.benchmarks.engine import words
+
+LENGTH = 32  # tokens
+ROUNDS = 7
+BAR = 300.0  # milliseconds
+
+
+def answers(engine: Engine, query: Query) -> Mapping[str, Callable[[], object]]:
+    """Everything that can be asked of one text. A vector is found where a pooling made it, noise is not."""
+    mean = engine.features(query.backbone, [query.text], ["mean"])["mean"][0].tolist()
+    noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
+    other = query.text.replace("a", "h", 1)
+    return {
+        "anatomy": lambda: engine.anatomy(query),
+        "lens": lambda: engine.lens(query),
+        "trace": lambda: engine.trace(query, other, ""),
+        "importance": lambda: engine.importance(query, "", False),
+        "with integrals": lambda: engine.importance(query, "", True),
+        "padding": lambda: engine.padding(query),
+        "detect": lambda: engine.detect(query, mean, ""),
+        "detect none": lambda: engine.detect(query, noise, ""),
+        "passport": lambda: engine.passport(query.backbone),
+    }
+
+
+def report() -> None:
+    """Print the slowest of several rounds, in milliseconds: a row for each checkpoint."""
+    engine = Engine(Settings(sources="bundled"))
+    print(f"\nMilliseconds of an answer, {LENGTH} tokens, the slowest of {ROUNDS}; bar {BAR:.0f}")
+    for place, spec in enumerate(engine.backbones()):
+        asked = answers(engine, Query(spec.key, words(LENGTH)))
+        if not place:
+            print(f"{'':24}" + "".join(f"{name:>16}" for name in asked))
+        took = [slowest(call) for call in asked.values()]
+        print(f"{spec.key:24}" + "".join(f"{ms:>15.0f}{'!' if ms > BAR else ' '}" for ms in took), flush=True)
+
+
+def slowest(call: Callable[[], object]) -> float:
+    """Milliseconds of the slowest of some rounds, after one that counts for none."""
+    call()
+    seconds = []
+    for _ in range(ROUNDS):
+        begun = perf_counter()
+        call()
+        seconds.append(perf_counter() - begun)
+    return 1000 * max(seconds)
+
+
+if __name__ == "__main__":
+    report()
