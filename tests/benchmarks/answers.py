@@ -1,6 +1,6 @@
 """``python -m tests.benchmarks.answers``: what each answer takes on the bundled checkpoints at 32 tokens.
 
-These are times of one machine, not ratios; the slowest of all rounds counts.
+These are times of one machine, not ratios: medians of a few rounds.
 """
 
 import os
@@ -8,6 +8,7 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 from collections.abc import Callable, Mapping
+from statistics import median
 from time import perf_counter
 
 import numpy as np
@@ -41,26 +42,26 @@ def answers(engine: Engine, query: Query) -> Mapping[str, Callable[[], object]]:
 
 
 def report() -> None:
-    """Print the slowest of several rounds, in milliseconds: a row for each checkpoint."""
+    """Print medians, in milliseconds: a row for each checkpoint."""
     engine = Engine(Settings(sources="bundled"))
-    print(f"\nMilliseconds of an answer, {LENGTH} tokens, the slowest of {ROUNDS}; bar {BAR:.0f}")
+    print(f"\nMilliseconds of an answer, {LENGTH} tokens, the median of {ROUNDS}; bar {BAR:.0f}")
     for place, spec in enumerate(engine.backbones()):
         asked = answers(engine, Query(spec.key, words(LENGTH)))
         if not place:
             print(f"{'':24}" + "".join(f"{name:>16}" for name in asked))
-        took = [slowest(call) for call in asked.values()]
+        took = [typical(call) for call in asked.values()]
         print(f"{spec.key:24}" + "".join(f"{ms:>15.0f}{'!' if ms > BAR else ' '}" for ms in took), flush=True)
 
 
-def slowest(call: Callable[[], object]) -> float:
-    """Milliseconds of the slowest of some rounds, after one that counts for none."""
+def typical(call: Callable[[], object]) -> float:
+    """The median of some rounds in milliseconds, after one that counts for none."""
     call()
     seconds = []
     for _ in range(ROUNDS):
         begun = perf_counter()
         call()
         seconds.append(perf_counter() - begun)
-    return 1000 * max(seconds)
+    return 1000 * median(seconds)
 
 
 if __name__ == "__main__":
