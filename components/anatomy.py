@@ -12,7 +12,7 @@ from components.lens import Lens
 from components.texts import Sentence
 from components.types import Analysis, Floats
 
-Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe"]
+Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe", "object"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Weight:
     """A tensor of a head.
 
     ``origin``: read from the checkpoint; drawn at random, as the checkpoint lacks it ("new") or holds it in
-    another shape ("reshaped"); set to one and the same number for either reason ("constant"); or a probe's.
+    another shape ("reshaped"); set to one and the same number for either reason ("constant"); a probe's; or
+    as a model object held it, which does not tell.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Anatomy:
     used. ``unused``: what the checkpoint holds and this model does not use. ``declared``: what
     ``print(model)`` says of the head, in its order. ``program``: Python that prints the same probabilities
     without Poolscope. ``module``: Python for an ``nn.Module`` with this pooling and head, ready for training.
+    Both are "" for a model object, which no program can load.
     ``lens``: what the head says of every hidden state, or why it cannot be pointed at them.
     """
 

@@ -21,7 +21,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-Source = Literal["bundled", "local", "hub"]
+Source = Literal["bundled", "local", "hub", "object"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
 
@@ -37,6 +37,7 @@ class BackboneSpec:
 
     ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``; ``package`` is a
     Python package that carries the same files, or None: where it is installed, nothing has to be downloaded.
+    ``source="object"`` is a model object in somebody's program: it has no files, and stands in no catalogue.
     ``texts`` is how many texts the head was trained on (1, 2), or None where that is not known.
     ``probes`` is the file of its probes, or None; ``probed`` are the keys of the tasks that it holds.
     ``architecture`` and ``labels`` are empty for a hub entry that is not on this machine yet (``available``
@@ -62,6 +63,11 @@ class BackboneSpec:
     size: int | None = None
     package: str | None = None
     declared: Declaration | Sentence | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether it is a model object: of its weights nothing is known but what they are now."""
+        return self.source == "object"
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "families",
         "engine/test_families.py",
         "engine/test_family_answers.py",
+        "engine/test_live.py",
         "engine/test_rows.py",
     ),
 }

@@ -137,6 +137,13 @@ def test_the_example_of_a_fit_from_code_runs() -> None:
     assert re.fullmatch(r"(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d", best)
 
 
+def test_the_example_of_the_notebook_runs(tmp_path: Path) -> None:
+    code = block("api.md", "python", "poolscope_show").replace("poolscope.html", str(tmp_path / "page.html"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert re.search(r"'negative': .*'positive': ", done.stdout)
+    assert "<!doctype html>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_the_bar_of_a_match_is_the_one_that_is_told() -> None:
     assert f"below a cosine of {BAR} there is no match" in " ".join(PAGES["api.md"].split())
     assert f"A cosine of {BAR} or more is a match" in " ".join(PAGES["measuring.md"].split())

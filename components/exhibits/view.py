@@ -149,6 +149,25 @@ def asked_line(analysis: Analysis, say: Texts) -> str:
     )
 
 
+def facts(analysis: Analysis, state: State, asked: str, say: Texts) -> dict[str, str]:
+    """What was asked of which model and how it is looked at, by name, not escaped, the text first.
+
+    ``asked``: what the model is, in a line.
+    """
+    view, query = View.of(analysis, state), analysis.query
+    pair = {say("question.pair"): query.text_pair} if query.text_pair else {}
+    return {
+        say("question.text"): query.text,
+        **pair,
+        say("question.backbone"): asked,
+        say("question.pooling"): pooling_name(analysis, say),
+        say("question.head"): say(f"away.head_{query.head}", task=query.task),
+        say("view.layer"): layer_name(view, say),
+        say("view.reference"): reference_name(view, say),
+        say("view.centring"): say(f"view.{view.centring}"),
+    }
+
+
 def number(value: float, digits: int = 2) -> str:
     """A number with a real minus sign, and never "-0.00"."""
     return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "−")

@@ -13,7 +13,7 @@ from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
 from components.engine.analysis import analyse
 from components.engine.anatomy.provenance import origin, unused
 from components.engine.anatomy.source import source, sources
-from components.engine.anatomy.trace import Call, trace
+from components.engine.anatomy.trace import LIBRARY, Call, Line, trace
 from components.engine.examine import Examined
 from components.engine.export.module import module
 from components.engine.export.program import program
@@ -26,7 +26,9 @@ from components.lens import Lens
 from components.texts import Sentence
 from components.types import Floats
 
-TRUST: tuple[Origin, ...] = ("new", "reshaped", "constant", "probe", "checkpoint")  # from the least trained
+TRUST: tuple[Origin, ...] = (  # from the least trained
+    *("new", "reshaped", "constant", "probe", "object", "checkpoint"),
+)
 
 
 def dissect(examined: Examined) -> Anatomy:
@@ -34,6 +36,7 @@ def dissect(examined: Examined) -> Anatomy:
     calls = head_calls(examined)
     weights = {weight.name: weight for weight in _weights(examined, calls)}
     ran = {call.module for call in calls if call.module}
+    live = examined.backbone.spec.live
     return Anatomy(
         analysis=analyse(examined),
         steps=tuple(_step(examined, call, weights) for call in calls),
@@ -41,8 +44,8 @@ def dissect(examined: Examined) -> Anatomy:
         unused=unused(examined.backbone),
         declared=declared(examined.backbone.model, ran),
         sources=_sources(examined, calls),
-        program=program(examined),
-        module=module(examined),
+        program="" if live else program(examined),
+        module="" if live else module(examined),
         lens=_lens(examined),
     )
 
@@ -133,12 +136,12 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
     used = [weights[name] for name in call.weights]
     if call.kind == "pooling" and "query" in weights:
         used = [weights["query"]]
-    leaf = bool(call.lines) and not list(running.children()) and not _is_of_library(running)
+    leaf = bool(call.lines) and not list(running.children()) and _is_one_function(running)
     taken, given = call.taken[0], call.given[0]
     return Step(
         kind=call.kind,
         path=call.module if leaf else "",
-        within=call.lines[0][0].co_qualname.rsplit(".", 1)[0] if call.lines else "",
+        within=_class_of(call.lines[0]) if call.lines else "",
         weights=tuple(weight.name for weight in used),
         parameters=sum(torch.Size(weight.shape).numel() for weight in used),
         origin=next((trust for trust in TRUST if any(w.origin == trust for w in used)), None),
@@ -150,9 +153,15 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
     )
 
 
-def _is_of_library(module: nn.Module) -> bool:
-    """Whether the module is transformers' own, so that its functions are not its name."""
-    return type(module).__module__.startswith("transformers.models")
+def _is_one_function(module: nn.Module) -> bool:
+    """Whether the module's name says what it runs: not where a model's own code stands in it."""
+    kind = type(module).__module__
+    return kind.startswith(("torch.", "transformers.")) and not kind.startswith("transformers.models.")
+
+
+def _class_of(line: Line) -> str:
+    """The class whose code a line is, without the function in which somebody wrote it."""
+    return line[0].co_qualname.rpartition("<locals>.")[2].rsplit(".", 1)[0]
 
 
 def _picks(call: Call, tokens: int) -> bool:
@@ -168,11 +177,17 @@ def _values(tensor: Tensor) -> Floats:
 
 
 def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
-    """What ran, from the outside in: a pooling of Poolscope's own first."""
+    """What of the library ran, from the outside in: a pooling of Poolscope's own first."""
     tokens = examined.states.hidden.shape[1]
-    ran = chain.from_iterable(reversed(call.lines) for call in calls)
-    picking = [call.lines[0] for call in calls if call.lines and _picks(call, tokens)]
+    lines = [(call, [line for line in call.lines if _is_of_library(line)]) for call in calls]
+    ran = chain.from_iterable(reversed(found) for _call, found in lines)
+    picking = [found[0] for call, found in lines if found and _picks(call, tokens)]
     own: list[Excerpt] = []
     if examined.probe is not None or swaps(examined.backbone, examined.query.pooling):
         own = [source(POOLINGS[examined.query.pooling].function)]
     return (*own, *sources(ran, picking))
+
+
+def _is_of_library(line: Line) -> bool:
+    """Whether a line is in a file that is there to be read; a cell of a notebook is none."""
+    return line[0].co_filename.startswith(LIBRARY)

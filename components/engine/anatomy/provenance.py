@@ -17,6 +17,8 @@ Shape = tuple[int, ...]
 
 def origin(backbone: Backbone, name: str) -> Origin:
     """Where the model's tensor ``name`` comes from."""
+    if backbone.spec.live:
+        return "object"
     if name in backbone.provenance.constant:
         return "constant"
     if name in backbone.provenance.mismatched:

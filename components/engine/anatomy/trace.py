@@ -6,6 +6,7 @@ these remain the ones through which the logits depend on the hidden states: what
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,7 +25,11 @@ from components.engine.reads import Head
 
 Line = tuple[CodeType, int]  # a function and the line in it that was running
 Names = frozenset[str]
-LIBRARY = str(Path(transformers.__file__).parent)
+LIBRARY = f"{Path(transformers.__file__).parent}{os.sep}"
+RUNNERS = (
+    f"{Path(torch.__file__).parent}{os.sep}",
+    f"{Path(__file__).parents[2]}{os.sep}",
+)  # no model's own code
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +38,8 @@ class Call:
 
     ``taken`` and ``given``: tensors that depend on the hidden states. ``arguments``: all that the function
     took, flat, with ``rebuild`` to undo that. ``module``: path of the innermost module that was running, ""
-    outside of all. ``weights``: names of the parameters that it used. ``lines``: the library's lines that
-    were running, innermost first.
+    outside of all. ``weights``: names of the parameters that it used. ``lines``: those of the model's own
+    code that were running, innermost first.
     """
 
     function: Callable[..., Any]
@@ -165,9 +170,9 @@ def _leading_to(logits: Tensor, calls: Sequence[Call]) -> list[Call]:
 
 
 def _lines() -> Iterator[Line]:
-    """The library's lines that are running now, innermost first."""
+    """The lines of the model's own code, the library's or its owner's, that are running, innermost first."""
     frame = sys._getframe(2)
     while frame is not None:
-        if frame.f_code.co_name == "forward" and frame.f_code.co_filename.startswith(LIBRARY):
+        if frame.f_code.co_name == "forward" and not frame.f_code.co_filename.startswith(RUNNERS):
             yield frame.f_code, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]  # the outermost frame has none

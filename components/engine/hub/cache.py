@@ -28,6 +28,8 @@ def folder(spec: BackboneSpec) -> Path | None:
     if spec.source == "hub":
         carried = packaged(spec.package) if spec.package else None
         return carried or snapshot(spec.location, spec.revision or "")
+    if spec.live:
+        return None
     return Path(spec.location) if Path(spec.location).is_dir() else None
 
 

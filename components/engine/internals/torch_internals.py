@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from copy import deepcopy
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +16,12 @@ from torch.nn.modules.module import (
 )
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+HOOKS = "_hooks"  # stands in the name of each of a module's tables of hooks
+ACTING = ("_forward_pre_hooks", "_forward_hooks")  # those that may change what a forward pass gives
+MAKING = "torch.nn.utils."  # where hooks are from that make weights before each pass: pruning, weight norm
+
 Table = dict[str, Any]
+Model = TypeVar("Model", bound=nn.Module)
 Rebuild = Callable[[Sequence[Any]], Any]
 
 
@@ -68,3 +75,53 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
 def tensors(tree: Any) -> tuple[Tensor, ...]:
     """The tensors among the leaves."""
     return tuple(leaf for leaf in flatten(tree)[0] if isinstance(leaf, Tensor))
+
+
+def plain_copy(model: Model) -> Model:
+    """A copy on the CPU, in float32 and for evaluation, that shares no tensor with ``model``.
+
+    ``model`` is only read, and nothing is allocated where its weights are. The copy has no gradients, and
+    runs what its classes say: without hooks, but for those that make weights, and without a ``forward`` that
+    was put in the place of the class's own.
+    """
+    memo: dict[int, Any] = {}  # what stands in the copy for each object, by its id
+    for module in model.modules():
+        table = vars(module)
+        memo |= {id(tensor): _plain(tensor) for tensor in tensors(table) if id(tensor) not in memo}
+        memo |= {id(table[name]): OrderedDict(_making(table[name])) for name in _tables_of_hooks(table)}
+        if "forward" in table:
+            memo[id(table["forward"])] = None
+    copy = deepcopy(model, memo)
+    for module in copy.modules():
+        vars(module).pop("forward", None)
+    return copy.eval()
+
+
+def acting_hooks(model: nn.Module) -> list[Any]:
+    """What `plain_copy` leaves out and may change what a forward pass gives: hooks, replaced functions."""
+    found: list[Any] = []
+    for module in model.modules():
+        table = vars(module)
+        for name in ACTING:
+            found += [hook for hook in table[name].values() if not _makes(hook)]
+        found += [table["forward"]] if "forward" in table else []
+    return found
+
+
+def _tables_of_hooks(table: Table) -> list[str]:
+    return [name for name, value in table.items() if HOOKS in name and isinstance(value, dict)]
+
+
+def _making(hooks: dict[int, Any]) -> dict[int, Any]:
+    return {key: hook for key, hook in hooks.items() if _makes(hook)}
+
+
+def _makes(hook: Any) -> bool:
+    return type(hook).__module__.startswith(MAKING)
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    """The same numbers on the CPU, in float32 if they are no whole numbers; a parameter stays one."""
+    dtype = torch.float32 if tensor.is_floating_point() else tensor.dtype
+    plain = tensor.detach().to("cpu", dtype, copy=True)
+    return nn.Parameter(plain, requires_grad=False) if isinstance(tensor, nn.Parameter) else plain

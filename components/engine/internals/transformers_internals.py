@@ -8,9 +8,13 @@ from typing import Any
 
 import torch
 import transformers
+from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.initialization import meta_device_safe_creation_ops, no_init_weights
 
+CAPTURING = "_output_capturing_hooks_installed"  # what a model remembers of hooks that hand out its layers
+CAPTURERS = "transformers.utils.output_capturing"  # the module that these are from
+KERNEL = "flash"  # how the names of kernels of attention begin; others are named by a repository
 KERNELS = ("_attn_implementation", "_experts_implementation")  # of a config: each may name code on the hub
 
 
@@ -59,6 +63,28 @@ def filled(empty: PreTrainedModel, tensors: Mapping[str, Any]) -> tuple[PreTrain
     )
     model, info = made
     return model, info
+
+
+def forget_capturing(model: nn.Module) -> None:
+    """Have the hooks set anew that hand out the hidden states of each layer, in a model that has no hooks."""
+    for module in model.modules():
+        vars(module).pop(CAPTURING, None)
+
+
+def hands_out(hook: Any) -> bool:
+    """Whether a module's hook is one of those: it changes nothing."""
+    return getattr(hook, "__module__", None) == CAPTURERS
+
+
+def attend_anywhere(model: PreTrainedModel) -> None:
+    """Have attention computed by torch where a kernel for GPUs was chosen: the same up to rounding."""
+    chosen = str(model.config._attn_implementation)
+    if not chosen.startswith(KERNEL) and "/" not in chosen:
+        return
+    try:
+        model.set_attn_implementation("sdpa")
+    except ValueError:  # it has only the plainest other way
+        model.set_attn_implementation("eager")
 
 
 def classifying_types() -> Collection[str]:

@@ -16,8 +16,10 @@ from components.exhibits.view import View, indices
 from components.texts import Sentence, Texts
 from components.types import Analysis
 
-READING = tuple(
-    f"reading_{key}" for key in ("reads", "similarity", "ordinary", "centred", "share", "untrained")
+UNTRAINED = "reading_untrained"
+READING = (
+    *(f"reading_{key}" for key in ("reads", "similarity", "ordinary", "centred", "share")),
+    UNTRAINED,
 )
 NAMED = 4  # tokens that the sentence names; more are only counted
 
@@ -40,9 +42,10 @@ def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
 VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verdict.title")
 
 
-def how_to_read(_: Analysis, __: State, say: Texts) -> Shown:
+def how_to_read(analysis: Analysis, _: State, say: Texts) -> Shown:
     """How to read the figures, in a few sentences, for who has no page to try them on."""
-    items = "".join(f"<li>{escape(say(f'away.{key}'))}</li>" for key in READING)
+    known = not analysis.backbone.live  # whether it shows which weights were drawn at random
+    items = "".join(f"<li>{escape(say(f'away.{key}'))}</li>" for key in READING if known or key != UNTRAINED)
     return Shown(html=f"<h2>{escape(say('away.reading'))}</h2><ul>{items}</ul>")
 
 

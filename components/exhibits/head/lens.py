@@ -31,7 +31,8 @@ def lens(pointed: Pointed, state: State, say: Texts) -> Shown:
     view = View(analysis, analysis.layers)
     colour = _colour(aim, say)
     low, high = map(aim.text, aim.ends)
-    hints = [say("lens.hint")] if analysis.random else [say("lens.hint"), say("lens.trained")]
+    trained = not (analysis.random or analysis.backbone.live)
+    hints = [say("lens.hint"), say("lens.trained")] if trained else [say("lens.hint")]
     hints += [say("lens.norm", norm=visible(aim.lens.norm))] if aim.lens.norm else []
     return Shown(
         heading=_heading(aim, say),

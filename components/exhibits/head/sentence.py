@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from components.anatomy import Anatomy, Origin
@@ -13,6 +14,11 @@ from components.exhibits.head.steps import UNTRAINED, counted, parameters_of, st
 from components.exhibits.view import indices, labels_of
 from components.texts import Sentence, Texts
 
+ALL: Mapping[Origin, str] = {
+    "checkpoint": "head.all_checkpoint",
+    "probe": "head.all_probe",
+    "object": "head.all_object",
+}
 NAMED = 3  # tokens that the sentence names; more are only counted
 
 
@@ -87,8 +93,8 @@ def _origin(anatomy: Anatomy, say: Texts) -> str:
         return say.listed(new)
     if not anatomy.weights:
         return say("head.none")
-    probe = all(weight.origin == "probe" for weight in anatomy.weights)
-    return say("head.all_probe" if probe else "head.all_checkpoint")
+    origins = {weight.origin for weight in anatomy.weights}
+    return say(next(key for origin, key in ALL.items() if origin in origins))
 
 
 def _notes(anatomy: Anatomy, say: Texts) -> list[str]:

@@ -26,11 +26,12 @@ def programs(anatomy: Anatomy, _: State, __: Texts) -> Shown:
 SOURCES = Exhibit(
     "sources", sources, frame="folded", title="sources.heading", where=frozenset({"page", "talk"})
 )
-PROGRAMS = Exhibit(
+PROGRAMS: Exhibit[Anatomy] = Exhibit(
     "takehome",
     programs,
     frame="folded",
     title="takehome.heading",
+    applies=lambda anatomy: bool(anatomy.program),
     codes=("takehome.program", "takehome.module"),
 )
 

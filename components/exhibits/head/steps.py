@@ -20,6 +20,7 @@ ORIGINS = {
     "reshaped": "steps.reshaped",
     "constant": "steps.constant",
     "probe": "steps.probe",
+    "object": "steps.object",
 }
 WORDED = {"getitem": "steps.getitem", "pooling": "steps.pooling", "swap": "steps.swap"}
 NAME = 18  # characters of a step's name

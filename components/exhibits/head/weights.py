@@ -38,7 +38,9 @@ WEIGHTS = Exhibit("weights", weights, style="numbers")
 
 
 def _unused(anatomy: Anatomy, say: Texts) -> str:
-    """A list of what the checkpoint holds besides, folded if it is long."""
+    """A list of what the checkpoint holds besides, folded if it is long; nothing where there is none."""
+    if anatomy.analysis.backbone.live:
+        return ""
     unused = anatomy.unused
     if not unused:
         probe = anatomy.analysis.query.head != "own"

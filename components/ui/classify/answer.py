@@ -16,7 +16,7 @@ from components.exhibits.answered import Answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw.labels import shorten
 from components.exhibits.panels import ANSWER, HEAD, TOKENS
-from components.exhibits.view import CENTRED, LABEL, LAYER, View, layer_name, pooling_name, reference_name
+from components.exhibits.view import CENTRED, LABEL, LAYER, View, facts
 from components.lens import Looked
 from components.texts import Texts
 from components.types import Analysis, Reference
@@ -152,20 +152,9 @@ class Answer:
 
     def facts(self, analysis: Analysis, state: State) -> dict[str, str]:
         """What was asked and how it is looked at, by name, not escaped."""
-        view, say = View.of(analysis, state), self.say
-        spec, query = view.analysis.backbone, view.analysis.query
-        pair = {say("question.pair"): query.text_pair} if query.text_pair else {}
+        spec = analysis.backbone
         where = f"{spec.location}@{spec.revision}" if spec.source == "hub" else spec.key
-        return {
-            say("question.text"): query.text,
-            **pair,
-            say("question.backbone"): f"{spec.title} · {spec.architecture} · {where}",
-            say("question.pooling"): pooling_name(analysis, say),
-            say("question.head"): say(f"away.head_{query.head}", task=query.task),
-            say("view.layer"): layer_name(view, say),
-            say("view.reference"): reference_name(view, say),
-            say("view.centring"): say(f"view.{view.centring}"),
-        }
+        return facts(analysis, state, f"{spec.title} · {spec.architecture} · {where}", self.say)
 
     def _looked_at(self) -> list[Place]:
         return [place for panel in self._kept() for place in panel.following(LAYER, *self.looks)]

@@ -5,9 +5,18 @@ from importlib.util import find_spec
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import prune
 from transformers.modeling_outputs import BaseModelOutput
 
-from components.engine.internals.torch_internals import flatten, on_registration, seeded, tables, tensors
+from components.engine.internals.torch_internals import (
+    acting_hooks,
+    flatten,
+    on_registration,
+    plain_copy,
+    seeded,
+    tables,
+    tensors,
+)
 
 MOVED = "torch has moved {}: see torch_internals.py for what it was needed for"
 
@@ -46,6 +55,41 @@ def test_parts_and_parameters_are_told_of() -> None:
     assert len(told) == 3, MOVED.format("the hooks of registration")  # weight, bias, and the layer itself
     nn.Linear(1, 1)
     assert len(told) == 3
+
+
+def test_a_copy_has_no_hook_of_any_kind_and_the_module_keeps_its_own() -> None:
+    module = nn.Sequential(nn.Linear(2, 2))
+    ran: list[str] = []
+
+    def hook(*_: object) -> None:
+        ran.append("hook")
+
+    registers = [name for name in dir(nn.Module) if name.startswith("register_") and name.endswith("hook")]
+    assert len(registers) >= 9, MOVED.format("the ways to register hooks")
+    for name in registers:
+        if "full_backward" not in name or "pre" in name:  # there are two kinds that exclude each other
+            getattr(module, name)(hook)
+    before = {name: dict(table) for name, table in vars(module).items() if isinstance(table, dict)}
+    copy = plain_copy(module)
+    copy(torch.ones(2, requires_grad=True)).sum().backward()
+    copy.load_state_dict(copy.state_dict())
+    assert ran == [], MOVED.format("the tables of hooks")
+    assert {name: dict(table) for name, table in vars(module).items() if isinstance(table, dict)} == before
+    assert acting_hooks(copy) == []
+    assert len(acting_hooks(module)) == 2
+
+
+def test_a_copy_keeps_what_is_tied_together_and_makes_its_weights() -> None:
+    module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    module[1].weight = module[0].weight
+    prune.random_unstructured(module[0], "bias", amount=2)
+    copy = plain_copy(module.train())
+    assert copy[1].weight is copy[0].weight
+    assert not copy.training
+    assert not any(weight.requires_grad for weight in copy.parameters())
+    with torch.no_grad():
+        copy[0].bias_orig.fill_(7)
+    assert torch.equal(copy[0](torch.zeros(2)), torch.zeros(2)), MOVED.format("the hooks of torch.nn.utils")
 
 
 def test_the_outputs_of_transformers_are_taken_apart_and_rebuilt() -> None:

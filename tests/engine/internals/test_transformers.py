@@ -11,15 +11,20 @@ from transformers import BartConfig, BertConfig, PreTrainedConfig, PreTrainedMod
 from transformers.models.auto import modeling_auto
 
 from components.engine.internals.transformers_internals import (
+    CAPTURERS,
+    CAPTURING,
     KERNELS,
     InternalsMovedError,
     classifying_types,
     filled,
+    forget_capturing,
     forget_kernels,
+    hands_out,
     without_weights,
 )
 from components.engine.loading import load
 from components.errors import PoolscopeError
+from tests.families.making import tiny_model
 from tests.tiny import checkpoint
 
 MOVED = "transformers has moved {}: see transformers_internals.py for what it was needed for"
@@ -91,3 +96,22 @@ def test_the_types_that_classify_are_listed_by_name() -> None:
     assert hasattr(modeling_auto, name), MOVED.format(name)
     assert {BertConfig.model_type, BartConfig.model_type} <= set(classifying_types())
     assert "vit" not in classifying_types()
+
+
+def test_a_model_remembers_that_it_hands_out_its_layers_and_can_forget_it() -> None:
+    model = tiny_model("bert")
+    inputs = {"input_ids": torch.tensor([[2, 5, 3]])}
+
+    def capturing() -> list[object]:
+        return [hook for module in model.modules() for hook in module._forward_hooks.values()]
+
+    assert capturing() == []
+    model(**inputs, output_hidden_states=True)
+    assert capturing() != []
+    assert all(map(hands_out, capturing())), MOVED.format(CAPTURERS)
+    for module in model.modules():
+        module._forward_hooks.clear()
+    forget_capturing(model)
+    again = model(**inputs, output_hidden_states=True).hidden_states
+    assert len(again) == 3, MOVED.format(CAPTURING)
+    assert not hands_out(lambda *_: None)

@@ -1,0 +1,179 @@
+"""What a notebook is given: one frame that holds everything, and says nothing that nobody knows."""
+
+import gzip
+import re
+from base64 import b64decode
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoTokenizer, BertForSequenceClassification
+
+from components.engine.engine import Engine
+from components.errors import PoolscopeError
+from components.exhibits.draw.labels import visible
+from components.notebook import Exhibits, poolscope_show
+from components.notebook.show import PANELS
+from components.texts import languages, load_texts
+from components.types import Query
+from tests.families.making import boundless, tiny_model
+from tests.serving import ROOT
+from tests.ui.fake import XSS
+from tests.ui.test_report import Document
+
+TEXT = "The plot is thin, but the actors are a delight."
+FIGURES = {"similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth"}
+FOLDER = ROOT / "assets" / "models" / "bert-sentiment"
+
+
+class Elements(HTMLParser):
+    """The elements of a piece of HTML with their attributes, and the text in each."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs), []))
+
+    def handle_data(self, data: str) -> None:
+        self.found[-1][2].append(data)
+
+
+def shown(**asked: Any) -> Exhibits:
+    return poolscope_show(tiny_model("bert").train(), boundless(), "the film is not good", **asked)
+
+
+@pytest.fixture(scope="module")
+def one() -> Exhibits:
+    return shown()
+
+
+def page_of(exhibits: Exhibits) -> str:
+    """The document as a browser unpacks it of the frame."""
+    ((_, attributes, _),) = Elements(exhibits._repr_html_()).found
+    packed = next(
+        words
+        for tag, given, words in Elements(attributes["srcdoc"] or "").found
+        if (tag, given.get("type")) == ("script", "application/gzip")
+    )
+    return gzip.decompress(b64decode("".join(packed))).decode("utf-8")
+
+
+def test_it_is_one_frame_that_can_reach_nothing(one: Exhibits) -> None:
+    ((tag, attributes, words),) = Elements(one._repr_html_()).found
+    assert (tag, words) == ("iframe", [])
+    assert set(attributes) == {"sandbox", "title", "srcdoc", "style"}
+    assert set((attributes["sandbox"] or "").split()) == {"allow-scripts", "allow-downloads"}
+    inside = Elements(attributes["srcdoc"] or "").found
+    assert [tag for tag, *_ in inside] == ["html", "meta", "title", "body", "p", "script", "script"]
+    assert not {"src", "href"} & {name for _, given, _ in inside for name in given}
+
+
+def test_it_is_packed_to_less_than_half_and_unpacks_to_the_file_that_is_saved(
+    one: Exhibits, tmp_path: Path
+) -> None:
+    one.save(tmp_path / "one.html")
+    saved = (tmp_path / "one.html").read_text(encoding="utf-8")
+    assert page_of(one) == saved
+    assert len(one._repr_html_()) < len(saved) / 2
+    one.save(str(tmp_path / "two.html"))
+    assert (tmp_path / "two.html").read_bytes() == (tmp_path / "one.html").read_bytes()
+    with pytest.raises(FileNotFoundError):
+        one.save(tmp_path / "none" / "one.html")
+
+
+def test_what_a_terminal_shows_is_one_short_line(one: Exhibits) -> None:
+    assert (
+        repr(one)
+        == "<Poolscope's exhibits of BertForSequenceClassification: .save(path) writes them as an HTML file>"
+    )
+
+
+@pytest.mark.parametrize("tag", languages())
+def test_it_holds_what_classify_shows(tag: str) -> None:
+    say = load_texts(tag)
+    exhibits = shown(language=tag, height=321)
+    found = Document(page_of(exhibits))
+    assert set(found.figures) == FIGURES
+    for panel in PANELS:
+        for exhibit in panel.exhibits:
+            if "report" in exhibit.where:
+                of = exhibit.shown(panel.subject(exhibits), {}, say)
+                assert visible(of.heading) in found.text
+    assert f'lang="{tag}' in page_of(exhibits)
+    assert "the film is not good" in found.text
+    assert say("notebook.asked", name="BertForSequenceClassification") in found.text
+    assert "height: 321px" in exhibits._repr_html_()
+
+
+@pytest.mark.parametrize("tag", languages())
+def test_nothing_is_said_of_files_that_there_are_not(tag: str) -> None:
+    """Of an object nobody knows whence its weights came, nor which of them were drawn at random."""
+    say = load_texts(tag)
+    found = Document(page_of(shown(language=tag)))
+    said = re.sub(r"\s+", " ", found.text)
+    for key in (
+        *("steps.checkpoint", "head.all_checkpoint", "weights.unused_none", "lens.trained"),
+        *("takehome.heading", "takehome.program", "away.link", "away.reading_untrained"),
+    ):
+        assert say(key) not in said, key
+    assert {"en": "checkpoint", "zh": "检查点"}[tag] not in said.lower()
+    origins = re.findall(rf"{say('steps.object')}(?!。)", said)
+    assert len(origins) == 4  # the tensors of pooler and classifier
+    assert say("head.all_object") in said
+    assert all(address.startswith("data:text/csv;base64,") for address in found.addresses)
+
+
+def test_the_same_weights_of_a_checkpoint_give_the_same_figures(engine: Engine) -> None:
+    """As an object, held in half precision as the files are, they are drawn as they are of the catalogue."""
+    model = BertForSequenceClassification.from_pretrained(FOLDER).train()
+    exhibits = poolscope_show(model, AutoTokenizer.from_pretrained(FOLDER), TEXT)
+    known = engine.anatomy(Query("bert-sentiment", TEXT))
+    np.testing.assert_allclose(exhibits.analysis.logits, known.analysis.logits, atol=1e-5, rtol=0)
+    np.testing.assert_allclose(exhibits.analysis.ordinary.plain, known.analysis.ordinary.plain, atol=1e-5)
+    for name in ("similarity", "centred", "standardised"):
+        np.testing.assert_allclose(
+            getattr(exhibits.analysis, name), getattr(known.analysis, name), atol=1e-5, rtol=0
+        )
+    assert [step.name for step in exhibits.anatomy.steps] == [step.name for step in known.steps]
+    assert (exhibits.anatomy.program, exhibits.anatomy.unused) == ("", ())
+    assert known.program != ""
+
+
+def test_names_and_texts_are_shown_as_text() -> None:
+    kind = type(XSS, (BertForSequenceClassification,), {})
+    model = kind(tiny_model("bert", id2label={0: XSS, 1: "</script>"}).config)
+    exhibits = poolscope_show(model, boundless(), XSS)
+    ((tag, _, _),) = Elements(exhibits._repr_html_()).found
+    found = Document(page_of(exhibits))
+    assert tag == "iframe"
+    assert visible(XSS) in found.text
+    assert found.handlers == []
+    assert not {"img", "svg", "iframe"} & set(found.tags)
+    assert found.scripts == 3  # Plotly, and two of our own
+
+
+@pytest.mark.parametrize(
+    ("field", "given"), [("language", "xx"), ("language", None), ("height", 99), ("height", "tall")]
+)
+def test_what_cannot_be_had_is_said_before_anything_is_run(field: str, given: object) -> None:
+    asked: dict[str, Any] = {field: given}
+    with pytest.raises(PoolscopeError) as told:
+        poolscope_show(None, None, "", **asked)
+    assert told.value.field == field
+
+
+def test_a_loop_may_ask_in_the_middle_of_a_step() -> None:
+    """Between the pass and the way back: the graph that waits for it is not touched."""
+    model, words = tiny_model("bert").train(), boundless()
+    loss = model(**words("not good", return_tensors="pt"), labels=torch.tensor([1])).loss
+    first = poolscope_show(model, words, "not good")
+    loss.backward()
+    assert model.classifier.weight.grad.abs().sum() > 0
+    again = poolscope_show(model, words, "not good")
+    np.testing.assert_array_equal(first.analysis.logits, again.analysis.logits)
