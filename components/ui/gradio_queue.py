@@ -13,15 +13,16 @@ import time
 from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs
+from weakref import WeakValueDictionary
 
 from gradio.block_function import BlockFunction
 from gradio.exceptions import Error
 from gradio.queueing import Event, EventQueue, Queue
-from gradio.server_messages import ProcessCompletedMessage
+from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import error_payload
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.fairness import FairTurns, Waiting, share
 from components.ui.public.locale import request_texts
@@ -30,6 +31,7 @@ from components.ui.public.rate_limit import ADDRESS
 EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
 UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
 UNHEARD = 30.0  # seconds that an event waits for somebody to listen
+ANEW = 2.0  # seconds in which who has just asked opens a stream, where the one before was closed
 MOMENT = 0.05  # seconds
 JOINED = "/queue/join"  # where a page asks; programs ask elsewhere
 STREAM = re.compile(
@@ -50,7 +52,9 @@ class VisitorsQueue(Queue):
     turns: FairTurns
     again: float  # when to look anew for an event that may begin, on the monotonic clock
     heard: Counter[str]
-    joined: dict[str, float]  # event -> when it came
+    joined: dict[str, float]  # event -> when it came, of those that wait or came a moment ago
+    unread: WeakValueDictionary[str, asyncio.Queue[EventMessage]]  # of a visitor, as long as anybody holds it
+    ending: asyncio.Future[None]  # held on to: the event loop does not
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
         """The next event that may begin, if there is any; it leaves its line.
@@ -97,6 +101,7 @@ class VisitorsQueue(Queue):
         success, event, state = await super().push(body, request, username)
         if success:
             self.joined[str(event)] = time.monotonic()
+            self.unread[body.session_hash] = self.pending_messages_per_session[body.session_hash]
             self.again = 0.0
         return success, event, state
 
@@ -132,21 +137,58 @@ class VisitorsQueue(Queue):
                 told = error_payload(Error(say("refusal.cancelled"), print_exception=False), False)
                 self.send_message(event, ProcessCompletedMessage(output=told, success=False))
 
-    def left(self, session: str, gone: bool) -> None:
-        """Note that a visitor's last stream has ended: they are ``gone``, or everything had been told.
+    async def clean_events(self, *, session_hash: str | None = None, event_id: str | None = None) -> None:
+        """End what a visitor has asked whose stream was closed, but for what they asked just now.
 
-        What they asked at that very moment may have been answered behind the last word of the stream; it
-        waits for the next one, which they are about to open.
+        A page closes its stream when it has read what it asked, and may ask anew at once on another
+        connection: that this one was closed is often noticed later than the new question.
         """
-        if gone or not self.pending_event_ids_session.get(session):
-            self.forget(session)
+        if session_hash is None:
+            await super().clean_events(event_id=event_id)
+            return
+        ids = self.pending_event_ids_session.get(session_hash, set())
+        new = self._asked_just_now(session_hash)
+        for key in ids - new:
+            await super().clean_events(session_hash="", event_id=key)  # of no session as a whole
+        ids &= new
+        if new:
+            self._expect(session_hash)
         else:
-            asyncio.get_running_loop().call_later(UNHEARD, self.forget, session)
+            self.pending_event_ids_session.pop(session_hash, None)
+
+    def left(self, session: str) -> None:
+        """Drop what a visitor has not read whose last stream has ended, unless they have just asked anew."""
+        if self._asked_just_now(session):
+            self._expect(session)
+        else:
+            self.forget(session)
+
+    def _asked_just_now(self, session: str) -> set[str]:
+        """Of what a visitor has asked and not read, what came a moment ago: they are about to listen."""
+        ago = time.monotonic() - ANEW
+        return {
+            key for key in self.pending_event_ids_session.get(session, ()) if self.joined.get(key, 0) > ago
+        }
+
+    def _expect(self, session: str) -> None:
+        """Keep what a visitor has asked just now, for as long as they may take to listen again."""
+        if session in self.unread:  # gradio drops it with its stream
+            self.pending_messages_per_session[session] = self.unread[session]
+        asyncio.get_running_loop().call_later(ANEW, self._end_unless_heard, session)
+
+    def _end_unless_heard(self, session: str) -> None:
+        """End what a visitor has asked who has not come back."""
+        ids = self.pending_event_ids_session.get(session, set())
+        if session not in self.heard and not ids & self.heard.keys():
+            self.ending = asyncio.ensure_future(self._end(session))
+
+    async def _end(self, session: str) -> None:
+        await self.clean_events(session_hash=session)
+        if not self._asked_just_now(session):
+            self.forget(session)
 
     def forget(self, session: str) -> None:
         """Drop what a visitor has not read who listens no longer, unless they have asked anew."""
-        if self.heard[session]:
-            return
         begun = (event for job in self.active_jobs for event in job or ())
         waiting = (event for line in self.event_queue_per_concurrency_id.values() for event in line.queue)
         if not any(event.session_hash == session and event.alive for event in (*begun, *waiting)):
@@ -169,8 +211,9 @@ class VisitorsQueue(Queue):
     async def _forget_unheard(self) -> None:
         """Drop what was asked a while ago by somebody who does not listen."""
         waiting = {e._id: e for line in self.event_queue_per_concurrency_id.values() for e in line.queue}
-        self.joined = {key: since for key, since in self.joined.items() if key in waiting}
-        ago = time.monotonic() - UNHEARD
+        now = time.monotonic()
+        self.joined = {one: at for one, at in self.joined.items() if one in waiting or at > now - ANEW}
+        ago = now - UNHEARD
         for key, event in waiting.items():
             if self.joined.get(key, ago) < ago and not self._is_heard(event):
                 await self.clean_events(event_id=key)
@@ -195,24 +238,13 @@ class Listeners:
         heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
         heard[listens] += 1
         self._queue.again = 0.0  # type: ignore[attr-defined]  # of that class, too
-        gone = False
-
-        async def received() -> Message:
-            nonlocal gone
-            message = await receive()
-            gone = gone or message["type"] == "http.disconnect"
-            return message
-
         try:
-            await self._app(scope, received, send)
-        except BaseException:
-            gone = True
-            raise
+            await self._app(scope, receive, send)
         finally:
             heard[listens] -= 1
             if not heard[listens]:
                 del heard[listens]
-                self._queue.left(listens, gone)  # type: ignore[attr-defined]  # of that class, too
+                self._queue.left(listens)  # type: ignore[attr-defined]  # of that class, too
 
 
 def listener(scope: Scope) -> str | None:
@@ -229,7 +261,13 @@ def keep_fair(queue: Queue) -> None:
     """Make ``queue``, which gradio has made, a `VisitorsQueue` that keeps no statistics."""
     forget_statistics(queue)
     queue.__class__ = VisitorsQueue
-    own = {"turns": FairTurns(), "heard": Counter(), "joined": {}, "again": 0.0}
+    own = {
+        "turns": FairTurns(),
+        "heard": Counter(),
+        "joined": {},
+        "unread": WeakValueDictionary(),
+        "again": 0.0,
+    }
     vars(queue).update(own)  # of its class
 
 

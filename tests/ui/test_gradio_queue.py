@@ -9,9 +9,9 @@ from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, Queue
 from starlette.requests import Request
 
-from components.ui import gradio_queue
 from components.ui.gradio_internals import block_functions
 from components.ui.gradio_queue import (
+    ANEW,
     EACH,
     UNHEARD,
     UNREAD,
@@ -197,57 +197,56 @@ async def pushed(visitor: str, queue: Any) -> Any:
     return event
 
 
-async def disconnected() -> dict[str, str]:
-    return {"type": "http.disconnect"}
+async def in_a_moment() -> None:
+    """Let what is due by now be done."""
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
-def test_what_nobody_is_left_to_read_is_dropped() -> None:
-    async def left() -> tuple[list[str], list[str]]:
-        page = small_page().queue(max_size=100)
-        queue = page._queue
+def test_what_is_asked_while_a_stream_ends_waits_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has just asked, on another connection, is about to listen again; who does not is gone."""
+
+    async def left() -> list[tuple[list[str], list[str], list[str]]]:
+        queue, later = small_page().queue(max_size=100)._queue, []
         keep_fair(queue)
+        loop = asyncio.get_running_loop()
+        monkeypatch.setattr(loop, "call_later", lambda *call: later.append(call))
 
-        async def stays(*_: object) -> None:
-            """Another question is asked before the stream of the one before has ended."""
-
-        async def leaves(_scope: object, receive: Any, _send: object) -> None:
-            await receive()
-            await queue.clean_events(session_hash=visitor)  # as gradio does when a client has gone
-
-        for visitor in ("gone", "again"):
-            await pushed(visitor, queue)
-            app = stays if visitor == "again" else leaves
-            await Listeners(app, queue)(stream_of(visitor), disconnected, None)  # type: ignore[arg-type]
-        return list(queue.pending_messages_per_session), list(queue.pending_event_ids_session)
-
-    assert asyncio.run(left()) == (["again"], ["again"])
-
-
-@pytest.mark.parametrize(("seconds", "kept"), [(UNHEARD, ["late", "back"]), (0.0, ["back"])])
-def test_what_is_answered_behind_the_end_of_a_stream_waits_for_the_next_one(
-    monkeypatch: pytest.MonkeyPatch, seconds: float, kept: list[str]
-) -> None:
-    """A question that comes while its page's stream ends is answered before anybody listens again."""
-
-    async def left() -> list[str]:
-        page = small_page().queue(max_size=100)
-        queue = page._queue
-        keep_fair(queue)
+        async def closed(*_: object) -> None:
+            """As gradio does when a client has closed its stream."""
+            unread = queue.pending_messages_per_session[visitor]
+            del queue.pending_messages_per_session[visitor]
+            await queue.clean_events(session_hash=visitor)
+            assert not unread.empty()
 
         async def ends(*_: object) -> None:
-            await pushed(visitor, queue)
             (line,) = queue.event_queue_per_concurrency_id.values()
-            line.queue.clear()  # it has begun, and ended: nothing of it is at work any more
+            line.queue[:] = [event for event in line.queue if event.session_hash != visitor]  # it is answered
 
-        for visitor in ("late", "back"):
-            await Listeners(ends, queue)(stream_of(visitor), disconnected, None)  # type: ignore[arg-type]
-        queue.heard["back"] += 1  # who listens again
-        for _ in range(3):
-            await asyncio.sleep(0)  # so that what is to be done by now is done
-        return list(queue.pending_messages_per_session)
+        for visitor, stream in (("gone", closed), ("asked", closed), ("quick", ends), ("asks", closed)):
+            event = await pushed(visitor, queue)
+            if visitor == "gone":
+                queue.joined[event] -= 2 * ANEW
+            await Listeners(stream, queue)(stream_of(visitor), None, None)  # type: ignore[arg-type]
+        kept = [_kept(queue)]
+        queue.heard["asks"] += 1  # who listens again
+        queue.joined = dict.fromkeys(queue.joined, 0.0)  # a moment later
+        for _seconds, call, *given in later:
+            call(*given)
+        await in_a_moment()
+        return [*kept, _kept(queue)]
 
-    monkeypatch.setattr(gradio_queue, "UNHEARD", seconds)
-    assert asyncio.run(left()) == kept
+    asked = ["asked", "asks"]
+    known = [*asked, "quick"]
+    assert asyncio.run(left()) == [(known, known, asked), (["asks"], ["asks"], ["asks"])]
+
+
+def _kept(queue: Any) -> tuple[list[str], list[str], list[str]]:
+    """Whose messages, whose events, and whose places in the line there still are."""
+    (line,) = queue.event_queue_per_concurrency_id.values()
+    unread = queue.pending_messages_per_session
+    assert all(not messages.empty() for messages in unread.values())
+    return sorted(unread), sorted(queue.pending_event_ids_session), [one.session_hash for one in line.queue]
 
 
 def test_who_waits_and_is_cancelled_hears_so_but_for_a_page() -> None:
