@@ -128,7 +128,7 @@ def _embedded(
     stop = 0
     while stop < len(inputs):
         part: Pooled = run(replace(job, start=stop))
-        refused.update(part.refused)
+        refused = {**part.refused, **refused}  # the first of each, whichever parts there are
         for place, found in part.vectors.items():
             if place not in arrays:
                 arrays[place] = allocate(place, (len(inputs), found.shape[1]))
