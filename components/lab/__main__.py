@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from components.engine.engine import Here, resolved
 from components.engine.lab.lab import fit_table, to_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage
+from components.lab.cluster import on_cluster
 from components.lab.kept import Kept
 from components.lab.reading import read_file
 from components.settings import Settings
@@ -81,6 +83,11 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--language", choices=languages(), default=languages()[0], help="of the report")
     parser.add_argument("--out", type=Path, default=Path("lab"), help="folder for what comes out")
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="a Ray cluster that sees the same folders; auto is the one of this machine, local starts one",
+    )
     return parser
 
 
@@ -93,8 +100,10 @@ def fitted(asked: argparse.Namespace) -> Done:
     specs = tuple(resolved(name) for name in asked.backbones.split(","))
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
-    kept = Kept(asked.out / "work", to_rows(table, plan, Settings(lab_rows=ROWS)), Here(Settings()).run)
-    fit = told(fit_table(kept, specs, kept.asked, PART, kept.allocate))
+    rows, here = to_rows(table, plan, Settings(lab_rows=ROWS)), Here(Settings()).run
+    with nullcontext(here) if asked.ray is None else on_cluster(asked.ray, here) as run:
+        kept = Kept(asked.out / "work", rows, run)
+        fit = told(fit_table(kept, specs, kept.asked, PART, kept.allocate))
     return Done(fit, specs, columns, notes, kept)
 
 

@@ -34,12 +34,17 @@ def passes(backbone: Backbone, inputs: Sequence[tuple[str, ...]], start: int = 0
 
     From the shortest up, without the ``start`` first ones.
     """
-    lengths = np.array([sum(map(len, texts)) for texts in inputs])
-    order = np.argsort(lengths, kind="stable")[start:]
+    order = shortest_first(inputs)[start:]
     size = BATCH if backbone.tokenizer.pad_token_id is not None else 1
     for rows in np.split(order, range(size, len(order), size)):
         sides = [list(side) for side in zip(*(inputs[row] for row in rows), strict=True)]
         yield Batch(rows, batch_states(backbone, *sides))
+
+
+def shortest_first(inputs: Sequence[tuple[str, ...]]) -> Ints:
+    """(N,) the places of the inputs, from the one with the fewest characters up."""
+    lengths = np.array([sum(map(len, texts)) for texts in inputs])
+    return np.argsort(lengths, kind="stable")
 
 
 def embed(backbone: Backbone, inputs: Sequence[tuple[str, ...]]) -> list[Batch]:

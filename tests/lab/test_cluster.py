@@ -1,0 +1,147 @@
+"""With a cluster of Ray's the lab gives what one process gives, whatever dies."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.engine.engine import Here, resolved
+from components.engine.jobs import Embed, Validate
+from components.engine.lab.lab import Run, fit_table, to_rows
+from components.engine.lab.rows import Asked, Folded
+from components.engine.version import version
+from components.errors import PoolscopeError
+from components.fitting import Fit, Plan
+from components.lab.__main__ import main
+from components.lab.cluster import on_cluster
+from components.lab.kept import Kept
+from components.settings import ASSETS, Settings
+from components.tables import guess, read_sheet, to_table
+
+POOLINGS = ("cls", "mean", "declared")
+BACKBONE = "bert-pretrained"
+TOLERANCE = 1e-6
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")  # Ray's own
+
+
+@pytest.fixture(scope="module")
+def here() -> Run:
+    return Here(Settings()).run
+
+
+@pytest.fixture(scope="module")
+def cluster(here: Run) -> Iterator[Run]:
+    """A cluster of this machine's own, which ends with the tests."""
+    with on_cluster("local", here) as run:
+        yield run
+    assert _below(os.getpid(), "ray::") == []
+
+
+@pytest.fixture(scope="module")
+def asked() -> Asked:
+    sheet = read_sheet((ASSETS / "lab" / "tickets.csv").read_text(encoding="utf-8"))
+    table, _ = to_table(sheet, guess(sheet))
+    return to_rows(table, Plan((BACKBONE,), POOLINGS, False, 3, 0), Settings())
+
+
+@pytest.fixture(scope="module")
+def alone(here: Run, asked: Asked, tmp_path_factory: pytest.TempPathFactory) -> tuple[Fit, Kept]:
+    """What one process gives."""
+    return _fitted(Kept(tmp_path_factory.mktemp("alone"), asked, here))
+
+
+def test_vectors_and_scores_are_those_of_one_process(
+    cluster: Run, asked: Asked, alone: tuple[Fit, Kept], tmp_path: Path
+) -> None:
+    _same(_fitted(Kept(tmp_path, asked, cluster)), alone)
+
+
+def test_a_worker_that_is_killed_midway_changes_nothing(
+    cluster: Run, asked: Asked, alone: tuple[Fit, Kept], tmp_path: Path
+) -> None:
+    killed: list[int] = []
+
+    def run(job: Any) -> Any:
+        if isinstance(job, Embed) and job.start > 0 and not killed:
+            killed.append(_kill("ray::MapWorker"))
+        return cluster(job)
+
+    _same(_fitted(Kept(tmp_path, asked, run)), alone)
+    assert killed
+
+
+def test_fits_are_those_of_one_process_bit_for_bit(here: Run, cluster: Run, asked: Asked) -> None:
+    vectors = np.random.default_rng(0).normal(size=(len(asked.rows.labels), 8)).astype(np.float32)
+    spec = resolved(BACKBONE)
+    job = Validate(spec, version(spec), vectors, asked.rows, 3, 2, start=1)
+    one, other = here(job), cluster(job)
+    assert isinstance(other, Folded)
+    for name in vars(one):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
+    here: Run, cluster: Run, asked: Asked, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    spec = resolved(str(tmp_path))
+    job = Embed(spec, version(spec), asked.inputs, POOLINGS, False, 0, 0.0)
+    said = []
+    for run in (here, cluster):
+        with pytest.raises(PoolscopeError) as refused:
+            run(job)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_without_ray_a_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    table = str(ASSETS / "lab" / "tickets.csv")
+    assert main([table, "--out", str(tmp_path), "--ray", "auto"]) == 1
+    assert "pip install -r requirements-ray.txt" in capsys.readouterr().err
+
+
+def _fitted(kept: Kept) -> tuple[Fit, Kept]:
+    steps = list(fit_table(kept, (resolved(BACKBONE),), kept.asked, 5.0, kept.allocate))
+    assert isinstance(steps[-1], Fit)
+    return steps[-1], kept
+
+
+def _same(one: tuple[Fit, Kept], other: tuple[Fit, Kept]) -> None:
+    """Equal vectors within 1e-6, and equal scores, intervals and sentences."""
+    spec = resolved(BACKBONE)
+    for row in one[0].ranking:
+        place = row.pooling, row.layer
+        np.testing.assert_allclose(
+            one[1].vectors(spec, place), other[1].vectors(spec, place), rtol=0, atol=TOLERANCE
+        )
+    assert one[0].ranking == other[0].ranking
+    np.testing.assert_array_equal(one[0].predicted, other[0].predicted)
+    assert one[0].warnings == other[0].warnings
+
+
+def _kill(name: str) -> int:
+    """Kill one process of the cluster; gives its number."""
+    process = _below(os.getpid(), name)[0]
+    os.kill(process, signal.SIGKILL)
+    return process
+
+
+def _below(process: int, name: str) -> list[int]:
+    """The processes that ``process`` began, at any depth, whose command begins with ``name``."""
+    found, unseen = [], [process]
+    while unseen:
+        for thread in Path(f"/proc/{unseen.pop()}/task").glob("*/children"):
+            for child in map(int, thread.read_text().split()):
+                unseen.append(child)
+                if Path(f"/proc/{child}/cmdline").read_bytes().startswith(name.encode()):
+                    found.append(child)
+    return found
