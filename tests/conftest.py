@@ -29,6 +29,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "replicas/test_cluster.py",
         "test_offline.py",
         "test_readme.py",
+        "lab/test_cluster.py",
         "test_swaps.py",
         "engine/export",
         "engine/hostile",

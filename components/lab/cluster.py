@@ -17,6 +17,7 @@ from components.engine.jobs import Embed, Job, Validate
 from components.engine.lab.lab import Run
 from components.engine.lab.rows import Folded, Pooled
 from components.errors import PoolscopeError
+from components.replicas.joining import joined
 from components.settings import Settings
 from components.types import BackboneSpec, Floats
 
@@ -30,21 +31,9 @@ def on_cluster(address: str, here: Run) -> Iterator[Run]:
 
     ``here``: runs the jobs that are short. PoolscopeError where Ray is not installed, or no cluster is there.
     """
-    try:
-        import ray  # optional
-        import ray.data
-    except ImportError as error:
-        raise PoolscopeError("ray", address, "errors.ray_missing") from error
-    for name in ("ray", "ray.data"):
-        logging.getLogger(name).setLevel(logging.ERROR)  # the command's own lines are on the screen
-    try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise PoolscopeError("ray", address, "errors.ray_cluster") from error
-    try:
+    with joined(address):
+        logging.getLogger("ray.data").setLevel(logging.ERROR)  # the command's own lines are on the screen
         yield Clustered(here)
-    finally:
-        ray.shutdown()
 
 
 class Clustered:

@@ -20,6 +20,7 @@ from components.engine.version import version
 from components.errors import PoolscopeError
 from components.exhibits.passport import badge, page
 from components.passport.passport import passport_json
+from components.replicas.joining import joined
 from components.settings import Settings
 from components.texts import ENGLISH, languages, load_texts
 from components.types import BackboneSpec
@@ -46,14 +47,22 @@ def main(given: Sequence[str]) -> int:
         due += [] if there else [spec]
     print(f"{kept} there already, {len(due)} to measure", flush=True)
     run = here if asked.ray is None else on_cluster(asked.ray)
-    for spec, answer in run(due, asked.language):
-        if isinstance(answer, PoolscopeError):
-            refused += told(spec.key, answer)
-            continue
-        for end, text in answer.items():
-            (asked.out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
-        print(f"{spec.key}: {asked.out / file_name(spec)}.html", flush=True)
+    try:
+        for spec, answer in run(due, asked.language):
+            refused += written(asked.out, spec, answer)
+    except PoolscopeError as error:  # of the cluster
+        refused += told(asked.ray, error)
     return int(refused > 0)
+
+
+def written(out: Path, spec: BackboneSpec, answer: Answer) -> int:
+    """Write the files of one passport, or say why there is none; gives 1 there."""
+    if isinstance(answer, PoolscopeError):
+        return told(spec.key, answer)
+    for end, text in answer.items():
+        (out / f"{file_name(spec)}{end}").write_text(text, encoding="utf-8")
+    print(f"{spec.key}: {out / file_name(spec)}.html", flush=True)
+    return 0
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -91,19 +100,15 @@ def here(specs: Sequence[BackboneSpec], language: str) -> Iterator[tuple[Backbon
 
 def on_cluster(address: str) -> Run:
     """One on each processor of a cluster of Ray's, as they come."""
-    import ray  # optional
 
     def run(specs: Sequence[BackboneSpec], language: str) -> Iterator[tuple[BackboneSpec, Answer]]:
-        ray.init(address=address, log_to_driver=False)
-        try:
+        with joined(address) as ray:
             task = ray.remote(num_cpus=1)(issued)
             asked = {task.remote(spec, language): spec for spec in specs}
             left = list(asked)
             while left:
                 (done,), left = ray.wait(left, num_returns=1)
                 yield asked[done], ray.get(done)
-        finally:
-            ray.shutdown()
 
     return run
 

@@ -1,9 +1,11 @@
 """With a cluster of Ray's the lab gives what one process gives, whatever dies."""
 
+import math
 import os
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from components.tables import guess, read_sheet, to_table
 POOLINGS = ("cls", "mean", "declared")
 BACKBONE = "bert-pretrained"
 TOLERANCE = 1e-6
+MANY = 12  # times the table: so many batches that none of the processes has nothing to do
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")  # Ray's own
 
@@ -62,18 +65,33 @@ def test_vectors_and_scores_are_those_of_one_process(
     _same(_fitted(Kept(tmp_path, asked, cluster)), alone)
 
 
-def test_a_worker_that_is_killed_midway_changes_nothing(
-    cluster: Run, asked: Asked, alone: tuple[Fit, Kept], tmp_path: Path
-) -> None:
+def test_a_worker_that_is_killed_midway_changes_nothing(here: Run, cluster: Run, asked: Asked) -> None:
+    spec = resolved(BACKBONE)
+    job = Embed(spec, version(spec), asked.inputs * MANY, POOLINGS, False, 0, math.inf)
     killed: list[int] = []
 
     def run(job: Any) -> Any:
-        if isinstance(job, Embed) and job.start > 0 and not killed:
+        part = cluster(job)
+        if not killed:
             killed.append(_kill("ray::MapWorker"))
-        return cluster(job)
+        return part
 
-    _same(_fitted(Kept(tmp_path, asked, run)), alone)
+    (one, rows), (other, others) = (_vectors(run, job), _vectors(here, job))
     assert killed
+    np.testing.assert_array_equal(rows, others)
+    for place, found in one.items():
+        np.testing.assert_allclose(found, other[place], rtol=0, atol=TOLERANCE)
+
+
+def _vectors(run: Run, job: Embed) -> tuple[dict[Any, Any], Any]:
+    """The vectors of all inputs in the order in which they came, and whose they are."""
+    parts, stop = [], 0
+    while stop < len(job.inputs):
+        parts.append(run(replace(job, start=stop)))
+        stop = parts[-1].stop
+    places = parts[0].vectors
+    found = {place: np.concatenate([part.vectors[place] for part in parts]) for place in places}
+    return found, np.concatenate([part.rows for part in parts])
 
 
 def test_fits_are_those_of_one_process_bit_for_bit(here: Run, cluster: Run, asked: Asked) -> None:
@@ -98,6 +116,11 @@ def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
             run(job)
         said.append(str(refused.value))
     assert said[0] == said[1]
+
+
+def test_where_no_cluster_is_a_sentence_says_so(here: Run) -> None:
+    with pytest.raises(PoolscopeError, match="no Ray cluster answers there"), on_cluster("127.0.0.1:1", here):
+        pass
 
 
 def test_without_ray_a_sentence_says_what_to_install(
