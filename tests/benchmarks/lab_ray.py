@@ -22,7 +22,7 @@ from components.settings import Settings
 
 BACKBONE = "bert-sentiment"
 POOLINGS = ("cls", "mean", "max")
-ROWS, CLASSES, WIDTH = 6_000, 5, 384
+ROWS, CLASSES, WIDTH = 24_000, 5, 384
 ROUNDS = 3
 
 
@@ -36,7 +36,7 @@ def embedding() -> Embed:
 def fitting() -> Validate:
     """Ten folds on vectors of as many numbers as a small encoder has."""
     draw, spec = np.random.default_rng(0), resolved(BACKBONE)
-    labels = draw.integers(0, CLASSES, ROWS // 3)
+    labels = draw.integers(0, CLASSES, ROWS // 12)
     vectors = (draw.normal(size=(len(labels), WIDTH)) + 0.3 * np.eye(CLASSES, WIDTH)[labels]).astype(
         np.float32
     )
