@@ -144,7 +144,9 @@ def _made(backbone: Backbone, one: Try, declared: Declared | None) -> list[Made]
         for layer in reversed(range(len(states.layers))):
             for key, vectors in _pooled(states, layer, keys):
                 way = replace(plain, pooling=key, layer=layer - len(states.layers))
-                found += _as_made(replace(way, dense=True), None if key == DECLARED else through(vectors))
+                dense = None if key == DECLARED else through(vectors)
+                if dense is not None:
+                    found += _as_made(replace(way, dense=True), dense)
                 found += _as_made(way, vectors)
     return found
 
@@ -172,10 +174,8 @@ def _pooled(states: States, layer: int, keys: Iterable[str]) -> Iterator[tuple[s
             continue
 
 
-def _as_made(way: Way, vectors: Tensor | None) -> list[Made]:
+def _as_made(way: Way, vectors: Tensor) -> list[Made]:
     """The one vector (1, N), if it has a direction."""
-    if vectors is None:
-        return []
     vector = vectors[0].double().numpy()
     length = float(np.linalg.norm(vector))
     return [Made(way, vector[None] / length, np.array([length]))] if 0 < length < np.inf else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import torch
@@ -42,9 +43,32 @@ class Padded:
     kept: Pass
 
 
-@torch.no_grad()
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A text without padding. ``pooled``: the vector (D',) of each pooling that it has.
+
+    ``first``: the number from which the model counts positions, None where it cannot be told them.
+    """
+
+    examined: Examined
+    first: int | None
+    pooled: Mapping[str, Tensor]
+
+
 def audit(examined: Examined) -> Padding:
     """Run the text of ``examined`` with padding on either side, and beside a longer text."""
+    return audits([examined])[0]
+
+
+@torch.no_grad()
+def audits(texts: Sequence[Examined]) -> list[Padding]:
+    """The same of several texts of one backbone: from where it counts positions is measured once."""
+    first = _first_position(texts[0])
+    return [_audited(Alone(one, first, dict(_pooled(one.passed.states)))) for one in texts]
+
+
+def _audited(alone: Alone) -> Padding:
+    examined = alone.examined
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
     room = min(PADDED, backbone.limit - total)
     answer, warnings = analyse(examined), examined.encoded.warnings
@@ -54,23 +78,22 @@ def audit(examined: Examined) -> Padding:
     if room < 1:
         given = Sentence("errors.tokens", count=total)
         raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
-    cases = tuple(_case(examined, one) for one in _padded(examined, room))
+    cases = tuple(_case(alone, one) for one in _padded(alone, room))
     return Padding(answer, room, side, cases, warnings)
 
 
-def _padded(examined: Examined, room: int) -> Iterator[Padded]:
+def _padded(alone: Alone, room: int) -> Iterator[Padded]:
     """The text padded in each way, as the tokenizer itself pads it."""
-    backbone, inputs = examined.backbone, examined.kept.inputs
-    longer = examined.kept.inputs["input_ids"].shape[1] + room
+    backbone, inputs = alone.examined.backbone, alone.examined.kept.inputs
+    longer = inputs["input_ids"].shape[1] + room
     other = _lengthened(backbone, inputs, room)
     both = _padding(backbone, [inputs, other], longer, backbone.tokenizer.padding_side)
     yield _run(backbone, "batch", both)
     for side in SIDES:
         yield _run(backbone, side, _padding(backbone, [inputs], longer, side))
-    offset = _first_position(examined)
-    if offset is not None:
+    if alone.first is not None:
         left = _padding(backbone, [inputs], longer, "left")
-        yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, offset)})
+        yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, alone.first)})
 
 
 def _lengthened(backbone: Backbone, inputs: Inputs, more: int) -> Inputs:
@@ -105,9 +128,10 @@ def _run(backbone: Backbone, name: str, inputs: Mapping[str, Tensor]) -> Padded:
     return Padded(name, given, mask[:1], kept)
 
 
-def _case(examined: Examined, padded: Padded) -> PaddingCase:
+def _case(text: Alone, padded: Padded) -> PaddingCase:
     """What is said of the text so padded, what is read of it, and why that is another answer."""
-    backbone, kept, alone = examined.backbone, padded.kept, examined.kept
+    examined, kept, alone = text.examined, padded.kept, text.examined.kept
+    backbone = examined.backbone
     logits = kept.logits[0]
     reading = Reading(own_head(backbone, kept), kept.hidden[-1]).positions[0]
     before = examined.passed.states.reads.positions[0]
@@ -117,7 +141,7 @@ def _case(examined: Examined, padded: Padded) -> PaddingCase:
     largest = float((logits - alone.logits[0]).abs().max())
     cause: Cause = ""
     if largest > MOVES * float(alone.logits.abs().max()):
-        cause = _cause(examined, padded, bool(moved.any()), torch.equal(read, before))
+        cause = _cause(text, padded, bool(moved.any()), torch.equal(read, before))
     return PaddingCase(
         name=padded.name,
         logits=logits.numpy(),
@@ -126,7 +150,7 @@ def _case(examined: Examined, padded: Padded) -> PaddingCase:
         reads=tuple(read.nonzero()[:, 0].tolist()),
         reads_padding=bool(reading[~own].any()),
         moved=tuple(moved.nonzero()[:, 0].tolist()),
-        pooled=_distances(examined.passed.states, _states(examined, padded)),
+        pooled=_distances(text.pooled, _states(examined, padded)),
         cause=cause,
     )
 
@@ -136,16 +160,16 @@ def _moved(alone: Tensor, padded: Tensor) -> Tensor:
     return (padded - alone).abs().amax(dim=1) > MOVES * alone.abs().max()
 
 
-def _cause(examined: Examined, padded: Padded, states: bool, alike: bool) -> Cause:
+def _cause(text: Alone, padded: Padded, states: bool, alike: bool) -> Cause:
     """Why logits moved; ``states``: whether those of the tokens did; ``alike``: the same tokens are read."""
+    examined = text.examined
     if not examined.backbone.per_token:
         return "unknown"  # its states are none of tokens
     if not states or not alike:
         return "head"
     if _attended(examined.backbone, padded):
         return "attention"
-    offset = _first_position(examined)
-    if offset is None or POSITIONS in padded.inputs:
+    if text.first is None or POSITIONS in padded.inputs:
         return "unknown"
     counted = _run(
         examined.backbone,
@@ -153,7 +177,7 @@ def _cause(examined: Examined, padded: Padded, states: bool, alike: bool) -> Cau
         {
             **padded.inputs,
             "attention_mask": padded.inputs.get("attention_mask", padded.mask),
-            POSITIONS: _positions(padded.inputs, offset),
+            POSITIONS: _positions(padded.inputs, text.first),
         },
     )
     own = counted.kept.hidden[-1][0][counted.mask[0]]
@@ -172,9 +196,10 @@ def _attended(backbone: Backbone, padded: Padded) -> bool:
 def _first_position(examined: Examined) -> int | None:
     """The number from which the model counts the positions of tokens; None where it cannot be told them."""
     backbone, inputs = examined.backbone, examined.kept.inputs
-    if POSITIONS not in inspect.signature(backbone.model.forward).parameters:
+    padding = backbone.tokenizer.pad_token_id
+    if padding is None or POSITIONS not in inspect.signature(backbone.model.forward).parameters:
         return None
-    for offset in (0, 1, 1 + int(backbone.tokenizer.pad_token_id)):  # all that transformers has
+    for offset in (0, 1, 1 + int(padding)):  # all that transformers has
         told = {**inputs, POSITIONS: torch.arange(inputs["input_ids"].shape[1])[None] + offset}
         try:
             with repeatable(backbone.model):
@@ -191,18 +216,21 @@ def _positions(inputs: Mapping[str, Tensor], offset: int) -> Tensor:
     return (inputs["attention_mask"].cumsum(dim=1) - 1).clamp(min=0) + offset
 
 
-def _distances(alone: States, padded: States) -> dict[str, float]:
-    """How far each pooled vector lies from that of the text alone, in lengths of that."""
-    distances = {}
+def _pooled(states: States) -> Iterator[tuple[str, Tensor]]:
+    """The vector (D',) of the first row in each pooling that this text and this model have."""
     for key, pool in POOLINGS.items():
-        if pool.spec.learned:
-            continue
-        try:
-            before, after = pool(alone)[0], pool(padded)[0]
-        except PoolscopeError:  # this text or this model has no such vector
-            continue
-        distances[key] = float((after - before).norm() / before.norm())
-    return distances
+        if not pool.spec.learned:
+            with suppress(PoolscopeError):
+                yield key, pool(states)[0]
+
+
+def _distances(alone: Mapping[str, Tensor], padded: States) -> dict[str, float]:
+    """How far each pooled vector lies from that of the text alone, in lengths of that."""
+    return {
+        key: float((after - alone[key]).norm() / alone[key].norm())
+        for key, after in _pooled(padded)
+        if key in alone
+    }
 
 
 def _states(examined: Examined, padded: Padded) -> States:

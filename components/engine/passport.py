@@ -16,7 +16,7 @@ from components.engine.backbone import Backbone
 from components.engine.checkpoint_files import CONFIG, INDEX, TOKENIZER_FILES, declaring_files, weights_in
 from components.engine.examine import Examined, examine
 from components.engine.hub.cache import folder
-from components.engine.padding import audit
+from components.engine.padding import audits
 from components.engine.pooling import POOLINGS
 from components.engine.safety.refusal import RefusalError
 from components.errors import PoolscopeError
@@ -52,7 +52,7 @@ def issue(backbone: Backbone) -> Passport:
     seen = [examine(backbone, Query(backbone.spec.key, *pair)) for pair in tried.samples]
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
-    audits, anatomy = [audit(each) for each in roomy], dissect(alone[-1])
+    padded, anatomy = audits(roomy or seen), dissect(alone[-1])
     return Passport(
         backbone=_described(backbone),
         fingerprint=fingerprint(backbone.spec),
@@ -62,8 +62,8 @@ def issue(backbone: Backbone) -> Passport:
         limit=backbone.limit,
         samples=tuple(map(_sample, seen)),
         equal=tuple(key for key in POOLINGS if key != "native" and all(_equal(key, each) for each in alone)),
-        padding=_worst([each.verdict for each in audits]),
-        ways=_ways(audits),
+        padding=_worst([each.verdict for each in padded]),
+        ways=_ways(padded),
         ordinary=backbone.ordinary.bands.plain,
         head_trained=backbone.head_trained,
         body_trained=backbone.body_trained,
@@ -127,9 +127,9 @@ def _worst(verdicts: Sequence[Verdict]) -> Verdict:
     return max(verdicts, key=WORST.index)
 
 
-def _ways(audits: Sequence[Padding]) -> tuple[PaddedWay, ...]:
+def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
     """Each way to pad that there is of any text, with the worst that it did."""
-    cases = [case for each in audits for case in each.cases]
+    cases = [case for each in padded for case in each.cases]
     names = dict.fromkeys(case.name for case in cases)
     same = {name: [case for case in cases if case.name == name] for name in names}
     return tuple(

@@ -12,7 +12,8 @@ import torch
 from components.engine.backbone import Backbone
 from components.engine.engine import Engine
 from components.engine.examine import examine
-from components.engine.padding import PADDED, audit
+from components.engine.loading import load
+from components.engine.padding import PADDED, audit, audits
 from components.engine.repeatable import repeatable
 from components.errors import PoolscopeError
 from components.padding import Padding, PaddingCase
@@ -24,7 +25,7 @@ LONGER = "the acting is not good at all, " * 3
 
 
 @pytest.fixture(scope="module")
-def audits(engine: Engine) -> Callable[..., Padding]:
+def ask(engine: Engine) -> Callable[..., Padding]:
     return lambda key, *texts: engine.padding(Query(key, *texts))
 
 
@@ -35,9 +36,9 @@ def case_of(padding: Padding, name: str) -> PaddingCase:
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("pair", ["", PAIR])
 def test_logits_and_states_are_those_of_transformers(
-    audits: Callable[..., Padding], key: str, pair: str
+    ask: Callable[..., Padding], key: str, pair: str
 ) -> None:
-    plain, found = load_plain(SPECS[key].location), audits(key, TEXT, pair)
+    plain, found = load_plain(SPECS[key].location), ask(key, TEXT, pair)
     alone = plain(TEXT, pair)
     for side in ("right", "left"):
         length = alone.hidden_states[-1].shape[1] + PADDED
@@ -64,8 +65,21 @@ def test_logits_and_states_are_those_of_transformers(
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_batch_as_the_tokenizer_pads_is_safe(audits: Callable[..., Padding], key: str) -> None:
-    found, plain = audits(key, TEXT), load_plain(SPECS[key].location)
+def test_texts_together_are_audited_as_each_alone(key: str) -> None:
+    backbone = load(SPECS[key])
+    texts = [examine(backbone, Query(key, *pair)) for pair in ((TEXT,), (PAIR,), (TEXT, PAIR))]
+    with repeatable(backbone.model):
+        for found, one in zip(audits(texts), texts, strict=True):
+            alone = audit(one)
+            assert [case.name for case in found.cases] == [case.name for case in alone.cases]
+            for case, other in zip(found.cases, alone.cases, strict=True):
+                np.testing.assert_array_equal(case.logits, other.logits)
+                assert (case.cause, case.reads, case.pooled) == (other.cause, other.reads, other.pooled)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_batch_as_the_tokenizer_pads_is_safe(ask: Callable[..., Padding], key: str) -> None:
+    found, plain = ask(key, TEXT), load_plain(SPECS[key].location)
     inputs = plain.tokenizer([TEXT, LONGER], padding=True, return_tensors="pt")
     with torch.no_grad():
         logits = plain.model(**inputs).logits[0]
@@ -77,9 +91,9 @@ def test_a_batch_as_the_tokenizer_pads_is_safe(audits: Callable[..., Padding], k
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_causes_are_those_of_the_families(audits: Callable[..., Padding], key: str) -> None:
+def test_causes_are_those_of_the_families(ask: Callable[..., Padding], key: str) -> None:
     """As their papers and their code say: some read the first position, one counts from the padding."""
-    found, kind = audits(key, TEXT), load_plain(SPECS[key].location).model.config.model_type
+    found, kind = ask(key, TEXT), load_plain(SPECS[key].location).model.config.model_type
     left, right = (case_of(found, side) for side in ("left", "right"))
     if kind in FIRST:
         assert (left.verdict, left.cause, right.verdict) == ("reads_padding", "head", "safe")
@@ -126,9 +140,9 @@ def test_attention_to_padding_is_told(loaded: Callable[[str], Backbone]) -> None
     assert "attend to the padding" in str(found.says[0])
 
 
-def test_a_text_that_leaves_no_room_is_refused(audits: Callable[..., Padding]) -> None:
+def test_a_text_that_leaves_no_room_is_refused(ask: Callable[..., Padding]) -> None:
     with pytest.raises(PoolscopeError, match="as many as the model takes"):
-        audits("bert-sentiment", "good " * 1000)
+        ask("bert-sentiment", "good " * 1000)
 
 
 def test_a_tokenizer_that_cannot_pad_is_said(loaded: Callable[[str], Backbone]) -> None:

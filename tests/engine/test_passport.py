@@ -113,6 +113,12 @@ def test_a_backbone_that_is_none_gets_a_sentence(engine: Engine) -> None:
             engine.passport(given)  # type: ignore[arg-type]  # what a program may send
 
 
+def test_a_model_without_room_for_padding_gets_a_sentence() -> None:
+    backbone = replace(load(SPECS[KEYS[0]]), limit=3)  # tokens: every sample is cut to as many
+    with repeatable(backbone.model), pytest.raises(PoolscopeError, match="as many as the model takes"):
+        issue(backbone)
+
+
 def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checkpoint(tmp_path / "mine")
     asked = [str(tmp_path / "mine"), "no/such one", "--out", str(tmp_path / "out")]
