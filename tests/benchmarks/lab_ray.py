@@ -1,29 +1,42 @@
-"""`python -m tests.benchmarks.lab_ray`: the lab's vectors and fits on one and two processes of a cluster."""
+"""`python -m tests.benchmarks.lab_ray`: how the lab's vectors and fits grow with the processes of a cluster.
+
+One and two that measure; and up to eight that wait as long as a part takes, which shows what everything
+besides measuring bears. Nothing passes or fails: judge by the ratios.
+"""
 
 import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # as Ray sets it for a process of one core
 
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import ray
 
 from components.engine.engine import Here, resolved
 from components.engine.jobs import Embed, Job, Validate
+from components.engine.lab.embedding import BATCH
 from components.engine.lab.lab import Run
-from components.engine.lab.rows import Rows
+from components.engine.lab.rows import Folded, Pooled, Rows
 from components.engine.version import version
+from components.lab import cluster
 from components.lab.cluster import Clustered
 from components.settings import Settings
+from components.types import Floats
 
 BACKBONE = "bert-sentiment"
 POOLINGS = ("cls", "mean", "max")
 ROWS, CLASSES, WIDTH = 24_000, 5, 384
 ROUNDS = 3
+WAIT = 0.2  # seconds: about what 64 short texts take a model of 6 x 384
+SIMULATED = (1, 2, 4, 8)  # processes
+FOLDS = 80
 
 
 def embedding() -> Embed:
@@ -54,6 +67,47 @@ def seconds(run: Run, job: Job[object]) -> float:
     return perf_counter() - begun
 
 
+class Waiting:
+    """An `Embedder` that waits."""
+
+    def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """As many vectors as are asked for, all of them zero."""
+        for job in batch["job"]:
+            time.sleep(WAIT)
+            size = len(job.inputs)
+            held = np.empty(1, object)
+            nothing = {(pooling, 0): np.zeros((size, WIDTH), np.float32) for pooling in job.poolings}
+            held[0] = Pooled(np.arange(size), nothing, {}, size)
+            yield {"part": held}
+
+
+def waiting_fold(job: Validate, _vectors: Floats) -> Folded:
+    """A fold of a classifier that waits, in the place of `fitted_fold`."""
+    time.sleep(WAIT)
+    size = len(job.rows.labels) // job.folds
+    one = np.array([size])
+    return Folded(np.arange(size), np.zeros((size, CLASSES), np.float32), one, one)
+
+
+def simulate() -> None:
+    """Print how many parts and folds in a second there are of processes that wait."""
+    vectors, fits = embedding(), replace(fitting(), repeats=FOLDS // 5)
+    parts = -(-len(vectors.inputs) // BATCH)
+    cluster.Embedder = Waiting  # type: ignore[assignment,misc]  # for this process, which ends behind it
+    cluster.fitted_fold = waiting_fold
+    for processes in SIMULATED:
+        ray.init(address="local", num_cpus=processes, log_to_driver=False)
+        begun = [perf_counter() for _ in cluster.embedded(vectors)]
+        half = begun[parts // 2 :]  # all processes have begun by then
+        rate = (len(half) - 1) / (half[-1] - half[0])
+        cluster.validated(fits)  # processes begin
+        folds = FOLDS / seconds(cluster.validated, fits)
+        ray.shutdown()
+        for name, found in (("parts of vectors", rate), ("folds", folds)):
+            of_one = found * WAIT
+            print(f"{processes} that wait: {found:5.1f} {name} a second, {of_one:.2f} of one", flush=True)
+
+
 def report() -> None:
     """Print medians, and how many times as fast two processes are as one."""
     here, jobs = Here(Settings()).run, {"vectors": embedding(), "fits": fitting()}
@@ -74,3 +128,4 @@ def report() -> None:
 
 if __name__ == "__main__":
     report()
+    simulate()

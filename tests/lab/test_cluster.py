@@ -5,8 +5,11 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -95,13 +98,32 @@ def _vectors(run: Run, job: Embed) -> tuple[dict[Any, Any], Any]:
 
 
 def test_fits_are_those_of_one_process_bit_for_bit(here: Run, cluster: Run, asked: Asked) -> None:
-    vectors = np.random.default_rng(0).normal(size=(len(asked.rows.labels), 8)).astype(np.float32)
+    job = _fits(asked, 8)
+    _equal(cluster(job), here(job))
+
+
+def test_a_fit_that_is_killed_midway_changes_nothing(here: Run, cluster: Run, asked: Asked) -> None:
+    job, over = _fits(asked, 256), Event()
+    with ThreadPoolExecutor(1) as other:
+        killed = other.submit(_kill_when_there, "ray::fitted_fold", over)
+        try:
+            found = cluster(job)
+        finally:
+            over.set()
+    assert killed.result()
+    _equal(found, here(job))
+
+
+def _fits(asked: Asked, width: int) -> Validate:
+    """All folds but the first, on vectors of so many numbers."""
+    vectors = np.random.default_rng(0).normal(size=(len(asked.rows.labels), width)).astype(np.float32)
     spec = resolved(BACKBONE)
-    job = Validate(spec, version(spec), vectors, asked.rows, 3, 2, start=1)
-    one, other = here(job), cluster(job)
-    assert isinstance(other, Folded)
-    for name in vars(one):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    return Validate(spec, version(spec), vectors, asked.rows, 3, 2, start=1)
+
+
+def _equal(one: Folded, other: Folded) -> None:
+    for field in fields(Folded):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
 
 
 def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
@@ -156,6 +178,14 @@ def _kill(name: str) -> int:
     process = _below(os.getpid(), name)[0]
     os.kill(process, signal.SIGKILL)
     return process
+
+
+def _kill_when_there(name: str, over: Event) -> int | None:
+    """Kill one process of the cluster as soon as there is one of this name; None: there was none."""
+    while not over.is_set():
+        with suppress(FileNotFoundError, IndexError, ProcessLookupError):  # another process has just ended
+            return _kill(name)
+    return None
 
 
 def _below(process: int, name: str) -> list[int]:
