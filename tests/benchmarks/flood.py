@@ -53,6 +53,9 @@ def _visit_in_a_flood(app: str, name: str) -> tuple[Waits, Waits, float]:
     beside = _visit(app, f"beside, {name}")
     flood.join()
     ((answered, waits),) = found
+    assert answered, (
+        f"none of the flood's questions was answered, {waits.failed} failed: are they asked rightly?"
+    )
     return beside, waits, answered
 
 

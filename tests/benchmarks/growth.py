@@ -28,12 +28,17 @@ def report() -> None:
 
 def _resident() -> float:
     """MB of all processes that this one has begun, and those that they have."""
-    size, page, unseen = 0, os.sysconf("SC_PAGE_SIZE"), _children(os.getpid())
+    pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in begun()]
+    return os.sysconf("SC_PAGE_SIZE") * sum(pages) / 1e6
+
+
+def begun() -> list[int]:
+    """The processes that this one has begun, and those that they have."""
+    found, unseen = list[int](), _children(os.getpid())
     while unseen:
-        process = unseen.pop()
-        unseen += _children(process)
-        size += page * int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return size / 1e6
+        found.append(unseen.pop())
+        unseen += _children(found[-1])
+    return found
 
 
 def _children(process: int) -> list[int]:

@@ -131,8 +131,7 @@ def _talk_steps(browser: Browser, key: str) -> list[float]:
     with served("app.py", log=QUIET) as url:
         page = browser.new_page()
         page.goto(f"{url}/?talk=1")
-        places = page.locator("#talk .slide .plot")
-        expect(places.last.locator(".main-svg").first).to_be_attached(timeout=60_000)
+        expect(page.locator("#slide-end [data-made]")).to_have_count(1, timeout=60_000)  # every slide is made
         steps = page.locator("#talk .slide").count() + page.locator("#talk .question").count() - 1
         return [float(page.evaluate(PRESSED, key)) for _ in range(steps)]
 

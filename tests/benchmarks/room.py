@@ -1,6 +1,6 @@
 """`make load`: a full room. How many questions a second are answered, beside what engine and gradio can do.
 
-Everything stays on this machine, and takes about six minutes. Nothing passes or fails: judge by the ratios.
+Everything stays on this machine, and takes about eight minutes. Nothing passes or fails: judge by the ratios.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from components.engine.machine import cores
-from tests.benchmarks import flood, growth, phones
+from tests.benchmarks import arrivals, flood, growth, phones
 from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
 from tests.serving import RATE, served
 
@@ -59,6 +59,7 @@ def report() -> None:
             )
     flood.report()
     growth.report()
+    arrivals.report()
     phones.report()
 
 

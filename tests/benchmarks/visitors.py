@@ -48,21 +48,26 @@ def plainly(connection: HTTPConnection, question: dict[str, str]) -> int:
 
 def as_somebody_new(page: str) -> Ask:
     """Ask through the queue as a ``page`` does, given by its address; each time in a session made up anew."""
+    said = json.loads(urlopen(f"{page}/gradio_api/info").read())["named_endpoints"]["/analyze"]["parameters"]
+    defaults = {one["parameter_name"]: one.get("parameter_default") for one in said}
     configuration = json.loads(urlopen(f"{page}/config").read())
     number = next(one["id"] for one in configuration["dependencies"] if one["api_name"] == "analyze")
 
     def ask(connection: HTTPConnection, question: dict[str, str]) -> int:
-        session = uuid4().hex
-        values = [question["backbone"], question["text"], "", "native", "own", -1, "cls", "", -1]
-        event = {"data": values, "fn_index": number, "session_hash": session}
-        status, _ = _sent(connection, "POST", "/gradio_api/queue/join", event)
-        if status != HTTPStatus.OK:
-            return status
-        status, body = _sent(connection, "GET", f"/gradio_api/queue/data?session_hash={session}")
-        done = b'"process_completed"' in body and b'"success":true' in body
-        return status if done else HTTPStatus.INTERNAL_SERVER_ERROR
+        event = {"data": list({**defaults, **question}.values()), "fn_index": number}
+        return in_session(connection, event, uuid4().hex)
 
     return ask
+
+
+def in_session(connection: HTTPConnection, event: Mapping[str, object], session: str) -> int:
+    """Put an ``event`` of a page in the queue, and read the stream of its ``session`` until the answer."""
+    status, _ = _sent(connection, "POST", "/gradio_api/queue/join", {**event, "session_hash": session})
+    if status != HTTPStatus.OK:
+        return status
+    status, body = _sent(connection, "GET", f"/gradio_api/queue/data?session_hash={session}")
+    done = b'"process_completed"' in body and b'"success":true' in body
+    return status if done else HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 @dataclass
@@ -95,18 +100,18 @@ def rate(
     end = time.perf_counter() + seconds
 
     def visit() -> None:
-        connection = _connection(url, address)
+        connection = connected(url, address)
         while time.perf_counter() < end:
             with lock:
                 question = next(asking)
-            status, waited = _asked(connection, ask, question)
+            status, waited = asked(connection, ask, question)
             if time.perf_counter() < end or status != HTTPStatus.OK:
                 with lock:
                     waits.add(status, waited)
             if status == HTTPStatus.TOO_MANY_REQUESTS:
                 time.sleep(REFUSED)
 
-    _together([threading.Thread(target=visit) for _ in range(clients)])
+    together([threading.Thread(target=visit) for _ in range(clients)])
     return len(waits.seconds) / seconds, waits
 
 
@@ -116,17 +121,17 @@ def answered(url: str, ask: Ask, clients: int, count: int, said: str) -> int:
     lost: list[int] = []
 
     def visit() -> None:
-        connection = _connection(url, HERE)
+        connection = connected(url, HERE)
         while True:
             with lock:
                 question = next(todo, None)
             if question is None:
                 return
-            status, _ = _asked(connection, ask, question)
+            status, _ = asked(connection, ask, question)
             if status != HTTPStatus.OK:
                 lost.append(status)
 
-    _together([threading.Thread(target=visit) for _ in range(clients)])
+    together([threading.Thread(target=visit) for _ in range(clients)])
     return len(lost)
 
 
@@ -142,28 +147,28 @@ def thoughtful(
 
     def visit(at: float, question: dict[str, str]) -> None:
         time.sleep(max(start + at - time.perf_counter(), 0))
-        status, waited = _asked(_connection(url, address), ask, question)
+        status, waited = asked(connected(url, address), ask, question)
         with lock:
             waits.add(status, waited)
 
     times = sorted(chance.uniform(0, seconds) for _ in range(round(visitors * seconds / every)))
-    _together([threading.Thread(target=visit, args=(at, next(asking))) for at in times])
+    together([threading.Thread(target=visit, args=(at, next(asking))) for at in times])
     return waits
 
 
-def _connection(url: str, address: str) -> HTTPConnection:
+def connected(url: str, address: str) -> HTTPConnection:
     """From an ``address`` of this machine."""
     return HTTPConnection(urlsplit(url).netloc, timeout=FAILS, source_address=(address, 0))
 
 
-def _together(threads: list[threading.Thread]) -> None:
+def together(threads: list[threading.Thread]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def _asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tuple[int, float]:
+def asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tuple[int, float]:
     """The status of an answer and the seconds until it was there; 504 where none came."""
     start = time.perf_counter()
     try:
