@@ -19,7 +19,8 @@ from components.ui.gradio_internals import (
     current_headers,
     launch_guarded,
     let_read,
-    refuse_values,
+    send_changes,
+    take_values,
 )
 from components.ui.public.locale import request_texts
 from components.ui.public.middleware import PAGES, GuardMiddleware
@@ -66,7 +67,8 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         if function.fn is not None:
             streams, asks = function.types_generator, function.concurrency_id in ASKING
             function.fn = _limited(function.fn, streams, settings.seconds, monitor if asks else None)
-    refuse_values(page, lambda: request_texts(current_headers())("refusal.value"))
+    take_values(page, lambda: request_texts(current_headers())("refusal.value"))
+    send_changes(page)
     page.queue(
         max_size=settings.waiting,
         default_concurrency_limit=AT_WORK,

@@ -27,6 +27,7 @@ from components.ui.gradio_internals import (
     block_functions,
     current_headers,
     current_scope,
+    send_changes,
 )
 from components.ui.serving import launch_options
 from tests.serving import ROOT, built
@@ -132,6 +133,38 @@ def test_no_copy_of_the_page_is_made_for_a_visitor() -> None:
     assert given[0]["value"] == "A"
     assert "new" in [getattr(block, "label", "") for block in session.blocks_config.blocks.values()]
     assert "new" not in [getattr(block, "label", "") for block in plain.blocks_config.blocks.values()]
+
+
+@pytest.mark.parametrize("answer", ["texts", "properties", "states", "nothing"])
+def test_only_what_an_answer_changes_is_made_anew(answer: str) -> None:
+    """What is sent is what gradio sends."""
+
+    async def called(spare: bool) -> tuple[object, object, list[str]]:
+        with gr.Blocks(analytics_enabled=False) as page:
+            html, code, state = gr.HTML(), gr.Code(), gr.State(1)
+            menus = [CandidDropdown(["a"], label=label) for label in ("one", "two")]
+            answers = {
+                "texts": {html: "<p>", code: "a = 1 "},
+                "properties": {menus[0]: gr.update(label="new", value="a"), menus[1]: "a"},
+                "states": {state: 2, html: ""},
+                "nothing": gr.skip(),
+            }
+            gr.Button().click(lambda: answers[answer], None, [html, code, state, *menus])
+        if spare:
+            send_changes(page)
+        (function,), session = block_functions(page).values(), SessionState(page)
+        before = dict(session.blocks_config.blocks)
+        sent = (await page.process_api(function, [], state=session))["data"]
+        after = session.blocks_config.blocks
+        return sent, session[state._id], [one.label for one in menus if after[one._id] is not before[one._id]]
+
+    *same, made = asyncio.run(called(spare=True))
+    *theirs, every = asyncio.run(called(spare=False))
+    assert same == theirs
+    assert made == (["one"] if answer == "properties" else [])
+    assert set(every) > set(made), (
+        "gradio makes no component anew that stays as it is: send_changes is not needed"
+    )
 
 
 def test_a_visitor_s_session_keeps_states() -> None:
