@@ -20,27 +20,36 @@ from components.types import Analysis, Query
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """The head taken apart, and what is asked for once somebody looks at it: importance, and padding.
+    """The answer, and what is asked for once somebody looks at it: the head, importance, and padding.
 
-    ``ask`` and ``audit`` give these; they raise PoolscopeError where there is none.
+    ``dissect``, ``ask`` and ``audit`` give these; they raise PoolscopeError where there is none.
     """
 
-    anatomy: Anatomy
+    analysis: Analysis
+    dissect: Callable[[], Anatomy]
     ask: Callable[[], Importance]
     audit: Callable[[], Padding]
 
     @classmethod
-    def by(cls, analyst: Analyst, anatomy: Anatomy, state: State) -> Answered:
-        """With importance as ``state`` asks for it, and padding, by ``analyst``."""
-        query = anatomy.analysis.query
+    def by(cls, analyst: Analyst, analysis: Analysis, state: State) -> Answered:
+        """With a head, importance as ``state`` asks for it, and padding, by ``analyst``."""
+        query = analysis.query
         return cls(
-            anatomy, partial(importance_of, analyst, query, state), partial(padding_of, analyst, query)
+            analysis,
+            partial(analyst.anatomy, query),
+            partial(importance_of, analyst, query, state),
+            partial(padding_of, analyst, query),
         )
 
-    @property
-    def analysis(self) -> Analysis:
-        """The answer itself."""
-        return self.anatomy.analysis
+    @classmethod
+    def apart(cls, analyst: Analyst, anatomy: Anatomy, state: State) -> Answered:
+        """The same where the head was taken apart with the answer."""
+        return replace(cls.by(analyst, anatomy.analysis, state), dissect=lambda: anatomy)
+
+    @cached_property
+    def anatomy(self) -> Anatomy:
+        """The head taken apart; PoolscopeError where there is none."""
+        return self.dissect()
 
     @cached_property
     def importance(self) -> Importance | Sentence:

@@ -30,8 +30,10 @@ def test_it_is_asked_when_it_is_looked_at_and_after_each_answer(fake_visitor: Vi
     page.locator("#integrated input").uncheck()
     expect(titles).to_have_count(5)
     said = "negative" if "“positive”" in page.locator("#matters-heading").inner_text() else "positive"
+    visitor.looks_at("head")
+    expect(page.locator("#lens-heading")).to_be_visible()
+    visitor.waits_for_the_server()
     with visitor.asks_no_model():  # the lens is drawn of what came
-        visitor.looks_at("head")
         visitor.choose("label", said)
         expect(page.locator("#lens-heading")).to_contain_text(f"the head says {said} for")
         expect(page.locator("#depth-heading")).to_contain_text(f"says {said}")

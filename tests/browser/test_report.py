@@ -59,7 +59,7 @@ def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, i
 
 
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
-    answer = Answered.by(engine, engine.anatomy(query), {})
+    answer = Answered.apart(engine, engine.anatomy(query), {})
     return "".join(report(PANELS, answer, {}, {"Text": query.text}, Made(WHEN), SAY))
 
 

@@ -133,10 +133,8 @@ def _arrival(tab: Classify) -> dict[Any, Any]:
     more = (
         tab.question.place,
         tab.download.arrived,
-        tab.answer.importance.stored,
-        tab.answer.pointed,
-        tab.answer.lens_label,
-        tab.answer.padding.stored,
+        tab.answer.head.pointed,
+        tab.answer.head.label,
         *([lookup.box] if lookup else []),
     )
     return {part: part.value for part in (*tab.inputs, *more)} | {tab.answer.layer: 1}

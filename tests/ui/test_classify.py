@@ -9,7 +9,8 @@ import pytest
 from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.menus import load_examples
-from components.types import Query
+from components.types import Analysis, Query
+from components.ui.classify.head import dissect
 from components.ui.places import NOTHING
 from components.ui.public.timeout import with_timeout
 from tests.ui.page import Counting, Page, drawn, place_of
@@ -22,14 +23,48 @@ def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) ->
     assert updates[page.tab.answer.area]["visible"]
 
 
-def test_the_head_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting) -> None:
-    (head,) = (panel for panel in page.tab.answer.panels if panel.panel.key == "head")
+def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting) -> None:
+    view = page.tab.answer.head
+    page.values[view.opened] = True
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
-    assert set(head.parts) <= set(updates) <= set(page.tab.outputs)
-    assert "drawn at random" in updates[place_of([head], "head").above]
-    assert updates[place_of([head], "takehome").codes[0]].startswith("import torch")
-    assert not set(head.parts) & set(page.tab.answer.drawn)
+    assert set(view.parts) <= set(updates) <= set(page.tab.outputs)
+    assert "drawn at random" in updates[place_of([view.places], "head").above]
+    assert updates[place_of([view.places], "takehome").codes[0]].startswith("import torch")
+    assert not set(view.parts) & set(page.tab.answer.drawn)
+
+
+def test_a_head_is_taken_apart_when_its_view_is_opened(page: Page, analyst: Counting) -> None:
+    view = page.tab.answer.head
+    assert not set(view.places.parts) & set(page.set(backbone="untrained"))
+    updates = page.take(dissect(page.tab, page.values))
+    assert set(updates) == set(view.parts)
+    assert "drawn at random" in updates[place_of([view.places], "head").above]
+    assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
+    assert dissect(page.tab, page.values) == {view.opened: True}  # it stands there
+    assert len(analyst.asked) == 2
+
+
+def test_a_head_that_nobody_looks_at_any_longer_is_not_that_of_another_answer(page: Page) -> None:
+    view = page.tab.answer.head
+    page.values[view.opened] = True
+    page.set(text="not good")
+    page.values[view.opened] = False
+    updates = page.set(text="so good")
+    assert {updates[part] for part in view.places.parts} == {""}
+    assert not set(view.places.parts) & set(page.set(text="too good"))  # nothing stands there
+
+
+def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Query) -> Anatomy:
+        raise PoolscopeError("backbone", "first", "errors.died")
+
+    page.set()
+    monkeypatch.setattr(type(page.tab.analyst), "anatomy", lambda _, query: refuse(query))
+    view = page.tab.answer.head
+    updates = page.take(dissect(page.tab, page.values))
+    assert 'class="mistake"' in updates[view.places.places[0].above]
+    assert page.values[view.stored] is None  # opening it once more asks again
 
 
 def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> None:
@@ -200,10 +235,10 @@ def test_a_reference_that_no_longer_fits_is_given_up() -> None:
     """A refusal would leave the visitor without the menu to choose another one: it is the answer's."""
 
     class Narrow(Counting):
-        def anatomy(self, query: Query) -> Anatomy:
+        def analyze(self, query: Query) -> Analysis:
             if (query.pooling, query.reference) == ("mean", "pooled"):
                 raise PoolscopeError("reference", "pooled", "errors.wide", pooling="mean")
-            return super().anatomy(query)
+            return super().analyze(query)
 
     page = Page(Narrow())
     page.set(reference="pooled")

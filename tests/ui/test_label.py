@@ -16,22 +16,23 @@ def laid_out() -> Page:
 
 @pytest.fixture
 def page(laid_out: Page) -> Page:
-    """A page with an answer."""
+    """A page with an answer, whose head is looked at."""
     page = laid_out.anew()
+    page.values[page.tab.answer.head.opened] = True
     page.set(text="not good", backbone="emotions")
     return page
 
 
 def chosen(page: Page, label: str, place: str = "lens") -> Updates:
     """Choose a label in one of the menus."""
-    menus = page.tab.answer.lens_label, page.tab.answer.importance.controls[LABEL]
+    menus = page.tab.answer.head.label, page.tab.answer.importance.controls[LABEL]
     menu, other = menus if place == "lens" else reversed(menus)
     page.values[menu] = label
     return page.take(choose(page.tab, menu, other, page.values))
 
 
 def cells(page: Page, updates: Updates) -> object:
-    return drawn(updates[place_of(page.tab.answer.panels, "lens").plot]).data[0].z
+    return drawn(updates[place_of([page.tab.answer.head.places], "lens").plot]).data[0].z
 
 
 def test_the_lens_is_drawn_anew_and_no_model_is_asked(page: Page) -> None:
@@ -46,7 +47,7 @@ def test_the_lens_is_drawn_anew_and_no_model_is_asked(page: Page) -> None:
 @pytest.mark.parametrize("place", ["lens", "matters"])
 def test_both_menus_have_the_label_that_is_chosen_in_one(page: Page, place: str) -> None:
     chosen(page, "fear", place)
-    lens, matters = page.tab.answer.lens_label, page.tab.answer.importance.controls[LABEL]
+    lens, matters = page.tab.answer.head.label, page.tab.answer.importance.controls[LABEL]
     assert (page.values[lens], page.values[matters]) == ("fear", "fear")
     assert chosen(page, "fear", place) is NOTHING
     updates = page.set(text="so good")
@@ -56,13 +57,13 @@ def test_both_menus_have_the_label_that_is_chosen_in_one(page: Page, place: str)
 def test_a_label_that_the_next_head_has_not_is_no_longer_chosen(page: Page) -> None:
     chosen(page, "fear")
     updates = page.set(backbone="first")
-    assert updates[page.tab.answer.lens_label]["value"] == ""
-    assert not page.set(backbone="score")[page.tab.answer.lens_label]["visible"]
+    assert updates[page.tab.answer.head.label]["value"] == ""
+    assert not page.set(backbone="score")[page.tab.answer.head.label]["visible"]
 
 
 def test_where_nothing_can_be_pointed_there_is_nothing_to_choose(page: Page) -> None:
     updates = page.set(pooling="attention", head="probe", backbone="first")
-    assert not updates[page.tab.answer.lens_label]["visible"]
+    assert not updates[page.tab.answer.head.label]["visible"]
     assert chosen(page, "positive", "matters") is NOTHING
 
 

@@ -78,7 +78,7 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     linked = {one.part for one in links.linked}
     besides = {
         classify_of(links).question.place,  # follows from the backbone
-        classify_of(links).answer.lens_label,  # the same choice as beside what matters
+        classify_of(links).answer.head.label,  # the same choice as beside what matters
         classify_of(links).answer.padding.detective.vector,  # too long for a link
         classify_of(links).answer.padding.detective.prefix,
         *(part for part in blocks.blocks.values() if str(part.elem_id).startswith(BESIDES)),

@@ -48,9 +48,8 @@ def test_each_look_is_what_the_server_draws(page: Page, query: Query) -> None:
     every = list(product(CENTRINGS, range(analysis.layers + 1)))
     assert looks["looks"] == [f"{query.reference} {centring} {layer}" for centring, layer in every]
     for place, (centring, layer) in enumerate(every):
-        updates = answer.show(
-            answered(FakeAnalyst().anatomy(query)), {LAYER.key: layer, CENTRED.key: centring}
-        )
+        shown = answered(FakeAnalyst().anatomy(query))
+        updates = answer.show(shown, {LAYER.key: layer, CENTRED.key: centring}, {})
         values = [part["values"][part["at"][place]] for part in looks["parts"]]
         assert values == [updates[part] for part in answer.drawn]
 
@@ -62,16 +61,18 @@ def test_each_reference_is_what_the_server_answers(page: Page, query: Query) -> 
     tab, answer = page.tab, page.tab.answer
     page.values |= {answer.layer: 1, answer.centred: "centred"}
     own = FakeAnalyst().anatomy(query)
-    before = answer.show(answered(own), {LAYER.key: 1, CENTRED.key: "centred"})
+    opened, state = {answer.head.opened: True}, {LAYER.key: 1, CENTRED.key: "centred"}
+    before = answer.show(answered(own), state, opened)
     looks = unpacked(page.take(tab.look_around(page.values))[answer.packed])
     assert looks["answered"] == page.values[answer.answered]
     assert looks["around"] == ["centred 1"]
     references = ["cls", "pooled", *range(len(own.analysis.tokens.text))]
     assert looks["looks"] == [f"{reference} centred 1" for reference in references]
-    moves = {answer.shown, answer.pointed, answer.answered, answer.reference, *answer.drawn}
+    kept = {answer.shown, answer.head.pointed, answer.head.stored}
+    moves = {*kept, answer.answered, answer.reference, *answer.drawn}
     for place, reference in enumerate(references):
         asked = FakeAnalyst().anatomy(replace(query, reference=reference))
-        updates = answer.show(answered(asked), {LAYER.key: 1, CENTRED.key: "centred"})
+        updates = answer.show(answered(asked), state, opened)
         values = [part["values"][part["at"][place]] for part in looks["parts"]]
         assert values == [updates[part] for part in answer.drawn]
         assert {part for part in updates if updates[part] != before[part]} <= moves

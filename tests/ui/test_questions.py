@@ -104,8 +104,8 @@ def test_a_click_shows_the_state_that_was_measured(
         part,
     ) in classify.answer.looks.items():  # drawn as it is on arrival, whatever was chosen before
         assert updates[part] == control.default
-    program, _ = place_of(classify.answer.panels, "takehome").codes
-    assert updates[program] == shipped().anatomy(query).program
+    program, _ = place_of([classify.answer.head.places], "takehome").codes
+    assert updates[program] == (shipped().anatomy(query).program if question.view == "head" else "")
 
 
 def test_every_update_has_its_place_among_the_outputs(page: gr.Blocks, shown: QuestionsTab) -> None:

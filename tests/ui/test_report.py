@@ -87,7 +87,7 @@ def tab() -> Classify:
 
 
 def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
-    given = Answered.by(FakeAnalyst(), anatomy, state)
+    given = Answered.apart(FakeAnalyst(), anatomy, state)
     facts = tab().facts(given, state)
     return "".join(report(tab().panels, given, state, facts, Made(WHEN, link), SAY))
 

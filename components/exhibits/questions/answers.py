@@ -96,7 +96,7 @@ class Answers:
         for key in self._backbones(question):
             head = self.analyst.anatomy(question.query(key, question.pooling))
             facts = head_facts(head, self.texts)
-            shown = Answered.by(self.analyst, head, {})
+            shown = Answered.apart(self.analyst, head, {})
             if question.view == "importance":
                 facts |= importance_facts(shown.importance, self.texts)
             if question.view == "padding":

@@ -15,13 +15,13 @@ from components.exhibits.answer.verdict import mistake
 from components.exhibits.answered import Answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw.labels import shorten
-from components.exhibits.panels import ANSWER, HEAD, TOKENS
-from components.exhibits.view import CENTRED, LABEL, LAYER, View, facts
-from components.lens import Looked
+from components.exhibits.panels import ANSWER, TOKENS
+from components.exhibits.view import CENTRED, LAYER, View, facts
 from components.texts import Texts
 from components.types import Analysis, Reference
+from components.ui.classify.head import HeadView, build_head
 from components.ui.classify.importance import ImportanceView, build_importance
-from components.ui.classify.label import at_lens, awaited, looked
+from components.ui.classify.label import awaited
 from components.ui.classify.looks import Looks, key_of, packed, references_of
 from components.ui.classify.padding import PaddingView, build_padding
 from components.ui.gradio_internals import CandidSlider
@@ -35,14 +35,12 @@ class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``packed``:
-    the looks at it that were brought last, or "" while none was wanted. ``pointed``: what is seen through its
-    lens, None where nothing is.
+    the looks at it that were brought last, or "" while none was wanted. ``panels``: of the answer itself.
     """
 
     shown: gr.State
     answered: gr.Textbox
     packed: gr.Textbox
-    pointed: gr.State
     verdict: gr.HTML
     area: gr.Column
     layer: gr.Slider
@@ -50,6 +48,7 @@ class Answer:
     centred: Widget
     views: gr.Tabs
     panels: tuple[Places, ...]
+    head: HeadView
     importance: ImportanceView
     padding: PaddingView
     say: Texts
@@ -57,8 +56,13 @@ class Answer:
     @cached_property
     def looks(self) -> Mapping[Control[Any], Widget]:
         """How the answer is looked at, but for the layer: by what stands in cards of exhibits, too."""
-        own = {control: part for panel in self._kept() for control, part in panel.controls.items()}
+        own = {control: part for panel in self.panels for control, part in panel.controls.items()}
         return {CENTRED: self.centred, **own}
+
+    @property
+    def filled(self) -> set[Any]:
+        """What says of each view whether anything stands in it, and whether it is open."""
+        return {self.head.opened, self.head.stored, self.importance.stored, self.padding.stored}
 
     @property
     def drawn(self) -> list[Any]:
@@ -69,40 +73,25 @@ class Answer:
     def all(self) -> list[Any]:
         """Everything that a new analysis may change."""
         fixed = [self.shown, self.answered, self.packed, self.area, self.layer, self.reference]
-        fixed += [self.pointed, self.lens_label]
         filled = (part for panel in self.panels for part in panel.parts)
-        return [*fixed, *filled, *self.importance.parts, *self.padding.parts]
+        return [*fixed, *filled, *self.head.parts, *self.importance.parts, *self.padding.parts]
 
     @property
     def set(self) -> Mapping[Control[Any], Any]:
         """All that says how the answer is looked at and what else is asked of it, but for the layer."""
         return {**self.looks, **self.importance.controls}
 
-    @property
-    def lens_label(self) -> Any:  # a menu
-        """The menu at the lens of the label to explain; another one stands beside what matters."""
-        return next(panel.controls[LABEL] for panel in self.panels if LABEL in panel.controls)
+    def show(self, answered: Answered, state: State, before: Given) -> Updates:
+        """Updates for a new answer, which is looked at as ``state`` says; the rest is asked later.
 
-    @property
-    def at_label(self) -> list[Place]:
-        """What is drawn anew of the same answer where another label is chosen."""
-        return [place for panel in self.panels for place in panel.following(LABEL)]
-
-    def show_label(self, pointed: Looked, state: State) -> Updates:
-        """Updates that show the label of ``state``."""
-        exhibits = ((place, place.exhibit.shown(pointed, state, self.say)) for place in self.at_label)
-        return {part: new for place, shown in exhibits for part, new in place.show(shown, self.say).items()}
-
-    def show(self, answered: Answered, state: State) -> Updates:
-        """Updates for a new answer, which is looked at as ``state`` says; the rest is asked later."""
+        ``before``: what is known of what was shown: whether the view of the head is open, for one.
+        """
         view, say = View.of(answered.analysis, state), self.say
         last = view.analysis.layers
         updates: Updates = {
             self.shown: view,
             self.answered: key_of(view.analysis),
             self.packed: "",
-            self.pointed: looked(answered.anatomy),
-            self.lens_label: at_lens(answered.anatomy, state, say),
             self.area: gr.update(visible=True),
             self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
             self.reference: gr.update(
@@ -111,7 +100,8 @@ class Answer:
         }
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), state)
-        return updates | self.importance.empty(view.analysis, state) | self.padding.empty()
+        updates |= self.head.renew(answered, state, before)
+        return updates | self.importance.empty(view.analysis, state, before) | self.padding.empty(before)
 
     def bring(self, looks: Looks) -> Updates:
         """Updates that bring looks at the answer to the browser."""
@@ -136,7 +126,6 @@ class Answer:
         """Updates for a query that cannot be answered: its reason, and no half-drawn screen."""
         return {
             self.shown: None,
-            self.pointed: None,
             self.verdict: mistake(error, self.say),
             self.area: gr.update(visible=False),
         }
@@ -146,7 +135,7 @@ class Answer:
         offered = [("cls", "cls"), (self.say("view.reference_pooled"), "pooled")]
         kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
         looks: Updates = {part: control.of(state) for control, part in self.looks.items()}
-        looks[self.lens_label] = awaited(state)
+        looks[self.head.label] = awaited(state)
         looks[self.reference] = gr.update(choices=offered, value=kept)
         return {**looks, **self.importance.await_next(state)}
 
@@ -157,11 +146,7 @@ class Answer:
         return facts(analysis, state, f"{spec.title} · {spec.architecture} · {where}", self.say)
 
     def _looked_at(self) -> list[Place]:
-        return [place for panel in self._kept() for place in panel.following(LAYER, *self.looks)]
-
-    def _kept(self) -> list[Places]:
-        """The panels of what is kept for redrawing: of the analysis, not of the head's large values."""
-        return [panel for panel in self.panels if panel.panel.controls]
+        return [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
 
 
 def build_answer(say: Texts) -> Answer:
@@ -172,15 +157,14 @@ def build_answer(say: Texts) -> Answer:
     controls: list[tuple[gr.Slider, gr.Dropdown, Widget]] = []
     panels = [summary]
     with gr.Column(visible=False, elem_id="answer") as area, gr.Tabs(elem_id="views") as views:
-        for panel in (TOKENS, HEAD):
-            with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view"):
-                beside = (lambda: controls.append(_controls(say))) if panel.controls else None
-                panels.append(build_places(panel, say, beside))
+        with gr.Tab(say(TOKENS.title), id=TOKENS.key, elem_id=f"{TOKENS.key}-view"):
+            panels.append(build_places(TOKENS, say, lambda: controls.append(_controls(say))))
+        head = build_head(say)
         padding = build_padding(say)
         importance = build_importance(say)
     answered, packed = (gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in HIDDEN)
-    kept = gr.State(None), answered, packed, gr.State(None)
-    asked = importance, padding
+    kept = gr.State(None), answered, packed
+    asked = head, importance, padding
     return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, say)
 
 

@@ -106,10 +106,12 @@ document.addEventListener("focusin", near);
 document.addEventListener("focusin", around);
 
 // What is called importance, and padding, is asked after an answer where its view is open; opening it asks, too.
+// The head comes with the answer where its view was open by then.
 const ASKED = 60; // frames after an answer in which its views may come to be in sight
 const look = (frames) => requestAnimationFrame(() => {
   const seen = (view) => document.querySelector(view)?.checkVisibility();
-  if (seen("#importance-view")) trigger("apply");
+  if (seen("#head-view") && !document.querySelector("#head-lead")?.textContent.trim()) trigger("edit");
+  else if (seen("#importance-view")) trigger("apply");
   else if (seen("#padding-view")) trigger("tick");
   else if (frames && !seen("#views")) look(frames - 1);
 });

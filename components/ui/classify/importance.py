@@ -67,7 +67,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class ImportanceView:
-    """Its components; ``stored`` holds what is Seen, None where nothing is."""
+    """Its components; ``stored`` holds what is Seen, why there is none, or None where nothing was asked."""
 
     select: gr.Tab
     stored: gr.State
@@ -82,9 +82,10 @@ class ImportanceView:
         """Everything that a new answer or its importance may change."""
         return [self.stored, self.status, self.cancel, *self.controls.values(), *self.places.parts]
 
-    def empty(self, analysis: Analysis, state: State) -> Updates:
-        """Updates for a new answer, of which nothing has been asked here."""
-        emptied = dict.fromkeys(self.places.parts, "")
+    def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
+        """Updates for a new answer, of which nothing has been asked here; ``before``: what is known of it."""
+        filled = before.get(self.stored, "unknown") is not None
+        emptied = dict.fromkeys(self.places.parts, "") if filled else {}
         return {
             **emptied,
             **self._idle(),
@@ -113,7 +114,7 @@ class ImportanceView:
 
     def refuse(self, error: PoolscopeError) -> Updates:
         """Updates that say why there is none."""
-        return {self.stored: None, **self.places.show(error.sentence, {}), **self._idle()}
+        return {self.stored: error.sentence, **self.places.show(error.sentence, {}), **self._idle()}
 
     def busy(self, step: Progress) -> Updates:
         """Updates that say how far integrated gradients are, and let them be given up."""
@@ -184,11 +185,11 @@ def ask(tab: Classify, given: Given) -> Iterator[Updates]:
     """Ask about the last answer what is not shown by now: what is quick first, then integrated gradients."""
     view, shown, seen = tab.answer.importance, given[tab.answer.shown], given[tab.answer.importance.stored]
     state = state_of(view.controls, given)
-    if shown is None or (seen is not None and seen.answers(shown.analysis.query, state)):
+    if shown is None or (isinstance(seen, Seen) and seen.answers(shown.analysis.query, state)):
         yield NOTHING  # the last question had no answer, or this is its answer
         return
     query, integrated = shown.analysis.query, INTEGRATED.of(state)
-    known = seen is not None and seen.answers(query, {**state, INTEGRATED.key: seen.integrated})
+    known = isinstance(seen, Seen) and seen.answers(query, {**state, INTEGRATED.key: seen.integrated})
     try:
         if not integrated:
             yield view.show(Seen(state, importance_of(tab.analyst, query, state)))
@@ -205,8 +206,8 @@ def ask(tab: Classify, given: Given) -> Iterator[Updates]:
 
 def look(view: ImportanceView, given: Given) -> Updates:
     """Draw attention of another head."""
-    seen: Seen | None = given[view.stored]
-    if seen is None:
+    seen = given[view.stored]
+    if not isinstance(seen, Seen):
         return NOTHING
     head = {HEAD.key: given[view.controls[HEAD]]}
     return view.places.show(seen.importance, head, view.places.following(HEAD))

@@ -47,20 +47,15 @@ def at_lens(anatomy: Anatomy, state: State, say: Texts) -> Any:
     return offered(anatomy.analysis, state, say, isinstance(anatomy.lens, Lens))
 
 
-def looked(anatomy: Anatomy) -> Looked | None:
-    """What is kept of a head taken apart, to draw its lens anew; None where it has none."""
-    return Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
-
-
 def connect_label(tab: Classify) -> None:
     """A choice in one menu is set in the other, too, and the lens is drawn of what came."""
-    answer = tab.answer
-    lens, matters = answer.lens_label, answer.importance.controls[LABEL]
-    drawn = [part for place in answer.at_label for part in place.parts]
+    head, matters = tab.answer.head, tab.answer.importance.controls[LABEL]
+    lens = head.label
+    drawn = [part for place in head.at_label for part in place.parts]
     for menu, other in ((lens, matters), (matters, lens)):
         menu.blur(  # with each choice a menu loses the focus once, and says "input" twice
             partial(choose, tab, menu, other),
-            inputs={answer.pointed, menu, other},
+            inputs={head.pointed, menu, other},
             outputs=[other, *drawn],
             trigger_mode="always_last",
             **AT_ONCE,
@@ -69,8 +64,8 @@ def connect_label(tab: Classify) -> None:
 
 def choose(tab: Classify, menu: Any, other: Any, given: Given) -> Updates:
     """Look at the label that is chosen in a ``menu``; nothing where it is the one that is looked at."""
-    pointed: Looked | None = given[tab.answer.pointed]
+    pointed: Looked | None = given[tab.answer.head.pointed]
     if pointed is None or given[menu] == given[other]:
         return NOTHING
     state = {LABEL.key: given[menu]}
-    return {other: LABEL.of(state), **tab.answer.show_label(pointed, state)}
+    return {other: LABEL.of(state), **tab.answer.head.show_label(pointed, state)}

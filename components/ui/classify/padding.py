@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PaddingView:
-    """Its components; ``stored`` holds the query whose padding is shown, None where nothing is."""
+    """Its components; ``stored`` holds the query whose padding is shown, why none is, or None for nothing."""
 
     select: gr.Tab
     stored: gr.State
@@ -42,9 +42,11 @@ class PaddingView:
         """What the padding of an answer may change."""
         return [self.stored, *self.places.parts]
 
-    def empty(self) -> Updates:
-        """Updates for a new answer, of which nothing has been asked here."""
-        return {self.stored: None, **dict.fromkeys(self.places.parts, ""), **self.detective.empty()}
+    def empty(self, before: Given) -> Updates:
+        """Updates for a new answer, of which nothing has been asked here; ``before``: what is known of it."""
+        filled = before.get(self.stored, "unknown") is not None
+        emptied = {self.stored: None, **dict.fromkeys(self.places.parts, "")} if filled else {}
+        return {**emptied, **self.detective.empty()}
 
 
 def build_padding(say: Texts) -> PaddingView:
@@ -84,5 +86,5 @@ def audit(tab: Classify, given: Given) -> Updates:
     try:
         found = padding_of(tab.analyst, query)
     except PoolscopeError as error:
-        return {view.stored: None, **view.places.show(error.sentence, {})}
+        return {view.stored: error.sentence, **view.places.show(error.sentence, {})}
     return {view.stored: query, **view.places.show(found, {})}

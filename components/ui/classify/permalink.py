@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 from gradio.components import Component
 
-from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.answered import Answered
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
@@ -23,6 +22,7 @@ from components.ui.tab import Linked
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
 
+PANEL = "panel"  # the control that says which view of the answer is open
 REFERENCE = Control("reference", Text(), "cls")
 # What a question goes without where the rest of a link does not fit it.
 MENDED: Mapping[str, Any] = {
@@ -55,7 +55,7 @@ def controls_of(tab: Classify) -> Sequence[Linked]:
     }
     looked_at |= answer.set
     views = [str(view.id) for view in answer.views.children if isinstance(view, gr.Tab)]
-    view = Linked(Control("panel", OneOf(lambda: views), views[0]), None, answer.views)
+    view = Linked(Control(PANEL, OneOf(lambda: views), views[0]), None, answer.views)
     return [*asked, *(Linked(control, part) for control, part in looked_at.items()), view]
 
 
@@ -77,24 +77,25 @@ def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[Poo
         query = replace(query, backbone=str(tab.question.backbone.value))
     models = tab.question.models(found)
     spec = models.get(query.backbone)
-    anatomy: Anatomy | None = None
+    answered: Answered | None = None
+    before = {**given, **tab.opened(state)}
     if spec is None or not absent(spec):
-        query, anatomy, more = _mended(tab, query)
+        query, answered, more = _mended(tab, query, state, before)
         faults += more
-    last = None if anatomy is None else anatomy.analysis.layers
+    last = None if answered is None else answered.analysis.layers
     filled = {tab.question.found: found, **tab.question.fill(query, models, last)}
-    if anatomy is None:  # the tab says why, or offers the download
+    if answered is None:  # the tab says why, or offers the download
         answer, _ = tab.respond(query, given, models)
         return {**filled, **tab.answer.await_next(query.reference, state), **answer}, faults
-    if LAYER.of(state) > anatomy.analysis.layers:
+    if LAYER.of(state) > answered.analysis.layers:
         faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
     if label := LABEL.of(state):
-        faults += _unknown(label, anatomy.analysis.labels)
+        faults += _unknown(label, answered.analysis.labels)
     looks = {part: control.of(state) for control, part in tab.answer.looks.items()}
     return {
         **filled,
         **tab.download.withdraw(),
-        **tab.answer.show(Answered.by(tab.analyst, anatomy, state), state),
+        **tab.answer.show(answered, state, before),
         **looks,
     }, faults
 
@@ -108,12 +109,14 @@ def _unknown(label: str, labels: Sequence[str]) -> list[PoolscopeError]:
     return []
 
 
-def _mended(tab: Classify, query: Query) -> tuple[Query, Anatomy | None, list[PoolscopeError]]:
+def _mended(
+    tab: Classify, query: Query, state: State, before: Given
+) -> tuple[Query, Answered | None, list[PoolscopeError]]:
     """The query that can be answered, its answer if there is one, and what was given up for it."""
     faults: list[PoolscopeError] = []
     while True:
         try:
-            anatomy = tab.analyst.anatomy(query)
+            answered = tab.answered(query, state, before)
         except PoolscopeError as error:
             without = MENDED.get(error.field)
             if without is None or getattr(query, error.field) == without:
@@ -121,7 +124,7 @@ def _mended(tab: Classify, query: Query) -> tuple[Query, Anatomy | None, list[Po
             query = replace(query, **{error.field: without})
             faults.append(error)
         else:
-            return replace(query, task=anatomy.analysis.query.task), anatomy, faults
+            return replace(query, task=answered.analysis.query.task), answered, faults
 
 
 def _looked_up(tab: Classify, key: str) -> tuple[tuple[BackboneSpec, ...], list[PoolscopeError]]:

@@ -17,21 +17,22 @@ from components.exhibits.answered import Answered
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import IMPORTANCE, PADDING, READING
+from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING
 from components.exhibits.view import LAYER, POOL_LAYER, View
 from components.menus import BackboneMenu, Example, absent, load_examples, refusal, suited
 from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
-from components.ui.classify.download import Download, hub_queue
+from components.ui.classify.download import Download, connect_hub
+from components.ui.classify.head import connect_head
 from components.ui.classify.importance import connect_importance
 from components.ui.classify.label import connect_label
 from components.ui.classify.looks import MOST, Looks, connect_looks, references_of
 from components.ui.classify.padding import connect_padding
-from components.ui.classify.permalink import controls_of, follow, query_of
+from components.ui.classify.permalink import PANEL, controls_of, follow, query_of
 from components.ui.classify.question import Question, build_question, same_tokens, to_query, to_reference
 from components.ui.gradio_internals import scripted_html
-from components.ui.places import AT_ONCE, NOTHING, PRIVATE, Given, Updates, state_of
+from components.ui.places import AT_ONCE, NOTHING, Given, Updates, state_of
 from components.ui.tab import Linked, Surroundings, TabKind
 
 BRIDGE = Path(__file__).with_name("bridge.js")  # browser events that gradio's components do not have
@@ -45,7 +46,7 @@ def build_classify(around: Surroundings) -> Classify:
     question = build_question(analyst, examples, around.mine, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
-    bridge = scripted_html("", BRIDGE, "bridge")  # input asks; apply: importance; tick: padding; else: looks
+    bridge = scripted_html("", BRIDGE, "bridge")  # input asks; edit, apply, tick: its views; else: looks
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
@@ -71,34 +72,15 @@ def build_classify(around: Surroundings) -> Classify:
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
     connect_looks(tab, bridge)
+    connect_head(tab, bridge)
     connect_importance(tab, bridge)
     connect_label(tab)
     connect_padding(tab, bridge)
-    _connect_hub(tab)
+    connect_hub(tab)
     return tab
 
 
 CLASSIFY = TabKind("classify", "page.classify", build_classify)
-
-
-def _connect_hub(tab: Classify) -> None:
-    """What asks the hub has queues of its own: no question to a model waits for it."""
-    question, download = tab.question, tab.download
-    news: dict[str, Any] = {"inputs": download.inputs, "outputs": [*download.outputs, *download.news]}
-    coming = download.start.click(download.bring, **news, **hub_queue("download"), **PRIVATE)
-    download.cancel.click(download.stop, **news, **AT_ONCE)
-    download.cancel.click(None, cancels=[coming], api_visibility="private")
-    if question.lookup is not None:
-        gr.on(
-            [question.lookup.button.click, question.lookup.box.submit],
-            tab.look_up,
-            inputs={question.lookup.box, question.found},
-            outputs=[question.lookup.refusal, question.found, download.arrived, *question.outputs],
-            **hub_queue("find"),
-            api_visibility="private",
-            show_progress="minimal",
-            show_progress_on=[question.lookup.refusal],
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +100,7 @@ class Classify:
         """Everything that an analysis depends on."""
         answer = self.answer
         looked_at = {answer.reference, answer.shown, answer.answered, answer.layer, *answer.set.values()}
-        return {*self.question.asked, *self.download.inputs, *looked_at}
+        return {*self.question.asked, *self.download.inputs, *looked_at, *answer.filled}
 
     @property
     def outputs(self) -> list[Any]:
@@ -144,11 +126,11 @@ class Classify:
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:
         """The verdict, tokens, the head, padding, what matters; and how to read them, for the report."""
-        return [*(places.panel for places in self.answer.panels), PADDING, IMPORTANCE, READING]
+        return [*(places.panel for places in self.answer.panels), HEAD, PADDING, IMPORTANCE, READING]
 
     def answer_to(self, state: State) -> Answered:
         """The answer to what ``state`` asks; PoolscopeError if there is none."""
-        return Answered.by(self.analyst, self.analyst.anatomy(query_of(state)), state)
+        return Answered.apart(self.analyst, self.analyst.anatomy(query_of(state)), state)
 
     def facts(self, answer: Answered, state: State) -> dict[str, str]:
         """The question, and how its answer is looked at."""
@@ -164,7 +146,18 @@ class Classify:
         """Ask what was answered, and show that."""
         filled = self.question.fill(answer.analysis.query, self.question.models(()), answer.analysis.layers)
         looks = {part: control.of(state) for control, part in self.answer.looks.items()}
-        return {**filled, **self.download.withdraw(), **self.answer.show(answer, state), **looks}
+        shown = self.answer.show(answer, state, self.opened(state))
+        return {**filled, **self.download.withdraw(), **shown, **looks}
+
+    def opened(self, state: State) -> Given:
+        """Which view is open in the ``state`` of a link."""
+        return {self.answer.head.opened: state.get(PANEL) == HEAD.key}
+
+    def answered(self, query: Query, state: State, before: Given) -> Answered:
+        """The answer to a query, with its head where that is looked at; PoolscopeError if there is none."""
+        if before.get(self.answer.head.opened):
+            return Answered.apart(self.analyst, self.analyst.anatomy(query), state)
+        return Answered.by(self.analyst, self.analyst.analyze(query), state)
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
@@ -289,12 +282,11 @@ class Classify:
 
     def _answer(self, query: Query, given: Given) -> tuple[Updates, Query]:
         """The answer, and the query that it answers: the engine fills in what was left to it."""
+        looked_at = {**state_of(self.answer.set, given), LAYER.key: self.answer.layer_in(given)}
         try:
-            anatomy = self.analyst.anatomy(query)
+            answered = self.answered(query, looked_at, given)
         except PoolscopeError as error:
             if (error.field, query.reference) == ("reference", "pooled"):  # whose menu a refusal hides
                 return self._answer(replace(query, reference="cls"), given)
             return self.answer.refuse(error), query
-        looked_at = {**state_of(self.answer.set, given), LAYER.key: self.answer.layer_in(given)}
-        updates = self.answer.show(Answered.by(self.analyst, anatomy, looked_at), looked_at)
-        return updates, replace(query, task=anatomy.analysis.query.task)
+        return self.answer.show(answered, looked_at, given), replace(query, task=answered.analysis.query.task)

@@ -41,4 +41,4 @@ def refused(analysis: Analysis) -> Importance:
 def answered(anatomy: Anatomy, ask: Callable[[Analysis], Importance] = made) -> Answered:
     """What the Classify tab shows of an answer."""
     analysis = anatomy.analysis
-    return Answered(anatomy, lambda: ask(analysis), lambda: fake_padding(analysis))
+    return Answered(analysis, lambda: anatomy, lambda: ask(analysis), lambda: fake_padding(analysis))
