@@ -29,6 +29,9 @@ const marks = (before, now) => {
   return Object.fromEntries(changed.map((key) => [key, now.layout[key]]));
 };
 
+const REST = 3; // times as long as a drawing took, the page has its turn before the next: a slider stays live
+const LONGEST = 100; // milliseconds of that rest
+
 window.drawPlot = (element, props, watch) => {
   const box = element.closest(".plot");
   const name = box.id.replace(/-plot$/, "");
@@ -42,17 +45,19 @@ window.drawPlot = (element, props, watch) => {
   plot.setAttribute("aria-describedby", `${name}-description`);
   box.tabIndex = 0; // long plots scroll in their box, also by keyboard
 
-  let due = 0;
+  let due = 0, rested = 0;
   const soon = () => { // once all parts of the page have changed that change with it
-    due ||= requestAnimationFrame(draw);
+    due ||= requestAnimationFrame(begin);
   };
-  const draw = () => {
+  const begin = (now) => {
     due = 0;
     if (!width) return; // hidden: drawn when it is shown
-    if (!window.Plotly) {
-      soon();
-      return;
-    }
+    if (!window.Plotly || now < rested) return soon();
+    draw();
+    const after = performance.now();
+    rested = after + Math.min(REST * (after - now), LONGEST);
+  };
+  const draw = () => {
     if (value === props.value) {
       if (drawn && wide !== width) window.Plotly.relayout(plot, { autosize: true });
     } else if (props.value) {

@@ -37,11 +37,7 @@ const keep = ({ looks, complete, around, parts, ...sent }) => {
   complete.forEach((reference) => all.complete.add(reference));
   around.forEach((layer) => all.around.add(layer));
 };
-const looked = async (sent, answered, reference, layer, centred) => { // what is chosen by now
-  if (sent && sent !== packed) {
-    packed = sent;
-    keep(await unpacked(sent));
-  }
+const looked = (answered, reference, layer, centred) => { // what is chosen by now
   const last = all?.answered === answered ? all.last : 0, typed = Number.isFinite(layer) ? Math.trunc(layer) : last;
   chosen = { answered, reference, at: `${centred} ${Math.min(Math.max(typed, 0), last)}` };
   return chosen;
@@ -79,14 +75,18 @@ const inTurn = (step) => (...given) => { // to unpack takes time, in which anoth
   return found;
 };
 window.looks = { // called by gradio
-  moved: inTurn(async (count, ...given) => {
-    const look = await looked(...given), event = lacking(look);
+  moved: inTurn((count, ...given) => {
+    const look = looked(...given), event = lacking(look);
     wanted = Boolean(event);
     if (event) bring(event);
     return drawn(count, look, event);
   }),
-  came: inTurn(async (count, ...given) => {
-    const look = await looked(...given), event = lacking(look), repeated = event === asking && !missed;
+  came: inTurn(async (count, sent, ...given) => {
+    if (sent && sent !== packed) {
+      packed = sent;
+      keep(await unpacked(sent));
+    }
+    const look = looked(...given), event = lacking(look), repeated = event === asking && !missed;
     asking = "";
     missed = false;
     if (event && wanted && !repeated) bring(event); // one that is repeated cannot be had

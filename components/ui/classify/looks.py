@@ -73,7 +73,7 @@ def connect_looks(tab: Classify, bridge: gr.HTML) -> None:
     answer = tab.answer
     others = [part for control, part in answer.looks.items() if control != CENTRED]
     moved: dict[str, Any] = {
-        "inputs": [answer.packed, answer.answered, answer.reference, answer.layer, answer.centred],
+        "inputs": [answer.answered, answer.reference, answer.layer, answer.centred],
         "outputs": answer.drawn,
         "trigger_mode": "multiple",
         **PRIVATE,
@@ -87,7 +87,8 @@ def connect_looks(tab: Classify, bridge: gr.HTML) -> None:
         bridge.select(tab.look_around, **asked),
         bridge.like(tab.look_from, **asked),
     ):
-        coming.then(None, js=called.format("came"), **moved)
+        came = {**moved, "inputs": [answer.packed, *moved["inputs"]]}
+        coming.then(None, js=called.format("came"), **came)
     chosen = [answer.layer.input, answer.centred.input, answer.reference.blur]  # as the other menus are
     gr.on(chosen, None, js=called.format("moved"), **moved)
 

@@ -13,6 +13,7 @@ if (aliases.some(([alias]) => arrived.has(alias))) {
   history.replaceState(history.state, "", `?${arrived}`);
 }
 const SAID = 4000; // milliseconds that "copied" is said
+const TOGETHER = 100; // milliseconds; browsers refuse more than 200 new addresses in half a minute
 let followed = false; // whether the link that led here has been followed
 let arriving = true; // what changes is no step of the visitor, but the link that is followed
 
@@ -58,11 +59,11 @@ const link = () => {
 // Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
 let due = 0;
 window.poolscope = {
-  changed: () => { // an answer changes many at once: their values are collected once for all
-    due ||= requestAnimationFrame(() => {
+  changed: () => { // an answer changes many at once, a slider every frame: values are collected once for all
+    due ||= setTimeout(() => {
       due = 0;
       trigger("select");
-    });
+    }, TOGETHER);
   },
   set: (...values) => {
     if (!followed) return;
