@@ -268,6 +268,10 @@ CandidSlider = _candid(gr.Slider)
 REMOVE_BASE = "<script>document.querySelector('base').remove()</script>"
 
 
+# What gradio's page imports for its first plot: 1.3 MB, which it would ask for once that plot is laid out.
+PLOTLY = next((Path(gr.__file__).parent / "templates" / "frontend" / "assets").glob("PlotlyPlot-*.js")).name
+
+
 def scripted_html(html: str, script: Path, elem_id: str) -> gr.HTML:
     """A piece of HTML whose ``script`` runs once, when it is on the page.
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import gradio as gr
 
 from components.exhibits.draw.figure import Figure
+from components.ui.gradio_internals import PLOTLY
 
-SCRIPT = f"<script>{Path(__file__).with_name('plots.js').read_text(encoding='utf-8')}</script>"  # of the head
+PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # both of the head
+SCRIPT = f"<script>{Path(__file__).with_name('plots.js').read_text(encoding='utf-8')}</script>"
 
 
 def load_plotly() -> gr.Plot:

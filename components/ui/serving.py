@@ -131,7 +131,7 @@ def launch_options() -> dict[str, Any]:
     """What ``Blocks.launch`` needs to show the page as it is meant, and nothing besides."""
     return {
         "theme": _theme(),
-        "head": REMOVE_BASE + ICON + plots.SCRIPT,
+        "head": REMOVE_BASE + ICON + plots.PRELOAD + plots.SCRIPT,
         "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         "ssr_mode": False,
