@@ -109,7 +109,8 @@ def visits(app: str, opening: Opening, asking: dict[str, Any], arrived: Waits, a
             time.sleep(max(due - time.perf_counter(), 0))
             with lock:
                 question = next(texts)
-            status, waited = asked(connection, lambda to, one: ask(to, one, session), question)
+            anew = connected(app, HERE)  # a server closes a connection of which nothing came for five seconds
+            status, waited = asked(anew, lambda to, one: ask(to, one, session), question)
             with lock:
                 answered.add(status, waited)
             due += EVERY
