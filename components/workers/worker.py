@@ -129,6 +129,15 @@ def _context() -> ForkServerContext | SpawnContext:
     return context
 
 
+def load() -> None:
+    """Have torch begin to be loaded for all workers to come, and return at once; on Linux alone."""
+    if sys.platform == "linux":
+        from multiprocessing import forkserver
+
+        _context()
+        forkserver.ensure_running()
+
+
 def serve(pipe: Connection, duties: Duties) -> None:
     """Run what comes through ``pipe``, until it is closed: all that happens in the process of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
