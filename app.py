@@ -21,18 +21,19 @@ SWITCH = 0.0002  # seconds in which a thread of the page lets another one run: d
 
 
 def main() -> None:
-    """Serve the page at once; torch and the first backbone load behind it, in processes of their own."""
+    """Serve the page as soon as it stands; torch is loaded meanwhile, in another process."""
     sys.setswitchinterval(SWITCH)
     gc.disable()  # what is made until the page stands stays: to look for garbage there takes a second
     from components.settings import Settings
-    from components.ui.serving import serve, stop
-    from components.ui.shell import build
-    from components.zero_gpu import add_gpu, lent
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
     analyst = _analyst(settings)
+    from components.ui.serving import serve, stop
+    from components.ui.shell import build
+    from components.zero_gpu import add_gpu, lent
+
     site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows)
     if lent():
         add_gpu(site.page)
@@ -49,6 +50,7 @@ def _analyst(settings: "Settings") -> "Desk":
     """Who measures: a cluster, this process, or processes of its own; what strangers made runs apart."""
     from components.engine.desk import Desk
     from components.workers.apart import Apart
+    from components.workers.worker import load
     from components.workers.workers import Workers, among_guests, at_home
 
     if settings.ray is not None:
@@ -62,6 +64,7 @@ def _analyst(settings: "Settings") -> "Desk":
 
         home = Here(settings, sharers=2)
     else:
+        load()  # on another core than gradio
         home = Workers(settings, at_home(settings))
     return Desk(settings, Apart(home, Workers(settings, among_guests(settings))))
 

@@ -1,13 +1,12 @@
 """`make pictures`: the README's pictures, of the real page as it is today."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.serving import ROOT, served
+from tests.serving import ROOT, browser_path, served
 
 PATIENCE = 60_000  # milliseconds
 SETTLED = 1500  # milliseconds, after which nothing is redrawn any more
@@ -17,7 +16,7 @@ Shown = Callable[[Page], None]
 
 def main() -> None:
     """Take all of them anew."""
-    path = shutil.which("chromium")
+    path = browser_path()
     with (
         served("app.py", log=Path(os.devnull)) as address,
         sync_playwright() as playwright,

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 120  # seconds that something may take to begin on a machine with much else to do
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 RATE = "100000"  # questions in a minute: to a server, all tests are one visitor
 Made = TypeVar("Made")
 
@@ -38,6 +40,11 @@ class Gate:
         new = self.file.with_suffix(".new")
         new.write_text(str(backbones), encoding="utf-8")
         new.replace(self.file)
+
+
+def browser_path() -> str | None:
+    """Where a browser is that playwright can drive, or None where there is none on the PATH."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def built(make: Callable[[], Made]) -> Made:

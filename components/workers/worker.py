@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from components.engine.jobs import Job
 from components.engine.replies import LARGEST, PROTOCOL, Question, Reply, reply
 from components.workers.limits import limit, step_back
 
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext  # of which Windows has one
+
 READY = b""  # what a worker sends first
 BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
-THREADS = "OMP_NUM_THREADS"  # of torch, in each worker: one, unless the owner says otherwise
+LOADED = "components.workers.loaded"
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Worker:
 
     def __init__(self, duties: Duties) -> None:
         """Begin it; it needs seconds until `prepare` returns."""
-        context = get_context("spawn")  # alike on every system, and no copy of this process's threads
+        context = _context()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, duties), name="worker", daemon=True)
         self._process.start()
@@ -111,14 +115,36 @@ class Worker:
         return signal.Signals(-code).name if crashed else ""
 
 
+def _context() -> ForkServerContext | SpawnContext:
+    """How processes begin: never as copies of this one, which has threads.
+
+    On Linux a process that has loaded torch, and done nothing else, waits to be copied, which takes a few
+    milliseconds: to load torch takes seconds. What it takes of the memory is there once. Elsewhere each
+    process loads its own.
+    """
+    if sys.platform != "linux":
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([LOADED])
+    return context
+
+
+def load() -> None:
+    """Have torch begin to be loaded for all workers to come, and return at once; on Linux alone."""
+    if sys.platform == "linux":
+        from multiprocessing import forkserver
+
+        _context()
+        forkserver.ensure_running()
+
+
 def serve(pipe: Connection, duties: Duties) -> None:
     """Run what comes through ``pipe``, until it is closed: all that happens in the process of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
-    os.environ.setdefault(THREADS, "1")  # before torch is loaded
     os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
     if duties.working is not None:
-        step_back()  # before torch is loaded: where one dies after the other, that alone is seconds of work
-    from components.engine.measurer import Measurer
+        step_back()  # before torch is loaded, where it is not yet: that alone is seconds of work
+    from components.workers.loaded import Measurer
 
     measurer = Measurer(duties.memory, duties.sharers)
     if duties.working is not None:

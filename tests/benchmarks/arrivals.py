@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import threading
 import time
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from components.settings import Settings
 from tests.benchmarks.growth import begun
 from tests.benchmarks.page import FLAGS
 from tests.benchmarks.visitors import HERE, Waits, asked, connected, in_session, questions, together
-from tests.serving import served
+from tests.serving import browser_path, served
 
 QUIET = Path(os.devnull)
 PHONES, OPENED, EVERY, LONG = 300, 30.0, 20.0, 60.0  # the last three in seconds
@@ -60,7 +59,7 @@ def seen(app: str) -> Opening:
     """Open the link in a browser that has never been there."""
     sent: list[Request] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
         page = browser.new_page(viewport=PHONE)  # type: ignore[arg-type] # a TypedDict
         page.on("request", lambda request: sent.append(request))
         page.goto(f"{app}{LINK}")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.benchmarks.timing import row, summary
-from tests.serving import served
+from tests.serving import browser_path, served
 
 EMPTY = "tests/benchmarks/empty_app.py"
 QUIET = Path(os.devnull)
@@ -44,12 +43,12 @@ def report() -> None:
     print("\nThe page, beside a gradio app with two text boxes and a button")
     pairs = [(_first_html("app.py"), _first_html(EMPTY)) for _ in range(6)][1:]  # the first warms disks
     print(row("start to first HTML", summary(pairs), "bar 1.30"), flush=True)
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        print("no chromium on the PATH: the browser was not measured")
+    browser_at = browser_path()
+    if browser_at is None:
+        print("no browser on the PATH: the browser was not measured")
         return
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_at, args=FLAGS)
         drawn = [
             (_drawn(browser, "app.py", _analysis_shown), _drawn(browser, EMPTY, _button_shown))
             for _ in range(3)

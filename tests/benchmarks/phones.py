@@ -7,7 +7,6 @@ import json
 import os
 import random
 import re
-import shutil
 import statistics
 import tempfile
 import time
@@ -18,7 +17,7 @@ import httpx
 from playwright.async_api import Page, async_playwright, expect
 
 from tests.benchmarks.page import FLAGS
-from tests.serving import eventually, served
+from tests.serving import browser_path, eventually, served
 
 PHONES, SLIDES, STEPS, FOLLOWED = 300, 20, 20, 300.0  # the last in seconds, at most
 VOTES = 2  # of a phone, for each question
@@ -126,12 +125,12 @@ async def _walk(speaker: httpx.AsyncClient, phones: list[Phone]) -> None:
 
 async def _project(app: str, key: str, phones: list[Phone]) -> None:
     """Print after how long a key shows the next slide on the projector while votes are counted."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        print("no chromium on the PATH: the projector was not measured")
+    browser_at = browser_path()
+    if browser_at is None:
+        print("no browser on the PATH: the projector was not measured")
         return
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=browser_at, args=FLAGS)
         page = await browser.new_page(viewport=PROJECTOR)  # type: ignore[arg-type] # a TypedDict
         await page.goto(f"{app}/room/lead?key={key}")
         await page.goto(f"{app}/?talk=pairs.2")  # which asks nothing

@@ -1,7 +1,6 @@
 """The real page in Debian's chromium. Fixtures end with the package: playwright holds an event loop."""
 
 import os
-import shutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from playwright.sync_api import BrowserContext, Error, Page, expect, sync_playwr
 
 from tests.browser.home import Home
 from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import Gate, served
+from tests.serving import BROWSERS, Gate, browser_path, served
 
 Open = Callable[..., Visitor]
 Made = TypeVar("Made")
@@ -34,9 +33,9 @@ SWITCHES = [
 @pytest.fixture(scope="package")
 def browser() -> Iterator[BrowserContext]:
     """One browser for all pages, so that each finds gradio's scripts in its cache, and compiled."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = browser_path()
     if path is None:
-        message = "no chromium on the PATH"
+        message = f"none of {', '.join(BROWSERS)} is on the PATH"
         pytest.fail(message) if "CI" in os.environ else pytest.skip(message)
     expect.set_options(timeout=PATIENCE)  # the machine may be busy with other tests
     with sync_playwright() as playwright:

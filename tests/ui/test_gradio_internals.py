@@ -3,6 +3,8 @@
 import asyncio
 import inspect
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -46,6 +48,14 @@ PREFLIGHT = {"Origin": "http://other.example", "Access-Control-Request-Method": 
 def server() -> App:
     """Gradio's own server of a small page."""
     return built(lambda: App.create_app(small_page()))
+
+
+def test_the_page_loads_gradio_without_parsing_its_components() -> None:
+    """In a process of its own: here gradio is loaded already."""
+    code = "import ast; del ast.get_source_segment; import components.ui; import gradio"
+    tried = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert tried.returncode == 0, f"gradio makes stubs in another way, each time it is loaded: {tried.stderr}"
+    assert inspect.getfile(gr.Textbox).endswith("textbox.py")
 
 
 def test_a_given_server_is_the_one_that_is_served() -> None:

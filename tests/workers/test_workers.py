@@ -20,6 +20,7 @@ from components.engine.engine import Engine
 from components.errors import PoolscopeError
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
+from components.workers.loaded import THREADS
 from components.workers.pool import Pool
 from components.workers.worker import WorkerDiedError, WorkerLateError
 from components.workers.workers import Workers, at_home
@@ -73,12 +74,12 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 def desk(settings: Settings) -> Iterator[Desk]:
     workers = Workers(settings, at_home(settings))
     desk = Desk(settings, workers)
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = str(torch.get_num_threads())  # as this process has them
+    before = torch.get_num_threads()
+    torch.set_num_threads(int(os.environ.get(THREADS, "1")))  # as a worker has
     workers.open(desk.first())
     yield desk
     workers.close()
-    os.environ.pop("OMP_NUM_THREADS") if before is None else os.environ.update(OMP_NUM_THREADS=before)
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +174,16 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
     assert told in str(compared.cells[0].refusal)
     with pytest.raises(PoolscopeError, match=told):
         workers.classifies("bert")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each worker loads torch")
+def test_torch_is_loaded_once_by_the_process_that_workers_are_copies_of(desk: Desk) -> None:
+    assert desk.analyze(Query(KEYS[0], TEXT)).predicted
+    workers = [Path(f"/proc/{worker._process.pid}") for worker in _pool(desk)._idle]
+    (begun_by,) = {(worker / "stat").read_text().rpartition(")")[2].split()[1] for worker in workers}
+    assert begun_by != str(os.getpid())
+    assert "libtorch_cpu" in Path(f"/proc/{begun_by}/maps").read_text()
+    assert len(list(Path(f"/proc/{begun_by}/task").iterdir())) == 1  # a copy has no thread but one
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals make a worker stand still")
