@@ -20,7 +20,7 @@ from components.padding import Padding
 from components.passport.passport import Passport
 from components.patching import Patched
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Cell, Floats
+from components.types import Analysis, BackboneSpec, Cell, Floats, Ints
 
 Answer_co = TypeVar("Answer_co", covariant=True)
 
@@ -162,8 +162,21 @@ class Embed(Job[Pooled]):
 
 
 @dataclass(frozen=True, eq=False)
+class Divide(Job[Ints]):
+    """N rows, and the part (R, N) of each, of which folds are made, drawn anew for each of R ``repeats``."""
+
+    kept = False
+
+    rows: Rows
+    folds: int
+    repeats: int
+
+
+@dataclass(frozen=True, eq=False)
 class Validate(Job[Folded]):
     """Vectors (N, D') and how well a classifier of them does, fitted on a ``share`` of each fold's rows.
+
+    ``parts``: (R, N) from `Divide`.
 
     Of all folds of all repeats those from ``start`` on that are begun within so many ``seconds``: the rest is
     a job more.
@@ -173,8 +186,8 @@ class Validate(Job[Folded]):
 
     vectors: Floats
     rows: Rows
+    parts: Ints
     folds: int
-    repeats: int
     seconds: float = math.inf
     share: float = 1.0
     start: int = 0
@@ -182,11 +195,15 @@ class Validate(Job[Folded]):
 
 @dataclass(frozen=True, eq=False)
 class Conclude(Job[Fit]):
-    """Every combination as it was tested, and what was measured of the ``best`` one, by its place in them."""
+    """Every combination as it was tested, and what was measured of the ``best`` one, by its place in them.
+
+    ``parts``: (R, N) from `Divide`.
+    """
 
     kept = False
 
     asked: Lab
+    parts: Ints
     grid: tuple[Measured, ...]
     best: int
     vectors: Floats

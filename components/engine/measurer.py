@@ -22,6 +22,7 @@ from components.engine.jobs import (
     Conclude,
     Detect,
     Dissect,
+    Divide,
     Embed,
     Gauge,
     Integrate,
@@ -51,7 +52,7 @@ from components.lens import Looked
 from components.padding import Padding
 from components.patching import Patched
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Cell, Floats
+from components.types import Analysis, BackboneSpec, Cell, Floats, Ints
 
 
 class Measurer:
@@ -103,6 +104,8 @@ class Measurer:
                         return self._gauge(backbone, job)
                     case Embed():
                         return self._embed(backbone, job)
+                    case Divide():
+                        return self._divide(job)
                     case Validate():
                         return self._validate(job)
                     case Conclude():
@@ -154,6 +157,11 @@ class Measurer:
 
     def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
         return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)
+
+    def _divide(self, job: Divide) -> Ints:
+        from components.engine.lab.validation import divide
+
+        return divide(job.rows, job.folds, job.repeats)
 
     def _validate(self, job: Validate) -> Folded:
         from components.engine.lab.validation import validate

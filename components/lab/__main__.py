@@ -34,13 +34,12 @@ STAGES = {"embed": "rows embedded", "fit": "combinations fitted", "check": "chec
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """What was measured, by which ``specs``; ``columns`` and ``notes``: of the table; ``kept``: on disk."""
+    """What was measured, by which ``specs``; ``columns`` and ``notes``: of the table."""
 
     fit: Fit
     specs: tuple[BackboneSpec, ...]
     columns: Columns
     notes: tuple[Sentence, ...]
-    kept: Kept
 
 
 def main(given: Sequence[str]) -> int:
@@ -104,7 +103,7 @@ def fitted(asked: argparse.Namespace) -> Done:
     with nullcontext(here) if asked.ray is None else on_cluster(asked.ray, here) as run:
         kept = Kept(asked.out / "work", rows, run)
         fit = told(fit_table(kept, specs, kept.asked, PART, kept.allocate))
-    return Done(fit, specs, columns, notes, kept)
+    return Done(fit, specs, columns, notes)
 
 
 def _columns(sheet: Sheet, asked: argparse.Namespace) -> Columns:
@@ -131,13 +130,10 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
 
 def at_home(out: Path, done: Done) -> Path:
     """Write what somebody takes home, as a folder and as a zip; gives the zip's place."""
-    from components.engine.lab.classifier import fit as fit_probe
     from components.lab.home import home, zipped
 
-    best, rows = done.fit.ranking[0], done.kept.asked.rows
-    spec = next(spec for spec in done.specs if spec.key == best.backbone)
-    vectors = done.kept.vectors(spec, (best.pooling, best.layer))
-    files = home(done.fit, spec, fit_probe(vectors, rows.labels, rows.seed).probe, done.notes)
+    spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
+    files = home(done.fit, spec, done.notes)
     folder = out / "classifier"
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():

@@ -130,7 +130,7 @@ def validated(job: Validate) -> Folded:
     vectors = ray.put(job.vectors)
     bare = replace(job, vectors=job.vectors[:0], seconds=0.0)
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(fitted_fold)
-    folds = range(job.start, job.folds * job.repeats)
+    folds = range(job.start, job.folds * len(job.parts))
     parts: list[Folded] = ray.get([task.remote(replace(bare, start=fold), vectors) for fold in folds])
     return Folded(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Folded)))
 

@@ -11,16 +11,19 @@ from string import Template
 from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import numpy as np
+from pydantic import TypeAdapter
 from safetensors.numpy import save
 
 from components.engine.examine import examine
 from components.engine.export.program import program
 from components.engine.loading import load
-from components.engine.probes import Probe, place_of
+from components.engine.probes import place_of
 from components.exhibits.tables import data_frame, to_csv
 from components.fitting import Fit, Ranked, fit_json
+from components.own_head import OwnHead
 from components.texts import Sentence
-from components.types import BackboneSpec, Query, TaskSpec
+from components.types import BackboneSpec, Floats, Query, TaskSpec
 
 CARD = Path(__file__).with_name("card.md")
 TASK = "mine"  # what the head is for, in its file
@@ -28,8 +31,8 @@ HEAD = "head.safetensors"
 COUNTS = 0.05  # p below which a difference counts
 
 
-def home(fit: Fit, spec: BackboneSpec, probe: Probe, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
-    """Every file by its name. ``probe``: the best combination's, fitted on all rows; ``spec``: its backbone.
+def home(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
+    """Every file by its name. ``spec``: the backbone of the best combination.
 
     PoolscopeError where the backbone cannot be loaded.
     """
@@ -39,7 +42,7 @@ def home(fit: Fit, spec: BackboneSpec, probe: Probe, notes: tuple[Sentence, ...]
         backbone = load(replace(spec, probes=str(file)))
         last = len(backbone.ordinary.spreads) - 1
         lower = None if best.layer == last else best.layer
-        file.write_bytes(_head(probe, best, lower))
+        file.write_bytes(_head(TypeAdapter(OwnHead).validate_json(fit.head).matrix, best, lower))
         pair = fit.table.pairs[0] if fit.table.pairs else ""
         task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
         query = Query(
@@ -128,10 +131,11 @@ def predictions_csv(fit: Fit) -> str:
     return to_csv(data_frame(columns))
 
 
-def _head(probe: Probe, best: Ranked, lower: int | None) -> bytes:
-    """The file of the head; ``lower``: its layer, None for the last."""
+def _head(matrix: Floats, best: Ranked, lower: int | None) -> bytes:
+    """The file of the head: ``matrix`` (K, D' + 1), biases last. ``lower``: its layer, None for the last."""
     stem = "/".join(place_of(TASK, best.pooling, lower))
-    return save({f"{stem}/weight": probe.weight, f"{stem}/bias": probe.bias})
+    weight, bias = (np.ascontiguousarray(part) for part in (matrix[:, :-1], matrix[:, -1]))
+    return save({f"{stem}/weight": weight, f"{stem}/bias": bias})
 
 
 def _plain(text: str) -> str:

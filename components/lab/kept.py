@@ -52,11 +52,6 @@ class Kept:
 
         return allocated
 
-    def vectors(self, spec: BackboneSpec, place: Place) -> Floats:
-        """The vectors (N, D') of one pooling and layer, from their file."""
-        found: Floats = np.load(self._file(spec, place), mmap_mode="r")
-        return found
-
     def _embed(self, job: Embed) -> Pooled:
         """A part of the vectors. It is noted that all before it lie in their files by now.
 
@@ -77,8 +72,8 @@ class Kept:
         return found
 
     def _validate(self, job: Validate) -> Folded:
-        told = repr((job.folds, job.repeats, job.share, job.start, job.rows.seed))
-        arrays = (job.vectors, job.rows.labels, job.rows.groups)
+        told = repr((job.folds, job.share, job.start, job.rows.seed))
+        arrays = (job.vectors, job.rows.labels, job.rows.groups, job.parts)
         file = self.folder / "fits" / f"{_digest(told.encode(), *map(np.ascontiguousarray, arrays))}.npz"
         if not file.exists():
             part: Folded = self.run(job)

@@ -17,7 +17,7 @@ import numpy as np
 
 from components.bundle.teacher import checkpoint
 from components.engine.engine import Here, resolved
-from components.engine.jobs import Embed, Validate
+from components.engine.jobs import Divide, Embed, Validate
 from components.engine.lab.lab import REPEATS
 from components.engine.lab.rows import Pooled, Rows, first_alike, fitted_poolings
 from components.engine.version import version
@@ -72,10 +72,13 @@ def report(rounds: int = ROUNDS) -> None:
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     rows = Rows(numbers, np.unique(given, return_inverse=True)[1].astype(np.int64), 0)
     vectors = {pooling: found for (pooling, _), found in embedded(here, spec, given, poolings).items()}
-    total = 0.0
+    begun = perf_counter()
+    parts = here.run(Divide(spec, version(spec), rows, FOLDS, REPEATS))
+    total = perf_counter() - begun
+    print(f"  drawing the folds {total:9.2f} s", flush=True)
     for pooling in dict.fromkeys(first_alike(vectors).values()):  # the same vectors are fitted once
         begun = perf_counter()
-        here.run(Validate(spec, version(spec), vectors[pooling], rows, FOLDS, REPEATS))
+        here.run(Validate(spec, version(spec), vectors[pooling], rows, parts, FOLDS))
         total += (took := perf_counter() - begun)
         print(f"  fits of {pooling:<24} {vectors[pooling].shape[1]:>6} numbers {took:9.2f} s", flush=True)
     print(f"all fits {total:9.2f} s, over the embedding x {total / result.ours:.2f}  bar 1.00", flush=True)

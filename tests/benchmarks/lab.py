@@ -8,13 +8,14 @@ has to cover is how often the classifiers of the folds are right on 4,000 new ro
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from components.engine.lab.lab import REPEATS
+from components.engine.lab.rows import Rows
 from components.engine.lab.statistics import accuracy_score, against_best
-from components.engine.lab.validation import Rows, outer_splits, probabilities_on
+from components.engine.lab.validation import divide, probabilities_on, splits_of
 from components.types import Floats, Ints
 
 TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5
@@ -41,23 +42,24 @@ def simulate(seed: int, winner: float) -> Simulated:
     """One table; the first combination says ``winner`` more of the label than the others."""
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(ROWS + NEW) % 2)
-    rows = Rows(labels, np.arange(ROWS + NEW), seed)
-    repeats = outer_splits(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
+    parts = divide(Rows(labels[:ROWS], np.arange(ROWS), seed), FOLDS, REPEATS)
+    repeats = [list(splits_of(drawn, FOLDS)) for drawn in parts]
     fresh = np.arange(ROWS, ROWS + NEW)
     accuracies, covered = [], 0
     for combination in range(COMBINATIONS):
         found = vectors(labels, 0.7 + winner * (combination == 0), draw)
         correct, truth = np.empty((REPEATS, ROWS)), []
         for repeat, splits in enumerate(repeats):
-            for fitted, tested in splits:
-                asked = np.concatenate([tested, fresh])
-                right = probabilities_on(found, rows, (fitted, asked)).argmax(axis=1) == labels[asked]
-                correct[repeat, tested] = right[: len(tested)]
-                truth.append(right[len(tested) :].mean())
+            for split in splits:
+                asked = np.concatenate([split.test, fresh])
+                said = probabilities_on(found, labels, replace(split, test=asked)).argmax(axis=1)
+                right = said == labels[asked]
+                correct[repeat, split.test] = right[: len(split.test)]
+                truth.append(right[len(split.test) :].mean())
         score = accuracy_score(correct.mean(axis=0))
         covered += score.low <= np.mean(truth) <= score.high
         accuracies.append(
-            [correct[r, tested].mean() for r, splits in enumerate(repeats) for _, tested in splits]
+            [correct[r, split.test].mean() for r, splits in enumerate(repeats) for split in splits]
         )
     means = np.array(accuracies).mean(axis=1)
     best = int(means.argmax())

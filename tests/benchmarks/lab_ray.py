@@ -24,6 +24,7 @@ from components.engine.jobs import Embed, Job, Validate
 from components.engine.lab.embedding import BATCH
 from components.engine.lab.lab import Run
 from components.engine.lab.rows import Folded, Pooled, Rows
+from components.engine.lab.validation import divide
 from components.engine.version import version
 from components.lab import cluster
 from components.lab.cluster import Clustered
@@ -48,12 +49,17 @@ def embedding() -> Embed:
 
 def fitting() -> Validate:
     """Ten folds on vectors of as many numbers as a small encoder has."""
-    draw, spec = np.random.default_rng(0), resolved(BACKBONE)
+    draw = np.random.default_rng(0)
     labels = draw.integers(0, CLASSES, ROWS // 12)
     vectors = (draw.normal(size=(len(labels), WIDTH)) + 0.3 * np.eye(CLASSES, WIDTH)[labels]).astype(
         np.float32
     )
-    return Validate(spec, version(spec), vectors, Rows(labels, np.arange(len(labels)), 0), 5, 2)
+    return _validate(vectors, Rows(labels, np.arange(len(labels)), 0), 2)
+
+
+def _validate(vectors: Floats, rows: Rows, repeats: int) -> Validate:
+    spec = resolved(BACKBONE)
+    return Validate(spec, version(spec), vectors, rows, divide(rows, 5, repeats), 5)
 
 
 def seconds(run: Run, job: Job[object]) -> float:
@@ -91,7 +97,8 @@ def waiting_fold(job: Validate, _vectors: Floats) -> Folded:
 
 def simulate() -> None:
     """Print how many parts and folds in a second there are of processes that wait."""
-    vectors, fits = embedding(), replace(fitting(), repeats=FOLDS // 5)
+    vectors, few = embedding(), fitting()
+    fits = _validate(few.vectors, few.rows, FOLDS // 5)
     parts = -(-len(vectors.inputs) // BATCH)
     cluster.Embedder = Waiting  # type: ignore[assignment,misc]  # for this process, which ends behind it
     cluster.fitted_fold = waiting_fold

@@ -9,9 +9,10 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix, f1_score
 
 from components.engine.jobs import Conclude
-from components.engine.lab.classifier import fit, standardiser
+from components.engine.lab.classifier import fit_with_held_out, fold_scaler, standardiser
 from components.engine.lab.rows import Asked, Measured, Tested, numbers_of
 from components.engine.lab.statistics import accuracy_score, against_best, rho_score, suspicious
+from components.engine.lab.validation import splits_of
 from components.fitting import CurvePoint, Fit, Miss, Ranked
 from components.own_head import OwnHead, packed, write_head
 from components.types import Floats
@@ -40,11 +41,13 @@ def conclude(job: Conclude) -> Fit:
 
 
 def _head(job: Conclude) -> str:
-    """The best combination's classifier, fitted on all rows."""
+    """The best combination's classifier, fitted on all rows in the way that was tested."""
     asked, best = job.asked, job.grid[job.best]
     pooling, layer = best.place
     last = max(one.place[1] for one in job.grid if one.backbone == best.backbone)
-    probe = fit(job.vectors, asked.rows.labels, asked.rows.seed).probe
+    first = next(splits_of(job.parts[0], asked.plan.folds))
+    train = np.concatenate([first.train, first.test])
+    probe = fold_scaler(*fit_with_held_out(job.vectors, asked.rows.labels, train, first.held_out))
     numbers = packed(probe.weight, probe.bias)
     texts = 2 if asked.table.pairs else 1
     above = -1 if layer == last else layer

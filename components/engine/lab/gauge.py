@@ -13,7 +13,7 @@ from components.engine.backbone import Backbone
 from components.engine.lab.embedding import BATCH, pool_part
 from components.engine.lab.rows import Asked, Gauged, Pooled, Rows, first_alike
 from components.engine.lab.tokens import read
-from components.engine.lab.validation import Split, outer_splits, probabilities_on
+from components.engine.lab.validation import Split, divide, probabilities_on, splits_of
 from components.types import Floats, Ints
 
 LONG = 0.5  # seconds of fits after which no more are timed
@@ -35,13 +35,14 @@ def gauge(backbone: Backbone, asked: Asked, fold: Mapping[int, float]) -> Gauged
     share = reading.lengths[sample].sum() / reading.lengths.sum()
     embed = (perf_counter() - begun) / share
     begun = perf_counter()
-    split = outer_splits(asked.rows, asked.plan.folds, 1)[0][0]
-    divide = perf_counter() - begun
+    (parts,) = divide(asked.rows, asked.plan.folds, 1)
+    took = perf_counter() - begun
+    split = next(splits_of(parts, asked.plan.folds))
     distinct = _distinct(pooled)
     widths = tuple(found.shape[1] for found in distinct)
     new = {found.shape[1]: found for found in reversed(distinct) if found.shape[1] not in fold}
     timed = _folds(asked.rows, split, sample[pooled.rows], new)
-    return Gauged(embed, divide, timed, widths, reading.warnings)
+    return Gauged(embed, took, timed, widths, reading.warnings)
 
 
 def middle(lengths: Ints) -> Ints:
@@ -70,7 +71,7 @@ def _folds(rows: Rows, split: Split, known: Ints, vectors: Mapping[int, Floats])
 def _seconds(vectors: Floats, rows: Rows, split: Split) -> float:
     begun = perf_counter()
     with threadpool_limits(1):  # as in a fit
-        probabilities_on(vectors, rows, split)
+        probabilities_on(vectors, rows.labels, split)
     return perf_counter() - begun
 
 

@@ -8,7 +8,7 @@ from components.fitting import Table
 from components.texts import Sentence
 from components.types import Bools, Ints
 
-LEAST = 10  # different groups of each label: two folds and the inner ones then hold each of them
+LEAST = 10  # different groups of each label: each of the parts, of which there are ten at most, may hold one
 
 
 def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from components.engine.jobs import Conclude, Embed, Gauge, Job, Read, Validate
+from components.engine.jobs import Conclude, Divide, Embed, Gauge, Job, Read, Validate
 from components.engine.lab.rows import (
     Asked,
     Folded,
@@ -29,7 +29,7 @@ from components.errors import PoolscopeError
 from components.fitting import Fit, Forecast, Plan, Stage, Table
 from components.settings import Settings
 from components.texts import Sentence, in_bytes
-from components.types import BackboneSpec, Floats
+from components.types import BackboneSpec, Floats, Ints
 
 BACKBONES = 5  # at most, for one table
 LARGEST = 400_000_000  # bytes of the vectors of one backbone
@@ -79,10 +79,10 @@ def forecast_table(run: Run, specs: Sequence[BackboneSpec], asked: Asked) -> For
         gauged.append(run(Gauge(spec, version(spec), asked, fold)))
         fold |= gauged[-1].fold
     folds, divide = asked.plan.folds, max(one.divide for one in gauged)
-    fits = sum(REPEATS * (divide + folds * fold[width]) for one in gauged for width in one.widths)
+    fits = sum(REPEATS * folds * fold[width] for one in gauged for width in one.widths)
     slowest = max((fold[width] for one in gauged for width in one.widths), default=0.0)
-    checks = (len(SHARES) + 1) * divide + (sum(SHARES) + 1) * folds * slowest
-    seconds = sum(one.embed for one in gauged) + fits + checks
+    checks = (sum(SHARES) + 1) * folds * slowest
+    seconds = sum(one.embed for one in gauged) + (REPEATS + 1) * divide + fits + checks
     return Forecast(seconds, (*asked.warnings, *(said for one in gauged for said in one.warnings)))
 
 
@@ -102,11 +102,12 @@ def fit_table(
     grid: list[Measured] = []
     best: tuple[Measured, BackboneSpec, Floats] | None = None
     warnings = list(asked.warnings)
+    parts = _divided(run, specs[0], asked, asked.rows, REPEATS)
     for spec in specs:
         warnings += run(Read(spec, version(spec), asked.inputs))
         pooled, refused = yield from _embedded(run, spec, asked, seconds, kept(spec))
         warnings += [Sentence("lab.left_out", backbone=spec.key, reason=one.sentence) for one in refused]
-        for measured in _validated(run, spec, pooled, asked, seconds):
+        for measured in _validated(run, spec, pooled, asked, parts, seconds):
             grid.append(measured)
             if best is None or measured.value > best[0].value:
                 best = measured, spec, pooled[measured.place]
@@ -114,7 +115,7 @@ def fit_table(
             yield Stage(done, len(pooled), "fit", spec.key)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
-    yield from _concluded(run, asked, grid, *best, seconds, tuple(warnings))
+    yield from _concluded(run, asked, parts, grid, *best, seconds, tuple(warnings))
 
 
 def _embedded(
@@ -140,7 +141,7 @@ def _embedded(
 
 
 def _validated(
-    run: Run, spec: BackboneSpec, pooled: dict[Place, Floats], asked: Asked, seconds: float
+    run: Run, spec: BackboneSpec, pooled: dict[Place, Floats], asked: Asked, parts: Ints, seconds: float
 ) -> Generator[Measured]:
     """Each place of one backbone, tested; those with the very same vectors on a layer once."""
     tested: dict[Place, Tested] = {}
@@ -151,7 +152,7 @@ def _validated(
     for place, vectors in pooled.items():
         stands = layers[place[1]][place[0]], place[1]
         if stands not in tested:
-            job = _validate(spec, vectors, asked.rows, asked.plan.folds, REPEATS, seconds)
+            job = _validate(spec, vectors, asked.rows, parts, asked.plan.folds, seconds)
             tested[stands] = _tested(run, job)
         yield Measured(spec.key, place, tested[stands], "" if stands == place else stands[0])
 
@@ -159,6 +160,7 @@ def _validated(
 def _concluded(
     run: Run,
     asked: Asked,
+    parts: Ints,
     grid: Sequence[Measured],
     best: Measured,
     spec: BackboneSpec,
@@ -169,32 +171,46 @@ def _concluded(
     """The learning curve, the control with shuffled labels, and everything in one place."""
     folds, curve = asked.plan.folds, []
     for share in SHARES:
-        job = _validate(spec, vectors, asked.rows, folds, 1, seconds)
+        job = _validate(spec, vectors, asked.rows, parts[:1], folds, seconds)
         curve.append(_tested(run, replace(job, share=share)))
         yield Stage(len(curve), CHECKS, "check", spec.key)
     drawn = np.random.default_rng(asked.plan.seed).permutation(asked.rows.labels)
     shuffled = replace(asked.rows, labels=drawn)
-    control = _tested(run, _validate(spec, vectors, shuffled, folds, 1, seconds))
+    again = _divided(run, spec, asked, shuffled, 1)
+    control = _tested(run, _validate(spec, vectors, shuffled, again, folds, seconds))
     yield Stage(CHECKS - 1, CHECKS, "check", spec.key)
     last = Conclude(
-        spec, version(spec), asked, tuple(grid), grid.index(best), vectors, tuple(curve), control, warnings
+        spec,
+        version(spec),
+        asked,
+        parts,
+        tuple(grid),
+        grid.index(best),
+        vectors,
+        tuple(curve),
+        control,
+        warnings,
     )
     found: Fit = run(last)
     yield Stage(CHECKS, CHECKS, "check", spec.key)
     yield found
 
 
+def _divided(run: Run, spec: BackboneSpec, asked: Asked, rows: Rows, repeats: int) -> Ints:
+    return run(Divide(spec, version(spec), rows, asked.plan.folds, repeats))  # type: ignore[no-any-return]
+
+
 def _validate(
-    spec: BackboneSpec, vectors: Floats, rows: Rows, folds: int, repeats: int, seconds: float
+    spec: BackboneSpec, vectors: Floats, rows: Rows, parts: Ints, folds: int, seconds: float
 ) -> Validate:
-    return Validate(spec, version(spec), np.asarray(vectors), rows, folds, repeats, seconds)
+    return Validate(spec, version(spec), np.asarray(vectors), rows, parts, folds, seconds)
 
 
 def _tested(run: Run, job: Validate) -> Tested:
     """All folds of ``job``, part by part."""
     parts: list[Folded] = []
     done = 0
-    while done < job.folds * job.repeats:
+    while done < job.folds * len(job.parts):
         parts.append(run(replace(job, start=done)))
         done += len(parts[-1].sizes)
     return Tested.of(parts, job.rows.labels)

@@ -1,11 +1,13 @@
 """Tests a linear classifier by nested cross-validation: strength and scale are chosen inside of each fold.
 
-Folds are stratified, and the same text never stands on both sides.
+All rows are drawn into parts once, for every combination. A fold tests the rows of one; of the others the
+next one says which strength is best, and all of them are fitted on. The same text never stands in two.
 """
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
+from dataclasses import dataclass
 from time import monotonic
 
 import numpy as np
@@ -13,13 +15,22 @@ from sklearn.model_selection import StratifiedGroupKFold
 from threadpoolctl import threadpool_limits
 
 from components.engine.jobs import Validate
-from components.engine.lab.classifier import logistic_regression, standardiser
+from components.engine.lab.classifier import fit_with_held_out
 from components.engine.lab.rows import Folded, Rows
 from components.types import Floats, Ints
 
-INNER, QUARTERS = 3, 4  # folds inside a fold, and of how many parts one is held out where there is one split
+PARTS = 5  # at least: where there are fewer folds, each tests several parts
+HELD_OUT = 0.25  # of the rows that are not tested, about
+LEAST = 2  # groups of each label that a share keeps, of those to fit on and of those that are held out
 
-Split = tuple[Ints, Ints]  # the rows to fit on, and those to test on
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The rows of a fold: to ``train`` on, to choose the strength by (``held_out``), and to ``test`` on."""
+
+    train: Ints
+    held_out: Ints
+    test: Ints
 
 
 def validate(job: Validate) -> Folded:
@@ -28,65 +39,64 @@ def validate(job: Validate) -> Folded:
     With one thread: a step of a fit is too short to be shared, and threads would mostly wait for each other.
     """
     end = monotonic() + job.seconds
-    rows, drawn = job.rows, outer_splits(job.rows, job.folds, job.repeats)
+    splits = [split for parts in job.parts for split in splits_of(parts, job.folds)]
     fitted, tested, probabilities = [], [], []
     with threadpool_limits(1):
-        for known, asked in list(chain.from_iterable(drawn))[job.start :]:
-            part = _share(known, rows, job.share)
-            fitted.append(len(part))
-            tested.append(asked)
-            probabilities.append(probabilities_on(job.vectors, rows, (part, asked)))
+        for whole in splits[job.start :]:
+            split = _share(whole, job.rows, job.share)
+            fitted.append(len(split.train) + len(split.held_out))
+            tested.append(split.test)
+            probabilities.append(probabilities_on(job.vectors, job.rows.labels, split))
             if monotonic() >= end:
                 break
     sizes = np.array(list(map(len, tested)))
     return Folded(np.concatenate(tested), np.concatenate(probabilities), sizes, np.array(fitted))
 
 
-def probabilities_on(vectors: Floats, rows: Rows, split: Split) -> Floats:
-    """Probabilities (n, K) of the n rows that ``split`` tests, by a classifier of those it fits."""
-    fitted, tested = split
-    training = vectors[fitted]
-    wide = training.shape[1] > len(training)
-    scaler = standardiser(training)
-    regression = logistic_regression(wide, rows.seed)
-    regression.set_params(cv=inner_splits(rows, fitted, wide))
-    regression.fit(scaler.transform(training, copy=False), rows.labels[fitted])  # it is a copy already
-    found: Floats = regression.predict_proba(scaler.transform(vectors[tested])).astype(np.float32)
+def probabilities_on(vectors: Floats, labels: Ints, split: Split) -> Floats:
+    """Probabilities (n, K) of the n rows that ``split`` tests, by a classifier of the others."""
+    scaler, regression = fit_with_held_out(vectors, labels, split.train, split.held_out)
+    found: Floats = regression.predict_proba(scaler.transform(vectors[split.test])).astype(np.float32)
     return found
 
 
-def outer_splits(rows: Rows, folds: int, repeats: int) -> list[list[Split]]:
-    """For each repeat the ``folds`` splits of all rows."""
-    return [_splits(rows.labels, rows.groups, folds, rows.seed + repeat) for repeat in range(repeats)]
+def divide(rows: Rows, folds: int, repeats: int) -> Ints:
+    """(R, N): the part of each row, drawn anew for each of R ``repeats``."""
+    count = folds * -(-PARTS // folds)
+    parts = np.empty((repeats, len(rows.labels)), np.int64)
+    for repeat, drawn in enumerate(parts):
+        splitter = StratifiedGroupKFold(count, shuffle=True, random_state=rows.seed + repeat)
+        for part, (_others, of_part) in enumerate(splitter.split(rows.labels, rows.labels, rows.groups)):
+            drawn[of_part] = part
+    return parts
 
 
-def inner_splits(rows: Rows, fitted: Ints, wide: bool) -> list[Split]:
-    """By which the strength is chosen inside of a fold; where it is ``wide``, on one held-out quarter."""
-    labels, groups = rows.labels[fitted], rows.groups[fitted]
-    return (
-        _splits(labels, groups, QUARTERS, rows.seed)[:1]
-        if wide
-        else _splits(labels, groups, INNER, rows.seed)
-    )
+def splits_of(parts: Ints, folds: int) -> Iterator[Split]:
+    """The folds of rows that were divided into ``parts`` (N,)."""
+    count = int(parts.max()) + 1
+    held = max(1, round(HELD_OUT * (count - count // folds)))
+    for fold in range(folds):
+        test = parts % folds == fold
+        held_out = np.isin(parts, (fold + 1 + np.arange(held)) % count)
+        yield Split(*map(np.flatnonzero, (~test & ~held_out, held_out, test)))
 
 
-def _splits(labels: Ints, groups: Ints, folds: int, seed: int) -> list[Split]:
-    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    return list(splitter.split(np.zeros(len(labels)), labels, groups))
-
-
-def _share(fitted: Ints, rows: Rows, share: float) -> Ints:
-    """So much of the rows of each label, groups whole, drawn by seed; a larger share holds the smaller.
-
-    At least so many of each as the inner folds need.
-    """
+def _share(split: Split, rows: Rows, share: float) -> Split:
+    """So much of the rows of each label, groups whole, drawn by seed; a larger share holds the smaller."""
     if share == 1:
-        return fitted
-    order = np.random.default_rng(rows.seed).permutation(int(rows.groups.max()) + 1)[rows.groups[fitted]]
+        return split
+    order = np.random.default_rng(rows.seed).permutation(int(rows.groups.max()) + 1)[rows.groups]
+    train, held_out = (_first(known, rows.labels, order, share) for known in (split.train, split.held_out))
+    return Split(train, held_out, split.test)
+
+
+def _first(known: Ints, labels: Ints, order: Ints, share: float) -> Ints:
+    """Of the ``known`` rows (n,) of each label those whose groups are first in ``order`` (N,)."""
     chosen = []
-    for label in np.unique(rows.labels):
-        places = order[rows.labels[fitted] == label]
-        last = max(np.quantile(places, share), np.sort(np.unique(places))[QUARTERS - 1])
-        chosen.append(fitted[rows.labels[fitted] == label][places <= last])
+    for label in np.unique(labels[known]):
+        alike = known[labels[known] == label]
+        places = order[alike]
+        last = max(np.quantile(places, share), np.unique(places)[:LEAST][-1])
+        chosen.append(alike[places <= last])
     kept: Ints = np.sort(np.concatenate(chosen))
     return kept

@@ -14,6 +14,7 @@ from components.engine.engine import Engine
 from components.engine.lab import gauge, validation
 from components.engine.lab.gauge import borrowed, middle
 from components.engine.lab.rows import Rows
+from components.engine.lab.validation import Split
 from components.fitting import Fit, Plan, Table
 from components.settings import ASSETS, Settings
 from components.types import Query
@@ -84,9 +85,9 @@ def test_it_foresees_what_a_fit_takes(
         clock.now += sum(len(tokenizer.tokenize(text)) + 2 for (text,) in inputs) / 1000
         return embed(backbone, inputs, *more)
 
-    def fitting(vectors: Any, rows: Any, split: Any) -> Any:
-        clock.now += len(split[0]) / 1000
-        return fold(vectors, rows, split)
+    def fitting(vectors: Any, labels: Any, split: Split) -> Any:
+        clock.now += (len(split.train) + len(split.held_out)) / 1000
+        return fold(vectors, labels, split)
 
     monkeypatch.setattr(gauge, "perf_counter", clock)
     for room in (gauge, measurer):
@@ -140,7 +141,7 @@ def test_wide_vectors_are_not_timed_once_narrow_ones_took_long(monkeypatch: pyte
 
     monkeypatch.setattr(gauge, "_seconds", seconds)
     rows = Rows(np.arange(8) % 2, np.arange(8), seed=0)
-    split = (np.arange(6), np.arange(6, 8))
+    split = Split(np.arange(4), np.arange(4, 6), np.arange(6, 8))
     vectors = {width: np.ones((4, width), np.float32) for width in (12, 3, 6)}
     found = gauge._folds(rows, split, np.arange(4), vectors)
     assert asked == [3, 6]

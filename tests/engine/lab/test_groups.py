@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from components.engine.engine import Engine
 from components.engine.lab.groups import equal_rows, groups_of, linked_rows
 from components.engine.lab.rows import Asked
-from components.engine.lab.validation import inner_splits, outer_splits
+from components.engine.lab.validation import divide, splits_of
 from components.fitting import Fit, Plan, Table
 from components.settings import Settings
 from components.types import Bools, Ints
@@ -60,9 +60,10 @@ def test_pairs_that_share_a_text_are_one_group_and_this_is_said() -> None:
     groups, (said,) = groups_of(table, 5)
     np.testing.assert_array_equal(together(groups), together(np.arange(120) // 3))
     assert (said.key, dict(said.values)) == ("lab.together", {"count": 120, "groups": 40})
-    for splits in outer_splits(Asked.of(table, Plan(("x",))).rows, 5, 2):
-        for fitted, tested in splits:
-            assert not {table.texts[row] for row in fitted} & {table.texts[row] for row in tested}
+    for parts in divide(Asked.of(table, Plan(("x",))).rows, 5, 2):
+        for split in splits_of(parts, 5):
+            sides = [{table.texts[row] for row in side} for side in (split.train, split.held_out, split.test)]
+            assert sum(map(len, sides)) == len(set.union(*sides))
 
 
 FEW = table_of([(f"question {row // 10}", f"answer {row}") for row in range(60)])  # six groups of ten
@@ -104,11 +105,9 @@ def test_every_fold_of_groups_has_every_label_to_fit_on(sizes: list[int], lean: 
     ]
     table = Table(*map(tuple, zip(*rows, strict=True)), tuple(labels))  # type: ignore[arg-type]  # two columns
     asked = Asked.of(table, Plan(("x",), seed=seed))
-    for splits in outer_splits(asked.rows, 5, 2):
-        for fitted, _tested in splits:
-            for wide in (True, False):
-                for part, _held in inner_splits(asked.rows, fitted, wide):
-                    assert set(asked.rows.labels[fitted][part]) == {0, 1}
+    for parts in divide(asked.rows, 5, 2):
+        for split in splits_of(parts, 5):
+            assert set(asked.rows.labels[split.train]) == {0, 1}
 
 
 def test_a_fit_says_that_pairs_stand_together() -> None:

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
-from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from components.engine.engine import Engine
 from components.engine.jobs import Validate
 from components.engine.lab import rows as rows_of
-from components.engine.lab.classifier import STRENGTHS
+from components.engine.lab.classifier import STRENGTHS, fit_with_held_out
 from components.engine.lab.groups import equal_rows
 from components.engine.lab.rows import Folded, Rows, fitted_poolings
-from components.engine.lab.validation import outer_splits, validate
+from components.engine.lab.validation import Split, divide, splits_of, validate
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
 from components.settings import Settings
@@ -61,41 +61,73 @@ def all_of(
 ) -> rows_of.Tested:
     """All folds, in parts of so many seconds; which backbone gave the vectors does not matter."""
     nobody = cast(Any, None)
-    parts: list[Folded] = []
+    drawn, parts = divide(rows, folds, repeats), list[Folded]()
     while not parts or sum(len(part.sizes) for part in parts) < folds * repeats:
         done = sum(len(part.sizes) for part in parts)
-        parts.append(validate(Validate(nobody, nobody, found, rows, folds, repeats, seconds, share, done)))
+        parts.append(validate(Validate(nobody, nobody, found, rows, drawn, folds, seconds, share, done)))
     return rows_of.Tested.of(parts, rows.labels)
 
 
-def by_scikit_learn(found: Floats, rows: Rows, folds: int) -> Floats:
-    """Probabilities (N, K) of a pipeline whose strength a grid search chooses inside of each fold."""
-    outer = StratifiedGroupKFold(folds, shuffle=True, random_state=rows.seed)
-    inner = StratifiedGroupKFold(3, shuffle=True, random_state=rows.seed)
-    probabilities = np.empty((len(found), int(rows.labels.max()) + 1))
-    for fitted, tested in outer.split(found, rows.labels, rows.groups):
-        search = GridSearchCV(
-            make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)),
-            {"logisticregression__C": STRENGTHS},
-            scoring="neg_log_loss",
-            cv=inner,
-        )
-        search.fit(found[fitted], rows.labels[fitted], groups=rows.groups[fitted])
-        probabilities[tested] = search.predict_proba(found[tested])
-    return probabilities
+def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
+    """Of one fold, in double precision: probabilities (n, K) with one strength, and how much is lost by it.
+
+    That is the log loss of what is held out, beyond the least that any strength has there.
+    """
+    fitted = np.sort(np.concatenate([split.train, split.held_out]))
+    search = GridSearchCV(
+        LogisticRegression(max_iter=5000),
+        {"C": STRENGTHS},
+        scoring="neg_log_loss",
+        cv=PredefinedSplit(np.where(np.isin(fitted, split.held_out), 0, -1)),
+    )
+    scaler = StandardScaler().fit(found[fitted].astype(np.float64))
+    search.fit(scaler.transform(found[fitted]), labels[fitted])
+    lost = search.best_score_ - search.cv_results_["mean_test_score"][STRENGTHS.index(strength)]
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=5000))
+    pipeline.fit(found[fitted].astype(np.float64), labels[fitted])
+    return pipeline.predict_proba(found[split.test]), lost
 
 
-@pytest.mark.parametrize("classes", [2, 4])
-def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int) -> None:
+@pytest.mark.parametrize("signal", [0.3, 2.0])
+@pytest.mark.parametrize(("classes", "width"), [(2, 12), (4, 12), (3, 300)])
+def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int, signal: float) -> None:
     draw = np.random.default_rng(classes)
     labels = draw.integers(0, classes, 240)
-    found = (draw.normal(size=(240, 12)) + 0.8 * np.eye(classes, 12)[labels]).astype(np.float32)
+    found = draw.normal(size=(240, width)) @ np.diag(0.99 ** np.arange(width))
+    found = (found + signal * np.eye(classes, width)[labels]).astype(np.float32)
     rows = Rows(labels, draw.integers(0, 200, 240), seed=3)
     answer = all_of(found, rows, 5, 1)
-    expected = by_scikit_learn(found, rows, 5)
-    np.testing.assert_allclose(answer.probabilities, expected, atol=0.02)  # scaled in each inner fold there
-    right = expected.argmax(axis=1) == labels
-    assert abs(float(answer.correct.mean()) - right.mean()) <= 2 / 240
+    drawn = StratifiedGroupKFold(5, shuffle=True, random_state=rows.seed)
+    tests = [test for _others, test in drawn.split(found, labels, rows.groups)]
+    (parts,) = divide(rows, 5, 1)
+    for fold, split in enumerate(splits_of(parts, 5)):
+        np.testing.assert_array_equal(split.test, tests[fold])
+        np.testing.assert_array_equal(split.held_out, tests[(fold + 1) % 5])
+        strength = fit_with_held_out(found, labels, split.train, split.held_out)[1].C
+        expected, lost = by_scikit_learn(found, labels, split, strength)
+        assert lost < 0.003  # of two that are as good as equal it may be either
+        np.testing.assert_allclose(answer.probabilities[split.test], expected, atol=0.005)
+        right = expected.argmax(axis=1) == labels[split.test]
+        assert abs(answer.accuracies[fold] - right.mean()) <= 1 / len(split.test)
+
+
+@pytest.mark.parametrize("folds", range(2, 11))
+def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(folds: int) -> None:
+    draw = np.random.default_rng(folds)
+    labels, groups = np.arange(300) % 3, draw.integers(0, 200, 300)
+    (parts,) = divide(Rows(labels, groups, 0), folds, 1)
+    splits = list(splits_of(parts, folds))
+    assert len(splits) == folds
+    assert sorted(np.concatenate([split.test for split in splits])) == list(range(300))
+    for split in splits:
+        sides = (split.train, split.held_out, split.test)
+        assert sorted(np.concatenate(sides)) == list(range(300))
+        seen = [set(groups[side]) for side in sides]
+        assert sum(map(len, seen)) == len(set.union(*seen))
+        assert len(split.test) == pytest.approx(300 / folds, rel=0.15)
+        assert 0.15 < len(split.held_out) / (300 - len(split.test)) < 0.4
+        for side in sides:
+            assert np.bincount(labels[side]) == pytest.approx(len(side) / 3, rel=0.3)
 
 
 @pytest.mark.parametrize("repeats", [1, 2])
@@ -117,10 +149,12 @@ def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
     groups = equal_rows(table)
     assert len(set(groups.tolist())) == 30
     labels = np.array(["ab".index(label) for label in table.labels])
-    for splits in outer_splits(Rows(labels, groups, 0), 5, 2):
-        assert sorted(np.concatenate([tested for _fitted, tested in splits])) == list(range(90))
-        for fitted, tested in splits:
-            assert not set(groups[fitted]) & set(groups[tested])
+    for parts in divide(Rows(labels, groups, 0), 5, 2):
+        splits = list(splits_of(parts, 5))
+        assert sorted(np.concatenate([split.test for split in splits])) == list(range(90))
+        for split in splits:
+            seen = [set(groups[side]) for side in (split.train, split.held_out, split.test)]
+            assert sum(map(len, seen)) == len(set.union(*seen)) == 30
 
 
 def test_more_rows_help_and_the_last_point_is_the_whole_fold() -> None:
