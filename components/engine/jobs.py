@@ -32,7 +32,7 @@ class Job(Generic[Answer_co]):
     ``version`` tells its files from others that lie in their place before or after: see `version`.
     """
 
-    kept: ClassVar[bool] = True  # whether its answer may be kept for who asks the same
+    of_fit: ClassVar[bool] = False  # a step of a fit: it waits behind all others, and its answer is not kept
 
     spec: BackboneSpec
     version: Version
@@ -130,7 +130,7 @@ class Compare(Job[tuple[Cell, ...]]):
 class Read(Job[tuple[Sentence, ...]]):
     """N texts or pairs, and which of them the tokenizer cuts off or cannot read."""
 
-    kept = False
+    of_fit = True
 
     inputs: tuple[tuple[str, ...], ...]
 
@@ -139,7 +139,7 @@ class Read(Job[tuple[Sentence, ...]]):
 class Gauge(Job[Gauged]):
     """A table, and what a fit of it will take. ``fold``: seconds of one fold by width, as far as known."""
 
-    kept = False
+    of_fit = True
 
     asked: Lab
     fold: Mapping[int, float]
@@ -152,7 +152,7 @@ class Embed(Job[Pooled]):
     From input ``start`` on, those that are begun within so many ``seconds``: the rest is a job more.
     """
 
-    kept = False
+    of_fit = True
 
     inputs: tuple[tuple[str, ...], ...]
     poolings: tuple[str, ...]
@@ -165,7 +165,7 @@ class Embed(Job[Pooled]):
 class Divide(Job[Ints]):
     """N rows, and the part (R, N) of each, of which folds are made, drawn anew for each of R ``repeats``."""
 
-    kept = False
+    of_fit = True
 
     rows: Rows
     folds: int
@@ -182,7 +182,7 @@ class Validate(Job[Folded]):
     a job more.
     """
 
-    kept = False
+    of_fit = True
 
     vectors: Floats
     rows: Rows
@@ -200,7 +200,7 @@ class Conclude(Job[Fit]):
     ``parts``: (R, N) from `Divide`.
     """
 
-    kept = False
+    of_fit = True
 
     asked: Lab
     parts: Ints
@@ -217,7 +217,7 @@ def may_be_kept(job: Job[Any]) -> bool:
     asked = [
         each for value in vars(job).values() for each in (value if isinstance(value, tuple) else [value])
     ]
-    return job.kept and not any(isinstance(each, Asked) and each.query.mine for each in asked)
+    return not job.of_fit and not any(isinstance(each, Asked) and each.query.mine for each in asked)
 
 
 class Runner(Protocol):

@@ -31,11 +31,13 @@ class PoolClosedError(Exception):
 class Turn:
     """One question's way through the pool, from an address: ``granted`` is its worker, as soon as it has one.
 
-    ``about``: what it is about; a worker that was asked about the same goes first.
+    ``about``: what it is about; a worker that was asked about the same goes first. ``last``: it waits until
+    nobody else does.
     """
 
     address: str = ""
     about: Hashable = None
+    last: bool = False
     granted: Future[Worker] = field(default_factory=Future)
     ended: bool = False
 
@@ -151,8 +153,9 @@ class Pool:
         """Give those who wait the workers that have nothing to do."""
         while self._idle:
             self._line = [turn for turn in self._line if not turn.granted.cancelled()]
-            may = (Waiting(turn, turn.address, "") for turn in self._line if self._may(turn.address))
-            turn = self._turns.take(may)
+            may = [turn for turn in self._line if self._may(turn.address)]
+            first = [turn for turn in may if not turn.last] or may
+            turn = self._turns.take(Waiting(turn, turn.address, "") for turn in first)
             if turn is None:
                 return
             self._line.remove(turn)

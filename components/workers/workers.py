@@ -80,7 +80,7 @@ class Workers:
         address = ADDRESS.get()
 
         def runs(patience: Future[None]) -> bytes:
-            turn = Turn(address, job.spec.key)
+            turn = Turn(address, job.spec.key, job.of_fit)
             patience.add_done_callback(lambda _: self._pool.end(turn))
             return self._pool.run(job, turn)
 

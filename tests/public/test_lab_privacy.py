@@ -8,6 +8,7 @@ from gradio_client import Client
 from tests.serving import served
 
 SECRET = "quetzalcoatlus"
+ASKED = ("analyze", "anatomy", "lens", "importance", "padding")
 TABLE = "text,label\n" + "\n".join(f"{SECRET} {row} flies,{row % 2}" for row in range(24))
 
 
@@ -20,7 +21,10 @@ def test_nothing_of_a_table_stays(tmp_path: Path) -> None:
         assert client.predict(*asked, api_name="/fit")["n"] == 24
         refused = client.submit(TABLE.replace(",1", ""), "text", "label", api_name="/fit")
         assert refused.exception() is not None
-        told = [httpx.get(f"{url}/{page}").text for page in ("", "metrics", "config")]
+        other = Client(url, verbose=False)  # somebody else
+        heard = [other.predict("bert-sentiment", "it flies", api_name=f"/{name}") for name in ASKED]
+        told = [*map(str, heard)]
+        told += [httpx.get(f"{url}/{page}").text for page in ("", "metrics", "config")]
     said = log.read_text(encoding="utf-8", errors="replace")
     assert "question=fit outcome=answered" in said
     assert "question=fit outcome=refused" in said

@@ -122,6 +122,21 @@ def test_addresses_take_turns() -> None:
     assert order == ["2.2.2.2", "3.3.3.3", "1.1.1.1", "2.2.2.2", *["1.1.1.1"] * 3]
 
 
+def test_a_step_of_a_fit_waits_behind_everybody_else() -> None:
+    office, done, order = Office(1), threading.Event(), []
+    office.come.release()
+    first = office.ask(busy(done), Turn("2.2.2.2"))
+    asked = [("1.1.1.1", True), ("2.2.2.2", False), ("1.1.1.1", False), ("3.3.3.3", True)]
+    turns = [
+        office.ask(lambda _, at=at: order.append(at), Turn(address, last=last))
+        for at, (address, last) in enumerate(asked)
+    ]
+    done.set()
+    for one in (first, *turns):
+        one.result(PATIENCE)
+    assert order == [2, 1, 3, 0]  # of those who fit, who was served longest ago
+
+
 def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.MonkeyPatch) -> None:
     office, done = Office(3), threading.Event()
     office.come.release(3)
