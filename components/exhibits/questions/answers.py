@@ -21,6 +21,7 @@ from components.exhibits.questions.question import ELSE, Line, Question
 from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
 from components.results import Results
 from components.texts import Texts, load_texts
+from components.types import BackboneSpec
 
 Facts = Mapping[str, str]  # facts and cases, by name
 
@@ -60,7 +61,8 @@ class Answers:
     @property
     def available(self) -> tuple[Question, ...]:
         """The questions that can be answered: a backbone of theirs is here, or its results are."""
-        return tuple(question for question in self.questions if self._backbones(question))
+        specs = self.analyst.backbones()
+        return tuple(question for question in self.questions if self._backbones(question, specs))
 
     def takes_texts(self, key: str) -> bool:
         """Whether a question is asked with what the visitor asks about."""
@@ -82,9 +84,8 @@ class Answers:
             tag, key = self.texts.language.tag, escape(question.key)
             return Answer(f'<div class="answer" role="alert" lang="{tag}" data-question="{key}">{said}</div>')
 
-    def _backbones(self, question: Question) -> list[str]:
-        """The question's backbones that can be asked, or that were measured, in its order."""
-        specs = self.analyst.backbones()
+    def _backbones(self, question: Question, specs: Sequence[BackboneSpec]) -> list[str]:
+        """The question's backbones that can be asked, or that were measured, in its order, of ``specs``."""
         here = {spec.key for spec in specs if spec.available}
         if question.view == "evidence":
             measured = {row.backbone for row in self.results.probes if row.task == question.task}
@@ -93,7 +94,8 @@ class Answers:
 
     def _from_heads(self, question: Question) -> Answer:
         heads, each, pictures = [], [], []
-        for key in self._backbones(question):
+        backbones = self._backbones(question, self.analyst.backbones())
+        for key in backbones:
             head = self.analyst.anatomy(question.query(key, question.pooling))
             facts = head_facts(head, self.texts)
             shown = Answered.apart(self.analyst, head, {})
@@ -108,14 +110,15 @@ class Answers:
             each.append(facts)
             pictures.append(flow_html(head, self.texts) if question.shows == "flows" else "")
         together = each[0] | heads_facts([one.anatomy for one in heads], self.texts)
-        lines = self._lines(question, self._backbones(question), each, pictures)
+        lines = self._lines(question, backbones, each, pictures)
         code = module_html(heads[0].anatomy, self.texts) if question.shows == "module" else ""
         return self._said(question, together, lines, code, heads[0])
 
     def _from_results(self, question: Question) -> Answer:
-        titles = {spec.key: spec.title for spec in self.analyst.backbones()}
+        specs = self.analyst.backbones()
+        titles = {spec.key: spec.title for spec in specs}
         tasks = {task.key: task.title for task in self.analyst.tasks()}
-        evidence = select(self.results, question.task, self._backbones(question), titles)
+        evidence = select(self.results, question.task, self._backbones(question, specs), titles)
         own = own_accuracies(self.results, question.task)
         each = [result_facts(evidence, key, question.poolings, own, self.texts) for key in evidence.backbones]
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
