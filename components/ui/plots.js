@@ -29,6 +29,27 @@ const marks = (before, now) => {
   return Object.fromEntries(changed.map((key) => [key, now.layout[key]]));
 };
 
+// One plot is drawn in a frame, the uppermost in sight first: it waits for no other, nor does the page.
+const undrawn = new Set();
+let nextFrame = 0;
+const drawSoon = (plot) => { // once all parts of the page have changed that change with it
+  undrawn.add(plot);
+  nextFrame ||= requestAnimationFrame(drawNext);
+};
+const standing = (plot) => {
+  const { top, left, bottom } = plot.box.getBoundingClientRect();
+  return { plot, top, left, out: bottom < 0 || top > innerHeight };
+};
+const drawNext = (now) => {
+  nextFrame = 0;
+  for (const plot of undrawn) if (!plot.due()) undrawn.delete(plot);
+  const ready = window.Plotly ? [...undrawn].filter((plot) => plot.rested <= now) : [];
+  const [first] = ready.map(standing).sort((a, b) => a.out - b.out || a.top - b.top || a.left - b.left);
+  if (first) undrawn.delete(first.plot);
+  if (undrawn.size) nextFrame = requestAnimationFrame(drawNext);
+  first?.plot.draw();
+};
+
 const REST = 3; // times as long as a drawing took, the page has its turn before the next: a slider stays live
 const LONGEST = 100; // milliseconds of that rest
 
@@ -45,18 +66,6 @@ window.drawPlot = (element, props, watch) => {
   plot.setAttribute("aria-describedby", `${name}-description`);
   box.tabIndex = 0; // long plots scroll in their box, also by keyboard
 
-  let due = 0, rested = 0;
-  const soon = () => { // once all parts of the page have changed that change with it
-    due ||= requestAnimationFrame(begin);
-  };
-  const begin = (now) => {
-    due = 0;
-    if (!width) return; // hidden: drawn when it is shown
-    if (!window.Plotly || now < rested) return soon();
-    draw();
-    const after = performance.now();
-    rested = after + Math.min(REST * (after - now), LONGEST);
-  };
   const draw = () => {
     if (value === props.value) {
       if (drawn && wide !== width) window.Plotly.relayout(plot, { autosize: true });
@@ -79,9 +88,17 @@ window.drawPlot = (element, props, watch) => {
     value = props.value;
     wide = width;
   };
-  watch("value", soon);
+  const timed = () => {
+    const begun = performance.now();
+    draw();
+    const took = performance.now() - begun;
+    own.rested = begun + took + Math.min(REST * took, LONGEST);
+  };
+  const due = () => width && (value !== props.value || wide !== width); // a hidden one is, once it is shown
+  const own = { box, due, draw: timed, rested: 0 };
+  watch("value", () => drawSoon(own));
   new ResizeObserver(([{ contentRect }]) => {
     width = contentRect.width;
-    soon();
+    drawSoon(own);
   }).observe(box);
 };
