@@ -9,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 from components.engine.jobs import Job
@@ -22,6 +23,7 @@ READY = b""  # what a worker sends first
 BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what went wrong
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
 LOADED = "components.workers.loaded"
+LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def _context() -> ForkServerContext | SpawnContext:
     milliseconds: to load torch takes seconds. What it takes of the memory is there once. Elsewhere each
     process loads its own.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or len(os.fsencode(gettempdir())) > LONGEST:
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload([LOADED])
@@ -130,11 +132,10 @@ def _context() -> ForkServerContext | SpawnContext:
 
 
 def load() -> None:
-    """Have torch begin to be loaded for all workers to come, and return at once; on Linux alone."""
-    if sys.platform == "linux":
+    """Have torch begin to be loaded for all workers to come, where they are copies; return at once."""
+    if _context().get_start_method() == "forkserver":
         from multiprocessing import forkserver
 
-        _context()
         forkserver.ensure_running()
 
 

@@ -4,12 +4,13 @@ It lets answers under way come for GRACE seconds, and be read for READ.
 """
 
 import os
+import sys
 from pathlib import Path
 
 from components.engine.safety import stated
 
 HELD = "gpt2-sentiment"
-check_sizes = stated.check_sizes  # before `loading` imports it, in the process of the page and in its workers
+check_sizes = stated.check_sizes
 
 
 def held(folder: Path) -> None:
@@ -18,7 +19,9 @@ def held(folder: Path) -> None:
     check_sizes(folder)
 
 
-stated.check_sizes = held
+stated.check_sizes = held  # in the process of the page, before `loading` imports it
+if loading := sys.modules.get("components.engine.loading"):  # in a worker, which is a copy of who has done so
+    loading.check_sizes = held  # type: ignore[attr-defined] # it is there
 
 if __name__ == "__main__":
     import app
