@@ -31,7 +31,7 @@ from components.ui.public.rate_limit import ADDRESS
 EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
 UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
 UNHEARD = 30.0  # seconds that an event waits for somebody to listen
-ANEW = 2.0  # seconds in which who has just asked opens a stream, where the one before was closed
+ANEW = 6.0  # seconds in which who has just asked opens a stream: a page that draws may take as many to do so
 MOMENT = 0.05  # seconds
 JOINED = "/queue/join"  # where a page asks; programs ask elsewhere
 STREAM = re.compile(

@@ -49,6 +49,7 @@ def test_a_talk_is_made_kept_saved_and_opened_again(real: Open, tmp_path: Path) 
     visitor.type(OWN)
     page.locator("#text textarea").press("Enter")
     page.wait_for_function("new URLSearchParams(location.search).get('text') === 'a wonderful film'")
+    expect(visitor.ticks("similarity", "y").filter(has_text="wonderful")).to_have_count(1)  # and is answered
     page.get_by_role("button", name="Add to talk").click()
     offered = page.locator("#editor select option").all_inner_texts()
     assert offered[0] == page.locator("#editor form input").input_value() == "What does the head read?"
