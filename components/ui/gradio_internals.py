@@ -28,7 +28,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Scope
 
-from components.ui.gradio_queue import Listeners, keep_fair, wait_until_quiet
+from components.ui.gradio_queue import keep_fair, wait_until_quiet
+from components.ui.gradio_streams import Listeners
 
 C = TypeVar("C", bound=gr.components.Component)
 logger = logging.getLogger(__name__)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import sys
 import time
 from collections import Counter
 from typing import Any
-from urllib.parse import parse_qs
 from weakref import WeakValueDictionary
 
 from gradio.block_function import BlockFunction
@@ -22,7 +20,6 @@ from gradio.server_messages import EventMessage, ProcessCompletedMessage
 from gradio.utils import error_payload
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.fairness import FairTurns, Waiting, share
 from components.ui.public.locale import request_texts
@@ -33,10 +30,8 @@ UNREAD = 8  # messages that a visitor has not read, before nothing more is begun
 UNHEARD = 30.0  # seconds that an event waits for somebody to listen
 ANEW = 6.0  # seconds in which who has just asked opens a stream: a page that draws may take as many to do so
 MOMENT = 0.05  # seconds
+SETTLED = 0.1  # seconds after which a stream is known to be closed by a page that has read what it asked
 JOINED = "/queue/join"  # where a page asks; programs ask elsewhere
-STREAM = re.compile(
-    r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(\w+))/?"
-)  # of answers: a page's, a program's
 
 
 class VisitorsQueue(Queue):
@@ -54,6 +49,7 @@ class VisitorsQueue(Queue):
     heard: Counter[str]
     joined: dict[str, float]  # event -> when it came, of those that wait or came a moment ago
     unread: WeakValueDictionary[str, asyncio.Queue[EventMessage]]  # of a visitor, as long as anybody holds it
+    told: dict[str, float]  # visitor -> when an event of theirs has ended, of those who asked a moment ago
     ending: asyncio.Future[None]  # held on to: the event loop does not
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
@@ -87,6 +83,7 @@ class VisitorsQueue(Queue):
             if event.session_hash not in busy
             and near[_address(event.request)] < most
             and self._is_heard(event)
+            and not self._might_be_missed(event)
         ]
 
     async def push(self, body: Any, request: Request, username: str | None) -> Any:
@@ -116,6 +113,7 @@ class VisitorsQueue(Queue):
             raise
         finally:
             self.again = 0.0
+            self.told |= {event.session_hash: time.monotonic() for event in events}
 
     async def remove_from_queue(self, event_id: str) -> None:
         """Take an event out of its line, and say so to its owner."""
@@ -202,6 +200,18 @@ class VisitorsQueue(Queue):
             queue[:] = [one.what for one in self.turns.order([_waiting(event) for event in queue])]
         super().broadcast_estimations(concurrency_id, after)
 
+    def _might_be_missed(self, event: Event) -> bool:
+        """Whether an answer by now might go into a stream that its page has closed, unknown to the server.
+
+        A page closes it when it has read all that it knows to have asked: of an event that came a moment ago
+        it may not know yet.
+        """
+        ago = time.monotonic() - SETTLED
+        if self.joined.get(event._id, 0) < ago:
+            return False
+        others = self.pending_event_ids_session.get(event.session_hash, set()) - {event._id}
+        return bool(others) or self.told.get(event.session_hash, 0) > ago
+
     def _is_heard(self, event: Event) -> bool:
         """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
         unread = self.pending_messages_per_session.get(event.session_hash)
@@ -213,6 +223,7 @@ class VisitorsQueue(Queue):
         waiting = {e._id: e for line in self.event_queue_per_concurrency_id.values() for e in line.queue}
         now = time.monotonic()
         self.joined = {one: at for one, at in self.joined.items() if one in waiting or at > now - ANEW}
+        self.told = {session: at for session, at in self.told.items() if at > now - SETTLED}
         ago = now - UNHEARD
         for key, event in waiting.items():
             if self.joined.get(key, ago) < ago and not self._is_heard(event):
@@ -224,39 +235,6 @@ class VisitorsQueue(Queue):
                     self.pending_messages_per_session.pop(event.session_hash, None)
 
 
-class Listeners:
-    """ASGI middleware that tells ``queue`` who listens to answers by now."""
-
-    def __init__(self, app: ASGIApp, queue: Queue) -> None:
-        self._app, self._queue = app, queue
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; while it is a stream of answers, its visitor or its event is heard."""
-        listens = listener(scope)
-        if listens is None:
-            return await self._app(scope, receive, send)
-        heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
-        heard[listens] += 1
-        self._queue.again = 0.0  # type: ignore[attr-defined]  # of that class, too
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            heard[listens] -= 1
-            if not heard[listens]:
-                del heard[listens]
-                self._queue.left(listens)  # type: ignore[attr-defined]  # of that class, too
-
-
-def listener(scope: Scope) -> str | None:
-    """Whose answers a request streams: a visitor's, or those to one event; None if it streams none."""
-    if scope["type"] != "http" or scope["method"] != "GET":
-        return None
-    stream = STREAM.fullmatch(scope["path"])
-    if stream is None:
-        return None
-    return stream[1] or parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[0]
-
-
 def keep_fair(queue: Queue) -> None:
     """Make ``queue``, which gradio has made, a `VisitorsQueue` that keeps no statistics."""
     forget_statistics(queue)
@@ -266,6 +244,7 @@ def keep_fair(queue: Queue) -> None:
         "heard": Counter(),
         "joined": {},
         "unread": WeakValueDictionary(),
+        "told": {},
         "again": 0.0,
     }
     vars(queue).update(own)  # of its class

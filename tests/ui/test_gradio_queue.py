@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import time
 from typing import Any
 
 import pytest
@@ -13,13 +14,13 @@ from components.ui.gradio_internals import block_functions
 from components.ui.gradio_queue import (
     ANEW,
     EACH,
+    SETTLED,
     UNHEARD,
     UNREAD,
-    Listeners,
     forget_statistics,
     keep_fair,
-    listener,
 )
+from components.ui.gradio_streams import Listeners, listener
 from components.ui.public.rate_limit import ADDRESS
 from tests.serving import built
 from tests.ui.page import small_page
@@ -61,6 +62,31 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
         "gradio's queue no longer asks get_events what begins next: a visitor's answers overtake each other"
     )
     assert "get_events" in inspect.getsource(Queue.start_processing)
+
+
+def test_what_a_page_may_not_know_of_yet_waits_until_it_has_closed_its_stream() -> None:
+    """Its answer would be sent into the stream that the page is about to close, and be lost."""
+
+    async def begun() -> list[str]:
+        page = small_page().queue(default_concurrency_limit=3)
+        queue, (function,) = page._queue, block_functions(page).values()
+        keep_fair(queue)
+        queue.create_event_queue_for_fn(function)
+        line, now, order = queue.event_queue_per_concurrency_id["model"], time.monotonic(), []
+        for name, ago, told in (("a", 0.0, now), ("b", 0.0, 0.0), ("c", 1.0, now)):
+            event = Event(name, function, Request({"type": "http", "headers": [], ADDRESS: name}), None)
+            queue.heard[name], queue.joined[event._id] = 1, now - ago
+            queue.told |= {name: told}
+            line.queue.append(event)
+        while taken := queue.get_events():
+            order.append(taken[0][0].session_hash)
+        await asyncio.sleep(2 * SETTLED)
+        taken = queue.get_events()
+        assert taken is not None
+        return [*order, taken[0][0].session_hash]
+
+    *at_once, later = asyncio.run(begun())
+    assert (set(at_once), later) == ({"b", "c"}, "a")  # only a has asked while it read an answer
 
 
 def test_who_waits_is_told_the_place_in_which_they_are_served() -> None:
