@@ -10,15 +10,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from components.engine.engine import Here, resolved
-from components.engine.lab.lab import fit_table, to_rows
+from components.engine.lab.lab import Run, fit_table, to_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage
 from components.lab.cluster import on_cluster
+from components.lab.cores import FEW, OnCores
 from components.lab.kept import Kept
 from components.lab.reading import read_file
 from components.settings import Settings
@@ -100,10 +101,17 @@ def fitted(asked: argparse.Namespace) -> Done:
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
     rows, here = to_rows(table, plan, Settings(lab_rows=ROWS)), Here(Settings()).run
-    with nullcontext(here) if asked.ray is None else on_cluster(asked.ray, here) as run:
+    with _runner(asked.ray, here, len(table.texts)) as run:
         kept = Kept(asked.out / "work", rows, run)
         fit = told(fit_table(kept, specs, kept.asked, PART, kept.allocate))
     return Done(fit, specs, columns, notes)
+
+
+def _runner(ray: str | None, here: Run, rows: int) -> AbstractContextManager[Run]:
+    """What runs the jobs of a table of so many ``rows``: a cluster, all cores, or this process alone."""
+    if ray is not None:
+        return on_cluster(ray, here)
+    return nullcontext(here if rows <= FEW else OnCores(here))
 
 
 def _columns(sheet: Sheet, asked: argparse.Namespace) -> Columns:

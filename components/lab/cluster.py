@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from components.engine.jobs import Embed, Job, Validate
 from components.engine.lab.lab import Run
 from components.engine.lab.rows import Folded, Pooled
 from components.errors import PoolscopeError
+from components.lab.folds import fitted_fold, folds_of, joined_folds
 from components.replicas.joining import joined
 from components.settings import Settings
-from components.types import BackboneSpec, Floats
+from components.types import BackboneSpec
 
 RETRIES = 3  # how often a fit is begun anew whose process died; Ray Data does so by itself
 BLOCKS = 4096  # at most, of texts: Ray Data keeps a record of each
@@ -128,18 +129,8 @@ def validated(job: Validate) -> Folded:
     import ray
 
     vectors = ray.put(job.vectors)
-    bare = replace(job, vectors=job.vectors[:0], seconds=0.0)
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(fitted_fold)
-    folds = range(job.start, job.folds * len(job.parts))
-    parts: list[Folded] = ray.get([task.remote(replace(bare, start=fold), vectors) for fold in folds])
-    return Folded(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Folded)))
-
-
-def fitted_fold(job: Validate, vectors: Floats) -> Folded:
-    """The fold that ``job`` starts with, on vectors (N, D')."""
-    from components.engine.lab.validation import validate  # scikit-learn
-
-    return validate(replace(job, vectors=vectors))
+    return joined_folds(ray.get([task.remote(fold, vectors) for fold in folds_of(job)]))
 
 
 def _processors() -> int:

@@ -21,6 +21,7 @@ from components.engine.jobs import Divide, Embed, Validate
 from components.engine.lab.lab import REPEATS
 from components.engine.lab.rows import Pooled, Rows, first_alike, fitted_poolings
 from components.engine.version import version
+from components.lab.cores import OnCores
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, Floats
 from tests.benchmarks.timing import compare, row
@@ -59,6 +60,7 @@ def report(rounds: int = ROUNDS) -> None:
     from sentence_transformers import SentenceTransformer
 
     spec, here = resolved(BACKBONE), Here(Settings())
+    run = OnCores(here.run)  # as the command does
     given, labels = texts()
     poolings = fitted_poolings()
     made = embedded(here, spec, given[:64], poolings)
@@ -73,12 +75,12 @@ def report(rounds: int = ROUNDS) -> None:
     rows = Rows(numbers, np.unique(given, return_inverse=True)[1].astype(np.int64), 0)
     vectors = {pooling: found for (pooling, _), found in embedded(here, spec, given, poolings).items()}
     begun = perf_counter()
-    parts = here.run(Divide(spec, version(spec), rows, FOLDS, REPEATS))
+    parts = run(Divide(spec, version(spec), rows, FOLDS, REPEATS))
     total = perf_counter() - begun
     print(f"  drawing the folds {total:9.2f} s", flush=True)
     for pooling in dict.fromkeys(first_alike(vectors).values()):  # the same vectors are fitted once
         begun = perf_counter()
-        here.run(Validate(spec, version(spec), vectors[pooling], rows, parts, FOLDS))
+        run(Validate(spec, version(spec), vectors[pooling], rows, parts, FOLDS))
         total += (took := perf_counter() - begun)
         print(f"  fits of {pooling:<24} {vectors[pooling].shape[1]:>6} numbers {took:9.2f} s", flush=True)
     print(f"all fits {total:9.2f} s, over the embedding x {total / result.ours:.2f}  bar 1.00", flush=True)
