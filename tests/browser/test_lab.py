@@ -1,6 +1,7 @@
 """The Lab tab: a visitor's own table, from the file to the ranking."""
 
 import csv
+import os
 import re
 from pathlib import Path
 
@@ -70,6 +71,17 @@ def test_a_sample_is_tried_and_given_up(real: Open) -> None:
     page.locator("#lab-cancel").click()
     expect(page.locator("#lab-status")).to_contain_text("Cancelled. Nothing of the table was kept.")
     expect(page.locator("#lab-cancel")).to_be_disabled()
+
+
+def test_a_file_of_a_gigabyte_is_not_even_read(fake: Open, tmp_path: Path) -> None:
+    visitor = fake(query="&tab=lab")
+    file = tmp_path / "large.csv"
+    file.touch()
+    os.truncate(file, 2**30)  # bytes that stand nowhere on the disk
+    visitor.page.locator("#lab-file input").set_input_files(file)
+    expect(visitor.page.locator("#lab-file [role=status]")).to_contain_text("This file is larger than 2 MB")
+    expect(visitor.page.locator("#lab-table textarea")).to_have_value("")
+    assert visitor.violations() == []
 
 
 def test_what_is_no_table_is_said(fake: Open) -> None:
