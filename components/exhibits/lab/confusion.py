@@ -19,6 +19,7 @@ from components.texts import Texts
 SHADES = ((0.0, "#f1f4f6"), (0.5, "#7fb4d2"), (1.0, "#0a4d75"))  # of the share of a row
 WIDEST = 14  # characters of a label beside an axis
 CELL, LEAST = 30, 34  # pixels
+NARROWEST = 262  # pixels of the columns and of the names beside them, on a phone
 
 
 def confusion(found: Found, _: State, say: Texts) -> Shown:
@@ -81,7 +82,7 @@ def _figure(found: Found, say: Texts) -> Figure:
         customdata=hover,
         hovertemplate="%{customdata}<extra></extra>",
     )
-    turned = len(names) > 4 or max(map(len, names)) > 8
+    turned = len(names) * room > NARROWEST - room
     frame = layout(
         height=len(names) * CELL + 70 + (room if turned else 24),
         margin={"l": room + 26, "r": 12, "t": 8, "b": 50 + (room if turned else 12)},
