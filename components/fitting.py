@@ -33,17 +33,28 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """How often one combination is right, while others are still to be fitted: no interval is known yet."""
+
+    backbone: str
+    pooling: str
+    layer: int
+    accuracy: float
+
+
+@dataclass(frozen=True)
 class Stage:
     """How far a fit is: ``done`` of ``total`` steps of what ``name`` says, for one ``backbone``.
 
     "wait": another table is fitted; "embed": texts; "fit": combinations; "check": what is measured of the
-    best one.
+    best one. ``reached``: by the combination that was just fitted, None where its vectors were fitted before.
     """
 
     done: int
     total: int
     name: Literal["wait", "embed", "fit", "check"]
     backbone: str
+    reached: Reached | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +150,8 @@ class Fit:
 
 def stage_json(stage: Stage) -> dict[str, Any]:
     """How far a fit is, in plain JSON types."""
-    return {"done": stage.done, "total": stage.total, "stage": stage.name, "backbone": stage.backbone}
+    told = {"done": stage.done, "total": stage.total, "stage": stage.name, "backbone": stage.backbone}
+    return told | ({} if stage.reached is None else {"reached": asdict(stage.reached)})
 
 
 def fit_json(fit: Fit, notes: tuple[Sentence, ...]) -> dict[str, Any]:

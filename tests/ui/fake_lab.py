@@ -5,7 +5,7 @@ from collections.abc import Generator
 import numpy as np
 
 from components.errors import PoolscopeError
-from components.fitting import CurvePoint, Fit, Forecast, Miss, Plan, Ranked, Score, Stage, Table
+from components.fitting import CurvePoint, Fit, Forecast, Miss, Plan, Ranked, Reached, Score, Stage, Table
 from components.own_head import OwnHead, packed, write_head
 from components.texts import Named, Sentence
 
@@ -25,11 +25,17 @@ def fake_forecast(table: Table, plan: Plan) -> Forecast:
 
 
 def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
-    """Two stages for each backbone, then the whole. The first row is missed."""
+    """One stage for the texts of each backbone and one for each combination, then the whole.
+
+    The first row is missed.
+    """
     rows, poolings = len(table.texts), plan.poolings or ("native", "cls", "mean")
+    ranking = tuple(_ranking(plan, poolings))
     for backbone in plan.backbones:
         yield Stage(rows, rows, "embed", backbone)
-        yield Stage(len(poolings), len(poolings), "fit", backbone)
+        for place, one in enumerate((one for one in ranking if one.backbone == backbone), 1):
+            reached = Reached(backbone, one.pooling, one.layer, one.accuracy.value)
+            yield Stage(place, len(poolings), "fit", backbone, None if one.same_as else reached)
     classes = tuple(sorted(set(table.labels)))
     given = np.array([classes.index(label) for label in table.labels])
     predicted = given.copy()
@@ -39,7 +45,7 @@ def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
     yield Fit(
         table=table,
         plan=plan,
-        ranking=tuple(_ranking(plan, poolings)),
+        ranking=ranking,
         majority=max(table.labels.count(label) for label in classes) / rows,
         shuffled=Score(0.5, 0.4, 0.6),
         classes=classes,

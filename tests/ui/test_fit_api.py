@@ -34,10 +34,12 @@ def test_a_fit_says_how_far_it_is_and_then_everything(client: Client) -> None:
     *stages, last = job.outputs()
     assert last == answer
     assert stages
-    assert {tuple(stage) for stage in stages} == {("done", "total", "stage", "backbone")}
+    assert {tuple(stage)[:4] for stage in stages} == {("done", "total", "stage", "backbone")}
+    first = answer["rows"][0]
+    (reached,) = (stage["reached"] for stage in stages if "reached" in stage)
+    assert reached == {name: first[name] for name in ("backbone", "pooling", "layer", "accuracy")}
     assert (answer["n"], answer["classes"], answer["folds"]) == (40, ["0", "1"], 5)
     assert [row["same_as"] for row in answer["rows"]] == ["", "native"]
-    first = answer["rows"][0]
     assert first["low"] <= first["accuracy"] <= first["high"]
     assert answer["learning_curve"][-1]["rows"] == 40
     assert [sum(row) for row in answer["confusion"]] == [20, 20]
@@ -48,9 +50,9 @@ def test_rows_that_are_left_out_are_named(client: Client) -> None:
     answer = client.predict(table, "text", "stars", "", ["bert-sentiment"], ["cls"], api_name="/fit")
     assert answer["n"] == 41
     assert answer["warnings"] == [
-        "1 rows have no text or no label: they are left out.",
-        "1 rows repeat a text: the same texts always stand in one fold.",
-        "1 texts have different labels in different rows: no classifier can get all of them right.",
+        "Rows without a text or a label: 1. They are left out.",
+        "Rows that repeat a text: 1. The same texts always stand in one fold.",
+        "Texts with different labels in different rows: 1. No classifier can get all of them right.",
     ]
 
 

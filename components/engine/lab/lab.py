@@ -112,7 +112,7 @@ def fit_table(
             if best is None or measured.value > best[0].value:
                 best = measured, spec, pooled[measured.place]
             done = sum(one.backbone == spec.key for one in grid)
-            yield Stage(done, len(pooled), "fit", spec.key)
+            yield Stage(done, len(pooled), "fit", spec.key, measured.reached)
     if best is None:
         raise PoolscopeError("poolings", ", ".join(asked.plan.poolings), "errors.lab_nothing")
     yield from _concluded(run, asked, parts, grid, *best, seconds, tuple(warnings))

@@ -10,7 +10,7 @@ import numpy as np
 from components.engine.lab.groups import LEAST, groups_of
 from components.engine.pooling import POOLINGS
 from components.errors import PoolscopeError
-from components.fitting import Plan, Table
+from components.fitting import Plan, Reached, Table
 from components.texts import Sentence
 from components.types import Bools, Floats, Ints
 
@@ -114,6 +114,12 @@ class Measured:
     def value(self) -> float:
         """The accuracy over all folds."""
         return float(self.tested.accuracies.mean())
+
+    @property
+    def reached(self) -> Reached | None:
+        """The share of rows that are right, as the ranking will say it; None where it stands for another."""
+        share = float(self.tested.correct.mean(axis=0).mean())
+        return None if self.same_as else Reached(self.backbone, *self.place, share)
 
 
 @dataclass(frozen=True, eq=False)

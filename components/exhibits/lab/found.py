@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 
 from components.exhibits.draw.labels import one_vector, shorten, visible
-from components.exhibits.exhibit import Where
+from components.exhibits.exhibit import Where, hint_html
 from components.exhibits.view import percent
-from components.fitting import Fit, Ranked, Score
+from components.fitting import Fit, Ranked, Reached, Score
 from components.texts import Texts
 
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
 LEVEL = 0.05  # a corrected p below it counts
 NAME = 40  # characters of a backbone's title at most
+FIRST = 5  # combinations that are named while others are fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +58,36 @@ class Found:
 
     def name(self, one: Ranked, say: Texts) -> str:
         """Backbone, poolings and layer of a combination, not escaped."""
-        title = shorten(visible(self.titles.get(one.backbone, one.backbone)), NAME)
-        parts = {"backbone": title, "pooling": one_vector(self.poolings(one))}
-        if not self.fit.plan.all_layers:
-            return say("lab.combination", **parts)
-        return say("lab.combination_layer", **parts, layer=one.layer)
+        layer = one.layer if self.fit.plan.all_layers else None
+        return combination(self.titles, one.backbone, self.poolings(one), layer, say)
+
+
+def combination(
+    titles: Mapping[str, str], backbone: str, poolings: tuple[str, ...], layer: int | None, say: Texts
+) -> str:
+    """Backbone, poolings of the very same vector and, where there are several, layer; not escaped."""
+    title = shorten(visible(titles.get(backbone, backbone)), NAME)
+    parts = {"backbone": title, "pooling": one_vector(poolings)}
+    if layer is None:
+        return say("lab.combination", **parts)
+    return say("lab.combination_layer", **parts, layer=layer)
+
+
+def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layers: bool, say: Texts) -> str:
+    """The best combinations of those that are fitted by now, as HTML; nothing where there is none."""
+    if not reached:
+        return ""
+    first = sorted(reached, key=lambda one: -one.accuracy)[:FIRST]
+    rows = [
+        say(
+            "lab.reached",
+            name=combination(titles, one.backbone, (one.pooling,), one.layer if all_layers else None, say),
+            accuracy=percent(one.accuracy),
+        )
+        for one in first
+    ]
+    items = "".join(f"<li>{escape(row)}</li>" for row in rows)
+    return hint_html(say("lab.so_far", count=len(reached))) + f"<ol>{items}</ol>"
 
 
 def score_text(score: Score, say: Texts) -> str:

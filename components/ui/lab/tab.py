@@ -15,9 +15,9 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import hint_html
-from components.exhibits.lab.found import Found
+from components.exhibits.lab.found import Found, so_far_html
 from components.exhibits.panels import LAB as PANEL
-from components.fitting import Fit, Plan, Stage
+from components.fitting import Fit, Plan, Reached, Stage
 from components.texts import Texts
 from components.types import Progress
 from components.ui.classify.download import hub_queue
@@ -92,6 +92,7 @@ class Lab:
             begun = time.monotonic()
             started: dict[tuple[str, str], float] = {}  # when the stages of each backbone did
             last = begun
+            reached: list[Reached] = []
             with closing(self.analyst.fit(table, plan)) as steps:
                 for step in steps:
                     if isinstance(step, Fit):
@@ -105,7 +106,10 @@ class Lab:
                     else:
                         since, last = started.setdefault((step.name, step.backbone), last), time.monotonic()
                         left = (last - since) * (step.total / max(step.done, 1) - 1)
-                        yield self._busy(step, plan, titles, left)
+                        reached += [] if step.reached is None else [step.reached]
+                        busy = self._busy(step, plan, titles, left)
+                        busy[self.status] += so_far_html(reached, titles, plan.all_layers, self.say)
+                        yield busy
         except PoolscopeError as error:
             refused = escape(visible(error.said(self.say)))
             yield self._idle(f'<p class="missing" role="alert">{refused}</p>')

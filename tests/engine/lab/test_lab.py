@@ -230,6 +230,17 @@ def test_stages_come_in_order_and_end_at_their_total(answer: tuple[list[Stage], 
         assert (last.done, last.total) == (total, total)
 
 
+def test_what_a_combination_reached_is_said_once_as_soon_as_it_is_fitted(
+    answer: tuple[list[Stage], Fit],
+) -> None:
+    stages, fit = answer
+    fitted = [stage.reached for stage in stages if stage.name == "fit"]
+    said = {(one.pooling, one.layer): one.accuracy for one in fitted if one is not None}
+    assert said == {(row.pooling, row.layer): row.accuracy.value for row in fit.ranking if not row.same_as}
+    assert fitted.count(None) == 1  # native, which has the vectors of cls
+    assert not any(stage.reached for stage in stages if stage.name != "fit")
+
+
 def test_numbers_as_labels_have_a_rho(engine: Engine) -> None:
     table = reviews(80)
     stars = Table(table.texts, (), tuple("5" if label == "positive" else "10" for label in table.labels))
