@@ -26,6 +26,12 @@ NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
+OF_MODEL: dict[str, Any] = {
+    "concurrency_id": "model",
+    "api_visibility": "private",
+    "show_progress": "minimal",
+}
+LAST_OF_MODEL: dict[str, Any] = {**OF_MODEL, "trigger_mode": "always_last"}  # what is asked meanwhile waits
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers, breakable
 from components.exhibits.questions.question import read_questions
 from components.ui.classify.question import to_text
-from components.ui.places import PRIVATE, Given, Updates
+from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
 
 # Brings the answer in sight, which stands above what it leads to. One that was refused stands in its card.
@@ -39,9 +39,7 @@ def build_questions(around: Surroundings) -> QuestionsTab:
             partial(tab.show_answer, key),
             inputs=tab.texts if tab.answers.takes_texts(key) else None,
             outputs=[card.answer, *tab.elsewhere],
-            concurrency_id="model",
-            api_visibility="private",
-            show_progress="minimal",
+            **OF_MODEL,
             show_progress_on=[card.answer],
         ).then(None, js=SEEN.format(key=key), **PRIVATE)
     return tab

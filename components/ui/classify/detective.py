@@ -12,7 +12,7 @@ from components.exhibits.exhibit import hint_html, titled_html
 from components.exhibits.panels import DETECTIVE
 from components.texts import Texts
 from components.types import Query
-from components.ui.places import NOTHING, Given, Places, Updates, build_places, text_box
+from components.ui.places import LAST_OF_MODEL, NOTHING, Given, Places, Updates, build_places, text_box
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
@@ -62,11 +62,8 @@ def connect_detective(tab: Classify) -> None:
         detect_vector,
         inputs={tab.answer.shown, card.vector, card.prefix},
         outputs=card.parts,
-        concurrency_id="model",
-        trigger_mode="always_last",
-        api_visibility="private",
-        show_progress="minimal",
         show_progress_on=[card.places.places[0].above],
+        **LAST_OF_MODEL,
     )
 
 

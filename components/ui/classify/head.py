@@ -19,7 +19,7 @@ from components.lens import Lens, Looked
 from components.texts import Texts
 from components.types import Query
 from components.ui.classify.label import at_lens
-from components.ui.places import AT_ONCE, Given, Place, Places, Updates, build_places
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, Given, Place, Places, Updates, build_places
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
@@ -97,11 +97,8 @@ def connect_head(tab: Classify, bridge: gr.HTML) -> None:
         partial(dissect, tab),
         inputs={tab.answer.shown, view.stored, tab.answer.importance.controls[LABEL]},
         outputs=view.parts,
-        concurrency_id="model",
-        trigger_mode="always_last",
-        api_visibility="private",
-        show_progress="minimal",
         show_progress_on=[view.places.places[0].above],
+        **LAST_OF_MODEL,
     )
     gr.on([other.select for other in others], lambda: False, outputs=view.opened, **AT_ONCE)
 

@@ -25,6 +25,7 @@ from components.ui.classify.label import awaited, offered
 from components.ui.gradio_internals import CandidSlider
 from components.ui.places import (
     AT_ONCE,
+    LAST_OF_MODEL,
     NOTHING,
     PRIVATE,
     Given,
@@ -163,11 +164,8 @@ def connect_importance(tab: Classify, bridge: gr.HTML) -> None:
         partial(ask, tab),
         inputs=asked,
         outputs=view.parts,
-        concurrency_id="model",
-        trigger_mode="always_last",
-        api_visibility="private",
-        show_progress="minimal",
         show_progress_on=[view.places.places[0].above],
+        **LAST_OF_MODEL,
     )
     tab.answer.shown.change(None, js=ANSWERED, **PRIVATE)
     view.cancel.click(None, cancels=[coming], api_visibility="private")

@@ -17,7 +17,7 @@ from components.exhibits.panels import PADDING
 from components.texts import Texts
 from components.types import Query
 from components.ui.classify.detective import DetectiveCard, build_detective, connect_detective
-from components.ui.places import NOTHING, Given, Places, Updates, build_places
+from components.ui.places import LAST_OF_MODEL, NOTHING, Given, Places, Updates, build_places
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
@@ -66,11 +66,8 @@ def connect_padding(tab: Classify, bridge: gr.HTML) -> None:
         partial(audit, tab),
         inputs={tab.answer.shown, view.stored},
         outputs=view.news,
-        concurrency_id="model",
-        trigger_mode="always_last",
-        api_visibility="private",
-        show_progress="minimal",
         show_progress_on=[view.places.places[0].above],
+        **LAST_OF_MODEL,
     )
     connect_detective(tab)
 

@@ -24,7 +24,17 @@ from components.texts import Texts
 from components.types import Progress, Query
 from components.ui.classify.question import to_query, to_text
 from components.ui.compare.asking import POOL_LAYER
-from components.ui.places import AT_ONCE, NOTHING, Given, Place, Updates, build_place, menu, progress_html
+from components.ui.places import (
+    AT_ONCE,
+    LAST_OF_MODEL,
+    NOTHING,
+    Given,
+    Place,
+    Updates,
+    build_place,
+    menu,
+    progress_html,
+)
 
 if TYPE_CHECKING:
     from components.ui.compare.tab import Compare
@@ -129,11 +139,8 @@ def connect_trace(tab: Compare) -> None:
         trace_versions,
         inputs={tab.shown, card.backbone, card.texts},
         outputs=card.news,
-        concurrency_id="model",
-        trigger_mode="always_last",
-        api_visibility="private",
-        show_progress="minimal",
         show_progress_on=[card.place.above],
+        **LAST_OF_MODEL,
     )
     card.cancel.click(None, cancels=[coming], api_visibility="private")
     card.cancel.click(card.stopped, outputs=card.news, **AT_ONCE)

@@ -12,7 +12,7 @@ from components.own_head import MINE, read_head
 from components.types import Query
 from components.ui.classify.tab import CLASSIFY, Classify
 from components.ui.lab.asking import LabAsking
-from components.ui.places import Given, Updates
+from components.ui.places import OF_MODEL, Given, Updates
 from components.ui.tab import Surroundings
 
 
@@ -23,9 +23,7 @@ def connect_use(around: Surroundings, button: gr.Button, asking: LabAsking) -> N
         use.try_mine,
         inputs={*use.classify.inputs, *asking.inputs},
         outputs=[around.chosen, *use.classify.outputs],
-        concurrency_id="model",
-        api_visibility="private",
-        show_progress="minimal",
+        **OF_MODEL,
         trigger_mode="once",
     )
 

@@ -19,7 +19,7 @@ from components.exhibits.passport import page as passport_page
 from components.exhibits.report.document import Made, report
 from components.texts import Texts
 from components.ui.links.share import build_share, code
-from components.ui.places import PRIVATE, Given, Updates
+from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.tab import Linked, Tab, selected
 
 CHANGED = "() => window.poolscope?.changed()"
@@ -67,9 +67,7 @@ class Links:
             self.follow,
             inputs={part for tab in self.tabs.values() for part in tab.needs},
             outputs=self.outputs,
-            concurrency_id="model",
-            api_visibility="private",
-            show_progress="minimal",
+            **OF_MODEL,
             show_progress_on=waiting,
         ).then(None, inputs=parts, js=FOLLOWED, **PRIVATE)
         changes = [part.change for part in (*parts, *tabs, self.banner, *waiting)]
