@@ -48,12 +48,18 @@ def browser_path() -> str | None:
 
 
 def built(make: Callable[[], Made]) -> Made:
-    """Call ``make`` while an event loop runs; outside of one, gr.Blocks makes some that nobody closes."""
+    """Call ``make`` while an event loop runs; outside of one, gr.Blocks makes some that nobody closes.
 
-    async def inside() -> Made:
-        return make()
+    What is made is not the task's result: Python writes that out, twice, when the loop ends, and of a page
+    that takes seconds.
+    """
+    made: list[Made] = []
 
-    return asyncio.run(inside())
+    async def inside() -> None:
+        made.append(make())
+
+    asyncio.run(inside())
+    return made[0]
 
 
 def free_port() -> int:
