@@ -29,6 +29,8 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "replicas/test_cluster.py",
         "test_offline.py",
         "test_readme.py",
+        "test_readme_examples.py",
+        "test_readme_tables.py",
         "lab/test_cluster.py",
         "test_swaps.py",
         "engine/export",
@@ -47,6 +49,8 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "engine/test_families.py",
         "engine/test_family_answers.py",
         "engine/test_live.py",
+        "engine/test_live_refused.py",
+        "engine/test_live_untouched.py",
         "engine/test_rows.py",
     ),
 }

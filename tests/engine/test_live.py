@@ -1,76 +1,29 @@
 """A model object in training is measured as plain transformers answers, and does not notice."""
 
-import random
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
-from functools import partial
-from types import MethodType
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import prune
-from transformers import (
-    AutoModel,
-    BertModel,
-    BertPreTrainedModel,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    PreTrainedTokenizerFast,
-)
+from transformers import PreTrainedTokenizerBase
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from components.anatomy import Anatomy
-from components.engine.live import anatomy_of
-from components.errors import PoolscopeError
 from components.texts import Sentence
+from tests.engine.live import (
+    FAMILIES,
+    LABELS,
+    TEXT,
+    WORDS,
+    Averaging,
+    agrees,
+    measured,
+    plainly,
+    trained,
+    weights,
+)
 from tests.families.making import boundless, tiny_config, tiny_model
-
-TEXT = "the film is not good at all , not good !"
-FAMILIES = ("bert", "distilbert", "roberta", "albert", "electra", "deberta-v2", "gpt2", "xlnet")
-LABELS = {"num_labels": 3}
-WORDS = boundless()
-
-
-def measured(model: object, tokenizer: object = WORDS, text: str = TEXT, pair: str = "") -> Anatomy:
-    return anatomy_of(model, tokenizer, text, pair, 1000)
-
-
-def trained(family: str = "bert", **more: Any) -> PreTrainedModel:
-    """A model in the middle of training: gradients lie in it, and dropout is on."""
-    model = tiny_model(family, **{**LABELS, **more}).train()
-    torch.manual_seed(5)
-    step(model)
-    return model
-
-
-def step(model: PreTrainedModel) -> Tensor:
-    """The loss of one text, whose gradients are added to those that lie there."""
-    loss: Tensor = model(**WORDS(TEXT, return_tensors="pt"), labels=torch.tensor([1])).loss
-    loss.backward()
-    return loss
-
-
-def plainly(model: PreTrainedModel, text: str = TEXT, pair: str | None = None) -> Any:
-    """What transformers alone says: another object of the same config, given the weights as float32."""
-    plain = type(model)(deepcopy(model.config)).float().eval()
-    plain.load_state_dict(model.state_dict())
-    plain.config.use_cache = False
-    with torch.no_grad():
-        return plain(**WORDS(text, pair, return_tensors="pt"), output_hidden_states=True)
-
-
-def agrees(anatomy: Anatomy, plain: Any) -> None:
-    np.testing.assert_allclose(anatomy.analysis.logits, plain.logits[0], atol=1e-5, rtol=0)
-    np.testing.assert_allclose(anatomy.steps[-1].given, plain.logits[0], atol=1e-5, rtol=0)
-    for layer, states in enumerate(plain.hidden_states):
-        cosines = torch.cosine_similarity(states[0], states[0][:1])  # [CLS] is the first token
-        np.testing.assert_allclose(anatomy.analysis.similarity[layer], cosines, atol=1e-5, rtol=0)
-    assert len(plain.hidden_states) == len(anatomy.analysis.similarity)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -137,30 +90,6 @@ def test_a_model_on_a_gpu_stays_there(dtype: torch.dtype) -> None:
     assert {(weight.device.type, weight.dtype) for weight in model.parameters()} == {("cuda", dtype)}
 
 
-def weights(tokens: int) -> Tensor:
-    """Of each token in the mean: (T,)."""
-    counted = torch.arange(1.0, tokens + 1, dtype=torch.float32, device="cpu")
-    return counted / counted.sum()
-
-
-class Averaging(BertPreTrainedModel):
-    """A classifier of somebody's own, as one writes it in a notebook: later tokens count for more."""
-
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self.bert, self.drop = BertModel(config), nn.Dropout(0.5)
-        self.out = nn.Linear(config.hidden_size, config.num_labels)
-        self.post_init()
-
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None, **named: Any
-    ) -> SequenceClassifierOutput:
-        given = self.bert(input_ids, attention_mask, token_type_ids, **named)
-        pooled = weights(given.last_hidden_state.shape[1]) @ given.last_hidden_state
-        logits = self.out(self.drop(pooled))
-        return SequenceClassifierOutput(logits=logits, hidden_states=given.hidden_states)
-
-
 def test_a_head_of_ones_own_is_taken_apart_under_its_own_names() -> None:
     """Its layers are listed by print(model), so none of them may be called a function that is not."""
     model = Averaging(tiny_config("bert", **LABELS)).train()
@@ -219,302 +148,6 @@ def test_a_model_that_draws_random_numbers_says_the_same_twice() -> None:
     first, second = measured(model), measured(model)
     np.testing.assert_array_equal(first.analysis.logits, second.analysis.logits)
     assert torch.equal(torch.get_rng_state(), before)
-
-
-# What is left behind: nothing
-
-
-def everything(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> list[Any]:
-    """All that can be told of both and of random numbers, in values that can be compared."""
-    tensors = [*model.named_parameters(), *model.named_buffers()]
-    gradients = [(name, weight.grad) for name, weight in model.named_parameters() if weight.grad is not None]
-    found: list[Any] = [
-        (
-            name,
-            id(one),
-            one.dtype,
-            one.device,
-            one.requires_grad,
-            one._version,
-            one.detach().numpy().tobytes(),
-        )
-        for name, one in [*tensors, *gradients]
-    ]
-    for name, module in model.named_modules():
-        plain = {key: one for key, one in vars(module).items() if not isinstance(one, dict)}
-        found.append((name, module.training, sorted(plain), {key: id(one) for key, one in plain.items()}))
-        found.append({key: list(one) for key, one in vars(module).items() if isinstance(one, dict)})
-    found.append({key: repr(one) for key, one in vars(model.config).items()})
-    found.append((tokenizer.backend_tokenizer.to_str(), repr(tokenizer.init_kwargs), tokenizer.pad_token))
-    found.append((torch.get_rng_state().tolist(), random.getstate(), repr(np.random.get_state())))
-    return found
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_object_stays_as_it_is_to_the_bit(family: str) -> None:
-    model, tokenizer = trained(family), boundless()
-    model.base_model.get_input_embeddings().requires_grad_(False)
-    model.config.use_cache = True
-    next(iter(model.children())).eval()  # a part that somebody has frozen
-    model.register_forward_hook(lambda *_: None)
-    tokenizer(TEXT, truncation=True, max_length=5, padding="max_length")  # which it remembers
-    before = everything(model, tokenizer)
-    measured(model, tokenizer)
-    assert everything(model, tokenizer) == before
-
-
-def test_it_stays_as_it_is_where_there_is_no_answer() -> None:
-    model, tokenizer = trained(), boundless()
-    before = everything(model, tokenizer)
-    for text in ("", "a " * 501):
-        with pytest.raises(PoolscopeError):
-            measured(model, tokenizer, text)
-    with torch.no_grad():
-        model.classifier.weight[0, 0] = torch.nan
-    with pytest.raises(PoolscopeError, match="holds NaN or infinity"):
-        measured(model, tokenizer)
-    with torch.no_grad():
-        changed = everything(model, tokenizer)
-    assert [one for one in changed if one not in before] != []  # by this test alone
-    assert len([one for one in changed if one not in before]) == 1
-
-
-def test_training_goes_on_as_if_nobody_had_looked() -> None:
-    """Three steps with dropout and momentum, with a look before each, give the same weights as without."""
-    ends = []
-    for looks in (False, True):
-        model = trained()
-        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-        torch.manual_seed(11)
-        for _ in range(3):
-            if looks:
-                measured(model)
-            step(model)
-            optimizer.step()
-            optimizer.zero_grad()
-        ends.append({name: weight.detach().clone() for name, weight in model.named_parameters()})
-    assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
-
-
-def test_the_copy_and_the_object_share_no_number() -> None:
-    model = trained()
-    found = measured(model)
-    before = found.analysis.logits.copy(), found.steps[-1].taken.copy()
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.zero_()
-    np.testing.assert_array_equal(found.analysis.logits, before[0])
-    np.testing.assert_array_equal(found.steps[-1].taken, before[1])
-
-
-# What a program has set for the time being
-
-
-@contextmanager
-def numbers_of(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    yield
-    assert torch.get_default_dtype() == dtype
-    torch.set_default_dtype(before)
-
-
-SURROUNDINGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
-    "no_grad": torch.no_grad,
-    "inference_mode": torch.inference_mode,
-    "autocast": partial(torch.autocast, "cpu", torch.bfloat16),
-    "float64": partial(numbers_of, torch.float64),
-    "device": partial(torch.device, "meta"),
-}
-
-
-@pytest.mark.parametrize("name", SURROUNDINGS)
-def test_whatever_surrounds_the_call_the_answer_is_the_same(name: str) -> None:
-    model = Averaging(tiny_config("bert", **LABELS)).train()
-    plain = plainly(model)
-    with SURROUNDINGS[name]():
-        found = measured(model)
-        after = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.empty(1).device.type)
-    with SURROUNDINGS[name]():
-        assert after == (
-            torch.is_grad_enabled(),
-            torch.is_inference_mode_enabled(),
-            torch.empty(1).device.type,
-        )
-    agrees(found, plain)
-    share = found.analysis.reads.share  # for which a way back through the head is needed
-    np.testing.assert_allclose(share, weights(len(share)), atol=1e-6)
-
-
-def test_weights_that_were_made_in_inference_mode_can_be_shown() -> None:
-    with torch.inference_mode():
-        model = tiny_model("bert", **LABELS)
-    agrees(measured(model), plainly(model))
-
-
-# What hangs on an object
-
-
-def test_hooks_are_neither_run_nor_lost_and_this_is_said() -> None:
-    model = trained()
-    plain, ran = plainly(model), []
-    model.classifier.register_forward_hook(lambda _module, _args, given: ran.append(given) or given + 5)
-    model.base_model.register_forward_pre_hook(lambda *_: ran.append(None))
-    found = measured(model)
-    agrees(found, plain)
-    assert ran == []
-    assert Sentence("warnings.object_hooks", count=2) in found.analysis.warnings
-    assert len(model.classifier._forward_hooks) == 1
-
-
-def test_hooks_of_transformers_itself_are_not_spoken_of() -> None:
-    model = trained()
-    model(**WORDS(TEXT, return_tensors="pt"), output_hidden_states=True)
-    assert sum(len(module._forward_hooks) for module in model.modules()) > 0
-    found = measured(model)
-    agrees(found, plainly(model))
-    assert found.analysis.warnings == ()
-
-
-def test_a_replaced_forward_is_left_out_and_kept_in_the_object() -> None:
-    """Mixed precision replaces it in this way: the class's own function, wrapped, in the object itself."""
-    model = trained()
-    plain = plainly(model)
-    own = type(model).forward
-
-    def lower(self: PreTrainedModel, *args: Any, **named: Any) -> Any:
-        with torch.autocast("cpu", torch.bfloat16):
-            return own(self, *args, **named)
-
-    model._original_forward = model.forward
-    model.forward = MethodType(lower, model)
-    replaced = model.forward
-    found = measured(model)
-    agrees(found, plain)
-    assert Sentence("warnings.object_hooks", count=1) in found.analysis.warnings
-    assert model.forward is replaced
-
-
-def test_a_pruned_layer_stays_pruned() -> None:
-    """Its weight is made by a hook before each pass, so this hook is run."""
-    model = trained()
-    prune.random_unstructured(model.classifier, "weight", amount=0.5)
-    prune.random_unstructured(model.base_model.encoder.layer[0].output.dense, "weight", amount=0.5)
-    plain = deepcopy(trained())
-    weights = {name.removesuffix("_orig"): one.detach().clone() for name, one in model.named_parameters()}
-    masks = {name.removesuffix("_mask"): one for name, one in model.named_buffers() if name.endswith("_mask")}
-    plain.load_state_dict({name: one * masks.get(name, 1) for name, one in weights.items()}, strict=False)
-    found = measured(model)
-    agrees(found, plainly(plain))
-    assert found.analysis.warnings == ()
-    with torch.no_grad():
-        model.classifier.weight_orig.mul_(
-            2
-        )  # as an optimizer does: the weight is not made anew before a pass
-    weights["classifier.weight"] = model.classifier.weight_orig.detach()
-    plain.load_state_dict({name: one * masks.get(name, 1) for name, one in weights.items()}, strict=False)
-    agrees(measured(model), plainly(plain))
-
-
-def test_a_tensor_that_a_module_keeps_for_itself_is_no_hindrance() -> None:
-    model = trained()
-    model.last = [
-        model.classifier(torch.ones(1, model.classifier.in_features))
-    ]  # with a way back to the weights
-    agrees(measured(model), plainly(model))
-
-
-# What cannot be shown, and why
-
-
-@contextmanager
-def refused(field: str, *words: str) -> Iterator[None]:
-    with pytest.raises(PoolscopeError) as told:
-        yield
-    assert told.value.field == field
-    for word in words:
-        assert word in str(told.value)
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """A group of processes in which there is this one alone."""
-    store = torch.distributed.HashStore()
-    torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
-    try:
-        yield
-    finally:
-        torch.distributed.destroy_process_group()
-
-
-@pytest.mark.parametrize("given", [None, "bert-base-uncased", PreTrainedModel, nn.Linear(2, 2)], ids=repr)
-def test_what_is_no_model_is_said(given: object) -> None:
-    with refused("model", "a model of transformers", type(given).__name__):
-        measured(given)
-
-
-@pytest.mark.parametrize("given", [None, "bert-base-uncased", len], ids=repr)
-def test_what_is_no_tokenizer_is_said(given: object) -> None:
-    with refused("tokenizer", "the model's own tokenizer", type(given).__name__):
-        measured(trained(), given)
-
-
-@pytest.mark.parametrize("text", ["", "  \n", None, 5])
-def test_an_empty_text_is_said(text: Any) -> None:
-    with refused("text"):
-        measured(trained(), text=text)
-
-
-def test_a_wrapper_is_named_with_what_to_pass_instead() -> None:
-    model = trained()
-    with alone():
-        parallel = nn.parallel.DistributedDataParallel(model)
-        with refused("model", "DistributedDataParallel", "pass model.module"):
-            measured(parallel)
-        agrees(measured(parallel.module), plainly(model))
-    compiled = torch.compile(model, backend="eager")
-    with refused("model", "pass model._orig_mod"):
-        measured(compiled)
-
-
-def test_of_adapters_the_model_inside_is_asked_for() -> None:
-    class Adapted(nn.Module):  # as peft's wrapper has it
-        def get_base_model(self) -> None: ...
-
-    with refused("model", "pass model.get_base_model()", "no learned prompts"):
-        measured(Adapted())
-
-
-def test_a_model_that_does_not_classify_is_said() -> None:
-    with refused("model", "does not give one number for each of its"):
-        measured(AutoModel.from_config(tiny_config("bert")))
-
-
-def test_a_tokenizer_of_another_model_is_said() -> None:
-    with refused("model", "its tokenizer does not match its weights"):
-        measured(tiny_model("bert", vocab_size=10))
-
-
-def test_weights_that_are_not_here_are_said() -> None:
-    with torch.device("meta"):
-        empty = tiny_model("bert")
-    with refused("model", "not held as plain numbers in this process"):
-        measured(empty)
-    whole = trained()
-    whole.classifier.weight = nn.Parameter(torch.ones(3, 32, dtype=torch.int8), requires_grad=False)
-    with refused("model", "classifier.weight is not held as plain numbers"):
-        measured(whole)
-    whole = trained()
-    whole.config.quantization_config = {"quant_method": "none that is known"}
-    with refused("model", "its weights are quantised"):
-        measured(whole)
-
-
-def test_what_cannot_be_copied_is_said() -> None:
-    model = trained()
-    model.lock = threading.Lock()
-    with refused("model", "it cannot be copied", "pickle"):
-        measured(model)
 
 
 @pytest.mark.parametrize("padding", [None, 0])
