@@ -20,6 +20,7 @@ from tests.serving import served
 
 SERVED = ("public", "replicas", "siege")  # their tests start servers and wait for what these do
 HERE = Path(__file__).resolve().parent
+ANEW = "a shared page was opened anew"  # why is a property of the test before which that was
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
     "browser": ("browser",),
     "slow": (
@@ -121,16 +122,21 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how long each part took, over all workers; and why a test was run again."""
+    """Say how long each part took, over all workers; which pages were not shared, and why; and each rerun."""
     spent: Counter[str] = Counter()
+    anew: dict[str, str] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
                 part = report.nodeid.partition("::")[0].split("/")
                 spent["/".join(part[:2])] += report.duration
+                anew |= {f"{what}: {report.nodeid}": str(why) for what, why in report.user_properties}
     terminalreporter.section("seconds of each part")
     for part, seconds in spent.most_common():
         terminalreporter.line(f"{seconds:8.1f}  {part}")
+    for what, why in anew.items():
+        terminalreporter.section(what)
+        terminalreporter.line(why)
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"run again: {report.nodeid}")
         terminalreporter.line(str(getattr(report.longrepr, "reprcrash", None) or report.longrepr))

@@ -11,6 +11,7 @@ from playwright.sync_api import BrowserContext, Error, Page, expect, sync_playwr
 
 from tests.browser.home import Home
 from tests.browser.visitor import PATIENCE, Visitor, visit
+from tests.conftest import ANEW
 from tests.serving import BROWSERS, Gate, browser_path, served
 
 Open = Callable[..., Visitor]
@@ -113,7 +114,7 @@ class Shared:
 
     def turn(self, address: str, test: pytest.Item) -> Iterator[Visitor]:
         """The page for one test. After a test that failed on it, it is closed: the next one opens it anew."""
-        visitor = self._at_home(address)
+        visitor = self._at_home(address, test)
         try:
             yield visitor
         finally:
@@ -121,15 +122,18 @@ class Shared:
                 self._close(address)
         assert not visitor.faults
 
-    def _at_home(self, address: str) -> Visitor:
-        """The page as it arrived; opened anew where its own controls do not bring it back in time."""
+    def _at_home(self, address: str, test: pytest.Item) -> Visitor:
+        """The page as it arrived; opened anew where its own controls do not bring it back in time.
+
+        ``test``: is told why, for the summary; what is opened anew each time is not shared.
+        """
         if address in self.pages:
             visitor, home = self.pages[address]
             try:
                 home.bring(visitor, AGAIN)
                 return visitor
             except (AssertionError, Error) as error:
-                print(f"{address} is opened anew: {error}")
+                test.user_properties.append((ANEW, str(error)))
                 self._close(address)
         visitor = visit(self.browser, address, "light", 1366, 900)
         self.pages[address] = visitor, Home.of(visitor)

@@ -16,13 +16,13 @@ CHOSEN = """() => {
     const all = {};
     for (const one of document.querySelectorAll("#tabs :is(textarea, input):not([type=number])")) {
         const block = one.closest(".block[id]");
-        if (!block?.id || block.closest("#evidence")) continue;
+        if (!block?.id || block.closest("#evidence, #trace, #head-view")) continue;
         if (one.type === "radio" && !one.checked) continue;
         const several = [...block.querySelectorAll(".token")].map((token) => token.innerText.trim());
         all[block.id] = one.type === "checkbox" ? one.checked : several.length ? several : one.value;
     }
     return all;
-}"""  # what is typed, ticked and chosen, by the ids of the controls
+}"""  # what is typed, ticked and chosen, by the ids of the controls; a trace and a head bring their own anew
 SEEN = """(parts) => parts.map((part) =>
     [...document.querySelectorAll(part)].map((one) => one.textContent).join(" ")).join("\\n")"""
 CLOSE = """() => {
@@ -33,7 +33,7 @@ ANSWER = [
     "#verdict",
     *(f"#similarity-{part}" for part in ("heading", "plot .ytick", "plot .xtitle")),
     *(f"#heatmap-plot .{part}" for part in ("xtick", "ytick")),
-    *("#asked", "#head-lead"),
+    "#asked",
 ]
 COMPARED = [f"#compare-{part}" for part in ("status", "agreement", "grid", "moves")] + [
     *(f"#curves-plot .{part}" for part in ("xtick", "ytick", "annotation-text")),
@@ -47,6 +47,7 @@ class Home:
     """What is chosen and seen on arrival, once the head and the Compare tab have been looked at, too.
 
     The Evidence and the Questions tab are left as they are: what they show does not change the others.
+    The head is left to whoever opens it: it is taken apart then, and another answer empties it.
     """
 
     chosen: dict[str, Any]
