@@ -32,7 +32,7 @@ def unpacked(text: str) -> dict[str, Any]:
     return looks
 
 
-def _asking(query: Query) -> dict[str, Any]:
+def asking(query: Query) -> dict[str, Any]:
     """The controls of a page that asks it."""
     asked = {"text": query.text, "pair": query.text_pair, "pooling": query.pooling}
     return {**asked, "backbone": query.backbone, "reference": str(query.reference)}
@@ -57,7 +57,7 @@ def test_each_look_is_what_the_server_draws(page: Page, query: Query) -> None:
 @pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
 def test_each_reference_is_what_the_server_answers(page: Page, query: Query) -> None:
     """Also that another reference changes nothing but what is drawn anew."""
-    page.set(**_asking(query))
+    page.set(**asking(query))
     tab, answer = page.tab, page.tab.answer
     page.values |= {answer.layer: 1, answer.centred: "centred"}
     own = FakeAnalyst().anatomy(query)

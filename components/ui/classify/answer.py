@@ -27,7 +27,7 @@ from components.ui.classify.padding import PaddingView, build_padding
 from components.ui.gradio_internals import CandidSlider
 from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
 
-HIDDEN = ("answered", "looks")  # ids of what only the page's script reads
+HIDDEN = ("answered", "looks", "poolings")  # ids of what only the page's script reads
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +35,14 @@ class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
     ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``packed``:
-    the looks at it that were brought last, or "" while none was wanted. ``panels``: of the answer itself.
+    the looks at it that were brought last, or "" while none was wanted; ``pooled``: the poolings that were.
+    ``panels``: of the answer itself.
     """
 
     shown: gr.State
     answered: gr.Textbox
     packed: gr.Textbox
+    pooled: gr.Textbox
     verdict: gr.HTML
     area: gr.Column
     layer: gr.Slider
@@ -68,6 +70,12 @@ class Answer:
     def drawn(self) -> list[Any]:
         """What depends on the layer or on another look."""
         return [part for place in self._looked_at() for part in place.parts]
+
+    @property
+    def unfolded(self) -> list[Place]:
+        """The places of the answer that are seen while nothing of it is unfolded."""
+        places = (place for panel in self.panels for place in panel.places)
+        return [place for place in places if place.exhibit.frame != "folded"]
 
     @property
     def all(self) -> list[Any]:
@@ -162,8 +170,10 @@ def build_answer(say: Texts) -> Answer:
         head = build_head(say)
         padding = build_padding(say)
         importance = build_importance(say)
-    answered, packed = (gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in HIDDEN)
-    kept = gr.State(None), answered, packed
+    answered, packed, pooled = (
+        gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in HIDDEN
+    )
+    kept = gr.State(None), answered, packed, pooled
     asked = head, importance, padding
     return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, say)
 

@@ -15,17 +15,52 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey) trigger("input"); // Enter alone is gradio's own submit
 });
 
-// Looks at the answer: drawn by the server once somebody goes near the controls, chosen from here. Events of the
-// bridge bring them: "expand" every layer and centring, "like" the same from another reference, "select" every
-// reference at one layer and centring. "input" asks for one that cannot be brought.
-const SAME = { __type__: "update" }; // leaves a component as it is
-let packed = "", all = null; // what came last, as it came; and all that came of one answer
-let chosen = null; // the look that the controls say, as far as they were moved
-let asking = "", missed = false, wanted = false; // what is under way; since when controls were moved; to be drawn
+// What the server drew before it is chosen comes as JSON, deflated, in base64.
 const unpacked = (text) => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 };
+const SAME = { __type__: "update" }; // leaves a component as it is
+
+// Poolings: "focus" brings the answer with each once their menu is opened. One that is chosen is drawn from here, and
+// asked all the same, for whatever else depends on it; where the text or a control has changed since, it only is asked.
+let poolings = null; // what came last
+let overdrawn = ""; // the answer in whose place another pooling is drawn, until that is answered
+const answered = () => document.querySelector("#answered textarea")?.value;
+const seen = (part) => document.querySelector(part)?.checkVisibility();
+const alone = () => seen("#tokens-view") && !seen("#numbers table"); // what is drawn from here, and nothing besides
+const fits = (answer, besides) => poolings?.answered.includes(answer) && poolings.besides === JSON.stringify(besides);
+window.poolings = { // called by gradio
+  opened: (answer, _, ...besides) => {
+    if (alone() && !fits(answer, besides)) trigger("focus");
+  },
+  came: async (sent) => {
+    if (!sent) return;
+    const { besides, ...rest } = await unpacked(sent);
+    poolings = { ...rest, besides: JSON.stringify(besides) };
+  },
+  chosen: async (plots, answer, pooling, ...besides) => {
+    const one = alone() && fits(answer, besides) ? poolings.poolings.indexOf(pooling) : -1;
+    const same = plots.map(() => SAME);
+    overdrawn = one < 0 || poolings.answered[one] === answer ? "" : answer;
+    if (one < 0) return same;
+    const values = poolings.parts.map(({ values, at }) => values[at[one]]);
+    const first = plots.findIndex(Boolean), box = document.getElementById(plots[first]);
+    const ahead = (detail) => box.dispatchEvent(new CustomEvent("poolscope:ahead", { detail }));
+    ahead(values[first]);
+    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted))); // the rest takes longer
+    if (answered() === answer) return values;
+    ahead(null); // an answer has come meanwhile
+    return same;
+  },
+};
+
+// Looks at the answer: drawn by the server once somebody goes near the controls, chosen from here. Events of the
+// bridge bring them: "expand" every layer and centring, "like" the same from another reference, "select" every
+// reference at one layer and centring. "input" asks for one that cannot be brought.
+let packed = "", all = null; // what came last, as it came; and all that came of one answer
+let chosen = null; // the look that the controls say, as far as they were moved
+let asking = "", missed = false, wanted = false; // what is under way; since when controls were moved; to be drawn
 const keep = ({ looks, complete, around, parts, ...sent }) => {
   if (all?.answered !== sent.answered || all.besides !== sent.besides) {
     all = { ...sent, values: new Map(), known: new Set(), complete: new Set(), around: new Set() };
@@ -43,6 +78,7 @@ const looked = (answered, reference, layer, centred) => { // what is chosen by n
   return chosen;
 };
 const lacking = ({ answered, reference, at }) => { // the event that brings a look; "" where it is here
+  if (answered === overdrawn) return "input";
   if (all?.answered !== answered) return "expand";
   if (all.values.has(`${reference} ${at}`)) return "";
   if (!all.known.has(reference)) return all.around.has(at) ? "input" : "select";
@@ -62,10 +98,10 @@ const drawn = (count, { reference, at }, event) => {
   return all.values.get(`${reference} ${at}`);
 };
 const around = () => { // whoever is at the menu of references may choose any of them
-  const answered = document.querySelector("#answered textarea")?.value;
+  const answer = answered();
   const layer = document.querySelector("#layer input[type=range]")?.value;
   const centred = document.querySelector("#centred input:checked")?.value;
-  if (asking || all?.answered !== answered || !document.activeElement?.closest("#reference")) return;
+  if (asking || all?.answered !== answer || !document.activeElement?.closest("#reference")) return;
   if (!all.around.has(`${centred} ${layer}`)) bring("select");
 };
 let before = Promise.resolve(); // what was called before has found its look
@@ -95,10 +131,10 @@ window.looks = { // called by gradio
   }),
 };
 const near = ({ target }) => {
-  const answered = document.querySelector("#answered textarea")?.value;
+  const answer = answered();
   if (asking || !target.closest?.("#view, #heatmap-plot")) return;
-  if (all?.answered !== answered) return bring("expand");
-  const reference = chosen?.answered === answered ? chosen.reference : all.own;
+  if (all?.answered !== answer) return bring("expand");
+  const reference = chosen?.answered === answer ? chosen.reference : all.own;
   if (!target.closest("#reference") && !all.complete.has(reference)) bring(reference === all.own ? "expand" : "like");
 };
 document.addEventListener("pointerover", near);
@@ -109,13 +145,15 @@ document.addEventListener("focusin", around);
 // The head comes with the answer where its view was open by then.
 const ASKED = 60; // frames after an answer in which its views may come to be in sight
 const look = (frames) => requestAnimationFrame(() => {
-  const seen = (view) => document.querySelector(view)?.checkVisibility();
   if (seen("#head-view") && !document.querySelector("#head-lead")?.textContent.trim()) trigger("edit");
   else if (seen("#importance-view")) trigger("apply");
   else if (seen("#padding-view")) trigger("tick");
   else if (frames && !seen("#views")) look(frames - 1);
 });
-window.answered = () => look(ASKED); // called by gradio
+window.answered = () => { // called by gradio
+  overdrawn = "";
+  look(ASKED);
+};
 
 // A click on a row of the heat map chooses that layer.
 document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {

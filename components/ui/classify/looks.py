@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import product
@@ -111,7 +111,7 @@ def packed(places: Sequence[Place], looks: Looks, say: Texts) -> str:
     ``parts``: for each part its values, each once, and ``at``: which of them it has at each look. ``besides``
     changes with what looks depend on besides layer, centring and reference.
     """
-    parts = [_part(values) for place in places for values in _values(place, looks, say)]
+    parts = [part(values) for place in places for values in _values(place, looks, say)]
     besides = ((key, value) for key, value in looks.state.items() if key not in (LAYER.key, CENTRED.key))
     found = {
         "answered": key_of(looks.own),
@@ -123,6 +123,18 @@ def packed(places: Sequence[Place], looks: Looks, say: Texts) -> str:
         "around": [f"{centring} {layer}" for centring, layer in looks.around],
         "parts": parts,
     }
+    return deflated(found)
+
+
+def part(values: Sequence[str]) -> dict[str, list[Any]]:
+    """The values that a part of the page has: each once, and ``at`` which of them it has when."""
+    distinct = list(dict.fromkeys(values))
+    places = {value: place for place, value in enumerate(distinct)}
+    return {"values": distinct, "at": [places[value] for value in values]}
+
+
+def deflated(found: Mapping[str, Any]) -> str:
+    """What a browser is brought: JSON, deflated, in base64."""
     return b64encode(zlib.compress(json.dumps(found).encode())).decode("ascii")
 
 
@@ -140,10 +152,4 @@ def _values(place: Place, looks: Looks, say: Texts) -> list[list[Any]]:
         if key not in drawn:
             drawn[key] = place.show(place.exhibit.shown(analysis, state, say), say)
         at_each.append(drawn[key])
-    return [[updates[part] for updates in at_each] for part in place.parts]
-
-
-def _part(values: list[Any]) -> dict[str, list[Any]]:
-    distinct = list(dict.fromkeys(values))
-    places = {value: place for place, value in enumerate(distinct)}
-    return {"values": distinct, "at": [places[value] for value in values]}
+    return [[updates[one] for updates in at_each] for one in place.parts]

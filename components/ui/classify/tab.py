@@ -30,6 +30,7 @@ from components.ui.classify.label import connect_label
 from components.ui.classify.looks import MOST, Looks, connect_looks, references_of
 from components.ui.classify.padding import connect_padding
 from components.ui.classify.permalink import PANEL, controls_of, follow, query_of
+from components.ui.classify.poolings import connect_poolings
 from components.ui.classify.question import Question, build_question, same_tokens, to_query, to_reference
 from components.ui.gradio_internals import scripted_html
 from components.ui.places import AT_ONCE, NOTHING, Given, Updates, state_of
@@ -46,7 +47,7 @@ def build_classify(around: Surroundings) -> Classify:
     question = build_question(analyst, examples, around.mine, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
-    bridge = scripted_html("", BRIDGE, "bridge")  # input asks; edit, apply, tick: its views; else: looks
+    bridge = scripted_html("", BRIDGE, "bridge")  # input asks; edit, apply, tick: its views; else it brings
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
@@ -72,6 +73,7 @@ def build_classify(around: Surroundings) -> Classify:
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
     connect_looks(tab, bridge)
+    connect_poolings(tab, bridge)
     connect_head(tab, bridge)
     connect_importance(tab, bridge)
     connect_label(tab)
@@ -161,10 +163,7 @@ class Classify:
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
-        text, pair, backbone, pooling, head, task, sent = (given[part] for part in self.question.inputs)
-        layer = POOL_LAYER.of({POOL_LAYER.key: sent})
-        asked = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference], layer)
-        asked = replace(asked, mine=given[self.question.mine])
+        asked = self.asked(given)
         models = self.question.models(given[self.question.found])
         query = self.question.choices.fitted(asked, models.get(asked.backbone))
         shown: View | None = given[self.answer.shown]
@@ -176,6 +175,13 @@ class Classify:
         answer, answered = self.respond(query, given, models)
         layers = self.question.explain_layers(asked, answered, self.answer.last_in(answer))
         return {**self.question.explain(asked, answered, models), **layers, **answer}
+
+    def asked(self, given: Given) -> Query:
+        """The question as it stands on the page."""
+        text, pair, backbone, pooling, head, task, sent = (given[part] for part in self.question.inputs)
+        layer = POOL_LAYER.of({POOL_LAYER.key: sent})
+        query = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference], layer)
+        return replace(query, mine=given[self.question.mine])
 
     def arrive(self, given: Given) -> Updates:
         """Answer the question, and offer every backbone as it is now: one has been downloaded."""
