@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from tests.benchmarks.timing import row, summary
 from tests.serving import browser_path, served
@@ -21,6 +21,13 @@ PRESSED = """async (key) => {
 }"""
 # From here a click counts: a script clicks an option only once its menu, which slides in, stands still.
 PRESS = "addEventListener('pointerdown', () => { window.pressed = performance.now(); }, true)"
+SEEN = """window.seen = new Promise((there) => {
+  const look = () => {
+    if (effect(expected)) there((performance.now() - window.pressed) / 1000);
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})"""
 SLID = """async ([steps, seconds]) => {
   const slider = document.querySelector("#layer input[type=range]");
   const start = performance.now();
@@ -107,16 +114,10 @@ def _pooling_click(page: Page, choice: str) -> float:
     page.locator("#pooling input").click()
     option = page.get_by_role("option", name=re.compile(f"^{choice} ·"))
     expect(option).to_be_visible()
-    option.click()
-    waited = page.wait_for_function(
-        """all => { const ticks = [...document.querySelectorAll("#similarity-plot .ytick text")];
-           const marks = ticks.filter(tick => tick.textContent.includes("●")).length;
-           return ticks.length > 1 && (all ? marks === ticks.length : marks === 1)
-             && (performance.now() - window.pressed) / 1000 }""",
-        arg=choice == "mean",
-        polling="raf",
-    )
-    return float(waited.json_value())
+    marks = """all => { const ticks = [...document.querySelectorAll("#similarity-plot .ytick text")];
+        const marks = ticks.filter(tick => tick.textContent.includes("●")).length;
+        return ticks.length > 1 && (all ? marks === ticks.length : marks === 1); }"""
+    return _click(page, option, marks, choice == "mean")
 
 
 def _slides(browser: Browser) -> list[tuple[float, float]]:
@@ -152,10 +153,16 @@ def _trivial_clicks(browser: Browser) -> list[float]:
 
 def _trivial_click(page: Page, text: str) -> float:
     page.get_by_label("in", exact=True).fill(text)
-    page.get_by_role("button", name="go", exact=True).click()
-    waited = page.wait_for_function(
-        f"[...document.querySelectorAll('textarea, input')].some(box => box.value === '{text[::-1]}')"
-        " && (performance.now() - window.pressed) / 1000",
-        polling="raf",
-    )
-    return float(waited.json_value())
+    button = page.get_by_role("button", name="go", exact=True)
+    there = "text => [...document.querySelectorAll('textarea, input')].some(box => box.value === text)"
+    return _click(page, button, there, text[::-1])
+
+
+def _click(page: Page, target: Locator, effect: str, expected: object) -> float:
+    """Seconds from pressing to the first frame in which the ``effect`` is as ``expected``.
+
+    The page itself looks for it, from before the click, which returns to a script when the page has time.
+    """
+    page.evaluate(f"(expected) => {{ const effect = {effect}; {SEEN} }}", expected)
+    target.click()
+    return float(page.evaluate("window.seen"))
