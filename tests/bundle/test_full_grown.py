@@ -141,7 +141,7 @@ def test_without_the_package_the_download_is_offered_and_the_numbers_are_there(t
 def encoded(theirs: SentenceTransformer, texts: list[str]) -> tuple[np.ndarray, ...]:
     """The averages of the hidden states of every layer, by their tokenizer and model: (N, D) each."""
     tokenizer, model = theirs.tokenizer, theirs[0].auto_model.eval()
-    order = np.argsort([len(text) for text in texts], kind="stable")
+    order = np.argsort([len(ids) for ids in tokenizer(texts, truncation=True)["input_ids"]], kind="stable")
     found = np.empty((7, len(texts), 384), dtype=np.float32)
     for rows in np.array_split(order, max(1, len(texts) // 64)):
         inputs = tokenizer([texts[row] for row in rows], truncation=True, padding=True, return_tensors="pt")
