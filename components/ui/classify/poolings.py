@@ -21,7 +21,7 @@ from components.menus import absent
 from components.texts import Texts
 from components.types import Analysis
 from components.ui.classify.looks import deflated, key_of, part
-from components.ui.places import NOTHING, PRIVATE, Given, Place, Updates, state_of
+from components.ui.places import AT_ONCE, NOTHING, PRIVATE, Given, Place, Updates, state_of
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
@@ -35,8 +35,8 @@ def connect_poolings(tab: Classify, bridge: gr.HTML) -> None:
         f"{place.name}-plot" if one is place.plot else "" for place in answer.unfolded for one in place.parts
     ]
     at_once: dict[str, Any] = {"inputs": [answer.answered, menu, *_besides(tab)], **PRIVATE}
-    brought = bridge.focus(
-        partial(draw_each, tab), inputs=tab.inputs, outputs=answer.pooled, concurrency_id="model", **PRIVATE
+    brought = bridge.focus(  # without gradio's queue: of two questions in it, a page may miss one's answer
+        partial(draw_each, tab), inputs=tab.inputs, outputs=answer.pooled, concurrency_id="model", **AT_ONCE
     )
     brought.then(None, js="(sent) => window.poolings.came(sent)", inputs=answer.pooled, **PRIVATE)
     menu.focus(None, js="(...given) => window.poolings.opened(...given)", **at_once)
