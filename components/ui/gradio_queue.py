@@ -11,12 +11,11 @@ import sys
 import time
 from collections import Counter
 from typing import Any
-from weakref import WeakValueDictionary
 
 from gradio.block_function import BlockFunction
 from gradio.exceptions import Error
 from gradio.queueing import Event, EventQueue, Queue
-from gradio.server_messages import EventMessage, ProcessCompletedMessage
+from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import error_payload
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -28,9 +27,7 @@ from components.ui.public.rate_limit import ADDRESS
 EACH = 16  # events of one visitor that may wait: a page asks for a few at once, where a link is followed
 UNREAD = 8  # messages that a visitor has not read, before nothing more is begun for them
 UNHEARD = 30.0  # seconds that an event waits for somebody to listen
-ANEW = 6.0  # seconds in which who has just asked opens a stream: a page that draws may take as many to do so
 MOMENT = 0.05  # seconds
-SETTLED = 0.1  # seconds after which a stream is known to be closed by a page that has read what it asked
 JOINED = "/queue/join"  # where a page asks; programs ask elsewhere
 
 
@@ -47,10 +44,10 @@ class VisitorsQueue(Queue):
     turns: FairTurns
     again: float  # when to look anew for an event that may begin, on the monotonic clock
     heard: Counter[str]
-    joined: dict[str, float]  # event -> when it came, of those that wait or came a moment ago
-    unread: WeakValueDictionary[str, asyncio.Queue[EventMessage]]  # of a visitor, as long as anybody holds it
-    told: dict[str, float]  # visitor -> when an event of theirs has ended, of those who asked a moment ago
-    ending: asyncio.Future[None]  # held on to: the event loop does not
+    joined: dict[str, float]  # event -> when it came, of those that wait
+    closing: dict[
+        str, asyncio.Event
+    ]  # visitor -> when their page has closed the stream that it is told to close
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
         """The next event that may begin, if there is any; it leaves its line.
@@ -83,11 +80,16 @@ class VisitorsQueue(Queue):
             if event.session_hash not in busy
             and near[_address(event.request)] < most
             and self._is_heard(event)
-            and not self._might_be_missed(event)
         ]
 
     async def push(self, body: Any, request: Request, username: str | None) -> Any:
-        """Let an event wait, or say that the queue is full for the one who asks."""
+        """Let an event wait, or say that the queue is full for the one who asks.
+
+        A visitor whose page is told to close its stream is answered once it has: told sooner, the page would
+        take the stream that is about to close for one that brings this answer, and open no other.
+        """
+        while closing := self.closing.get(body.session_hash):
+            await closing.wait()
         await self._forget_unheard()
         waiting = [event for line in self.event_queue_per_concurrency_id.values() for event in line.queue]
         own = sum(event.session_hash == body.session_hash for event in waiting)
@@ -98,7 +100,6 @@ class VisitorsQueue(Queue):
         success, event, state = await super().push(body, request, username)
         if success:
             self.joined[str(event)] = time.monotonic()
-            self.unread[body.session_hash] = self.pending_messages_per_session[body.session_hash]
             self.again = 0.0
         return success, event, state
 
@@ -113,7 +114,6 @@ class VisitorsQueue(Queue):
             raise
         finally:
             self.again = 0.0
-            self.told |= {event.session_hash: time.monotonic() for event in events}
 
     async def remove_from_queue(self, event_id: str) -> None:
         """Take an event out of its line, and say so to its owner."""
@@ -135,58 +135,33 @@ class VisitorsQueue(Queue):
                 told = error_payload(Error(say("refusal.cancelled"), print_exception=False), False)
                 self.send_message(event, ProcessCompletedMessage(output=told, success=False))
 
-    async def clean_events(self, *, session_hash: str | None = None, event_id: str | None = None) -> None:
-        """End what a visitor has asked whose stream was closed, but for what they asked just now.
+    def listens(self, one: str) -> None:
+        """Note that a visitor, or who asked one event, reads a stream of answers."""
+        self.heard[one] += 1
+        self.again = 0.0
 
-        A page closes its stream when it has read what it asked, and may ask anew at once on another
-        connection: that this one was closed is often noticed later than the new question.
-        """
-        if session_hash is None:
-            await super().clean_events(event_id=event_id)
-            return
-        ids = self.pending_event_ids_session.get(session_hash, set())
-        new = self._asked_just_now(session_hash)
-        for key in ids - new:
-            await super().clean_events(session_hash="", event_id=key)  # of no session as a whole
-        ids &= new
-        if new:
-            self._expect(session_hash)
-        else:
-            self.pending_event_ids_session.pop(session_hash, None)
+    def ends(self, visitor: str) -> None:
+        """Note that a visitor's page is told to close its stream: nothing more is sent into it."""
+        self.closing[visitor] = asyncio.Event()
+        self._hear_less(visitor)
 
-    def left(self, session: str) -> None:
-        """Drop what a visitor has not read whose last stream has ended, unless they have just asked anew."""
-        if self._asked_just_now(session):
-            self._expect(session)
-        else:
-            self.forget(session)
+    def closed(self, one: str) -> None:
+        """Note that a stream is closed; what nobody has read of a visitor who has no other is dropped."""
+        closing = self.closing.pop(one, None)
+        if closing is None:
+            self._hear_less(one)
+        if one not in self.heard:
+            self._forget(one)
+        if closing is not None:
+            closing.set()
 
-    def _asked_just_now(self, session: str) -> set[str]:
-        """Of what a visitor has asked and not read, what came a moment ago: they are about to listen."""
-        ago = time.monotonic() - ANEW
-        return {
-            key for key in self.pending_event_ids_session.get(session, ()) if self.joined.get(key, 0) > ago
-        }
+    def _hear_less(self, one: str) -> None:
+        self.heard[one] -= 1
+        if not self.heard[one]:
+            del self.heard[one]
 
-    def _expect(self, session: str) -> None:
-        """Keep what a visitor has asked just now, for as long as they may take to listen again."""
-        if session in self.unread:  # gradio drops it with its stream
-            self.pending_messages_per_session[session] = self.unread[session]
-        asyncio.get_running_loop().call_later(ANEW, self._end_unless_heard, session)
-
-    def _end_unless_heard(self, session: str) -> None:
-        """End what a visitor has asked who has not come back."""
-        ids = self.pending_event_ids_session.get(session, set())
-        if session not in self.heard and not ids & self.heard.keys():
-            self.ending = asyncio.ensure_future(self._end(session))
-
-    async def _end(self, session: str) -> None:
-        await self.clean_events(session_hash=session)
-        if not self._asked_just_now(session):
-            self.forget(session)
-
-    def forget(self, session: str) -> None:
-        """Drop what a visitor has not read who listens no longer, unless they have asked anew."""
+    def _forget(self, session: str) -> None:
+        """Drop what a visitor has not read, unless something of theirs is still to be answered."""
         begun = (event for job in self.active_jobs for event in job or ())
         waiting = (event for line in self.event_queue_per_concurrency_id.values() for event in line.queue)
         if not any(event.session_hash == session and event.alive for event in (*begun, *waiting)):
@@ -200,18 +175,6 @@ class VisitorsQueue(Queue):
             queue[:] = [one.what for one in self.turns.order([_waiting(event) for event in queue])]
         super().broadcast_estimations(concurrency_id, after)
 
-    def _might_be_missed(self, event: Event) -> bool:
-        """Whether an answer by now might go into a stream that its page has closed, unknown to the server.
-
-        A page closes it when it has read all that it knows to have asked: of an event that came a moment ago
-        it may not know yet.
-        """
-        ago = time.monotonic() - SETTLED
-        if self.joined.get(event._id, 0) < ago:
-            return False
-        others = self.pending_event_ids_session.get(event.session_hash, set()) - {event._id}
-        return bool(others) or self.told.get(event.session_hash, 0) > ago
-
     def _is_heard(self, event: Event) -> bool:
         """Whether somebody reads what comes of an event, and has read nearly all that has come before."""
         unread = self.pending_messages_per_session.get(event.session_hash)
@@ -222,8 +185,7 @@ class VisitorsQueue(Queue):
         """Drop what was asked a while ago by somebody who does not listen."""
         waiting = {e._id: e for line in self.event_queue_per_concurrency_id.values() for e in line.queue}
         now = time.monotonic()
-        self.joined = {one: at for one, at in self.joined.items() if one in waiting or at > now - ANEW}
-        self.told = {session: at for session, at in self.told.items() if at > now - SETTLED}
+        self.joined = {one: at for one, at in self.joined.items() if one in waiting}
         ago = now - UNHEARD
         for key, event in waiting.items():
             if self.joined.get(key, ago) < ago and not self._is_heard(event):
@@ -243,8 +205,7 @@ def keep_fair(queue: Queue) -> None:
         "turns": FairTurns(),
         "heard": Counter(),
         "joined": {},
-        "unread": WeakValueDictionary(),
-        "told": {},
+        "closing": {},
         "again": 0.0,
     }
     vars(queue).update(own)  # of its class

@@ -1,42 +1,66 @@
-"""Who listens to gradio's streams of answers by now: a middleware that tells the queue.
+"""Gradio's streams of answers: who listens to one by now, and when a page has closed the one that it had.
 
-Any release of gradio may change where they are; tests/ui/test_gradio_queue.py checks it.
+Any release of gradio may change what they are; tests/ui/test_gradio_streams.py checks it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
+from typing import cast
 from urllib.parse import parse_qs
 
 from gradio.queueing import Queue
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.ui.gradio_queue import VisitorsQueue
 
 STREAM = re.compile(
     r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(\w+))/?"
 )  # of answers: a page's, a program's
+CLOSE = b'"msg":"close_stream"'  # after this the page closes the stream: all that it asked is answered
+LATE = 4.0  # seconds after which the end of a stream is not waited for any longer
 
 
 class Listeners:
-    """ASGI middleware that tells ``queue`` who listens to answers by now."""
+    """ASGI middleware that tells ``queue``, a `VisitorsQueue`, who listens to answers by now."""
 
     def __init__(self, app: ASGIApp, queue: Queue) -> None:
-        self._app, self._queue = app, queue
+        self._app, self._queue = app, cast(VisitorsQueue, queue)  # which `keep_fair` has made it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; while it is a stream of answers, its visitor or its event is heard."""
+        """Pass a request on; while it is a stream of answers, its visitor or its event is heard.
+
+        A stream whose page is told to close it is left open until it has: that is how the server knows.
+        """
         listens = listener(scope)
         if listens is None:
             return await self._app(scope, receive, send)
-        heard = self._queue.heard  # type: ignore[attr-defined]  # of the class that `keep_fair` gives it
-        heard[listens] += 1
-        self._queue.again = 0.0  # type: ignore[attr-defined]  # of that class, too
+        ends = False
+
+        async def sending(message: Message) -> None:
+            nonlocal ends
+            if not ends and CLOSE in message.get("body", b""):
+                ends = True
+                self._queue.ends(listens)
+            elif ends and not message.get("more_body", False):
+                await _left(receive)
+            await send(message)
+
+        self._queue.listens(listens)
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, sending)
         finally:
-            heard[listens] -= 1
-            if not heard[listens]:
-                del heard[listens]
-                self._queue.left(listens)  # type: ignore[attr-defined]  # of that class, too
+            self._queue.closed(listens)
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until the browser has closed the connection; not for ever, since a proxy may keep it open."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LATE):
+            while (await receive())["type"] != "http.disconnect":
+                pass
 
 
 def listener(scope: Scope) -> str | None:

@@ -66,7 +66,6 @@ def chinese(arrived: Visitor) -> Visitor:
     arrived.waits_for_the_server()
     with arrived.page.expect_request("**/queue/data*", timeout=PATIENCE):
         arrived.page.locator("#examples button").first.click()
-    arrived.page.wait_for_timeout(1000)  # the example sends a second request once the first is answered
     arrived.waits_for_the_server()  # its answer would take the place of what a test types
     sees_a_chinese_answer(arrived)
     return arrived

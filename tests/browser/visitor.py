@@ -13,7 +13,6 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Error, Locator, 
 PATIENCE = 60_000  # milliseconds; the first backbone may still be loading
 STUMBLE = "Cannot read properties of undefined (reading '0')"  # Plotly's, of a plot redrawn while it is drawn
 TICK = 20  # milliseconds between two looks
-LEFT_OPEN = 30_000  # milliseconds after its last question until a stream counts as left open
 ANYWHERE = (("light", 360), ("dark", 1366))  # themes and widths of a window
 STILL = """() => document.getAnimations().every(
     one => one.playState === "finished" || one.effect.getComputedTiming().iterations === Infinity
@@ -92,16 +91,12 @@ class Visitor:
             expect(self.plot(name).locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
 
     def waits_for_the_server(self) -> None:
-        """Let every answer come to its end: who goes away before cuts it off.
-
-        Gradio's script now and then leaves a stream open after the last answer that came through it.
-        """
-        questions, waited = self.questions, 0
-        while self.asking and waited < LEFT_OPEN:
+        """Let every answer come to its end: who goes away before cuts it off."""
+        waited = 0
+        while self.asking:
+            assert waited < PATIENCE, "a stream of answers has not ended"
             self.page.wait_for_timeout(TICK)  # a stream may finish or be closed, and one waits for one event
-            waited = waited + TICK if questions == self.questions else 0
-            questions = self.questions
-        self.asking.clear()
+            waited += TICK
 
     def has_loaded_its_images(self) -> None:
         """Let every image that was asked for load or fail: one that fails may run what is in its onerror."""
@@ -171,11 +166,6 @@ def visit(
         if url.path.endswith("/queue/join"):
             visitor.questions += 1
 
-    def finished(request: Request) -> None:
-        """Gradio ends a stream once nothing of the page is asked any more; an older one may stay open."""
-        if request in visitor.asking:
-            visitor.asking.clear()
-
     def failed(error: Error) -> None:
         if error.message != STUMBLE:
             visitor.faults.append(f"error: {error} {error.stack}")
@@ -183,7 +173,7 @@ def visit(
     page.on("console", console)
     page.on("pageerror", failed)
     page.on("request", request)
-    page.on("requestfinished", finished)
+    page.on("requestfinished", lambda request: visitor.asking.discard(request))
     page.on("requestfailed", lambda request: visitor.asking.discard(request))
     page.expose_function("pwn", lambda *_: visitor.faults.append("foreign code was run"))
     page.goto(f"{address}/?__theme={theme}{query}")

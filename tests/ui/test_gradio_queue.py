@@ -2,25 +2,20 @@
 
 import asyncio
 import inspect
-import time
-from typing import Any
 
-import pytest
 from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, Queue
 from starlette.requests import Request
 
 from components.ui.gradio_internals import block_functions
 from components.ui.gradio_queue import (
-    ANEW,
     EACH,
-    SETTLED,
     UNHEARD,
     UNREAD,
     forget_statistics,
     keep_fair,
 )
-from components.ui.gradio_streams import Listeners, listener
+from components.ui.gradio_streams import Listeners
 from components.ui.public.rate_limit import ADDRESS
 from tests.serving import built
 from tests.ui.page import small_page
@@ -62,31 +57,6 @@ def test_events_of_one_visitor_keep_their_order_and_others_pass() -> None:
         "gradio's queue no longer asks get_events what begins next: a visitor's answers overtake each other"
     )
     assert "get_events" in inspect.getsource(Queue.start_processing)
-
-
-def test_what_a_page_may_not_know_of_yet_waits_until_it_has_closed_its_stream() -> None:
-    """Its answer would be sent into the stream that the page is about to close, and be lost."""
-
-    async def begun() -> list[str]:
-        page = small_page().queue(default_concurrency_limit=3)
-        queue, (function,) = page._queue, block_functions(page).values()
-        keep_fair(queue)
-        queue.create_event_queue_for_fn(function)
-        line, now, order = queue.event_queue_per_concurrency_id["model"], time.monotonic(), []
-        for name, ago, told in (("a", 0.0, now), ("b", 0.0, 0.0), ("c", 1.0, now)):
-            event = Event(name, function, Request({"type": "http", "headers": [], ADDRESS: name}), None)
-            queue.heard[name], queue.joined[event._id] = 1, now - ago
-            queue.told |= {name: told}
-            line.queue.append(event)
-        while taken := queue.get_events():
-            order.append(taken[0][0].session_hash)
-        await asyncio.sleep(2 * SETTLED)
-        taken = queue.get_events()
-        assert taken is not None
-        return [*order, taken[0][0].session_hash]
-
-    *at_once, later = asyncio.run(begun())
-    assert (set(at_once), later) == ({"b", "c"}, "a")  # only a has asked while it read an answer
 
 
 def test_who_waits_is_told_the_place_in_which_they_are_served() -> None:
@@ -156,26 +126,6 @@ def test_nothing_begins_for_who_does_not_listen_or_read() -> None:
     assert left == ["heard", "later", "slow"]  # what a deaf one asked is forgotten
 
 
-def test_who_listens_is_known() -> None:
-    stream = {"type": "http", "method": "GET", "query_string": b"session_hash=abc"}
-    assert listener({**stream, "path": "/gradio_api/queue/data"}) == "abc"
-    assert listener({**stream, "path": "/gradio_api/call/analyze/0f3"}) == "0f3"
-    assert listener({**stream, "path": "/gradio_api/call/v2/analyze/0f3"}) == "0f3"
-    assert listener({**stream, "path": "/gradio_api/info"}) is None
-    assert listener({**stream, "path": "/gradio_api/queue/data", "method": "POST"}) is None
-
-    queue = built(lambda: small_page().queue())._queue
-    keep_fair(queue)
-    seen = []
-
-    async def app(*_: object) -> None:
-        seen.append(dict(queue.heard))
-
-    scope = {**stream, "path": "/gradio_api/queue/data"}
-    asyncio.run(Listeners(app, queue)(scope, None, None))  # type: ignore[arg-type]  # neither is used
-    assert (seen, dict(queue.heard)) == ([{"abc": 1}], {})
-
-
 def test_no_statistics_are_made_after_each_event() -> None:
     queue = built(lambda: small_page().queue())._queue
     known = vars(queue).copy()
@@ -208,71 +158,6 @@ def test_one_address_has_half_of_what_a_line_may_have_at_work() -> None:
         return found
 
     assert asyncio.run(begun()) == ["a1", "b1", "a2"]
-
-
-def stream_of(visitor: str) -> dict[str, Any]:
-    query = f"session_hash={visitor}".encode()
-    return {"type": "http", "method": "GET", "path": "/gradio_api/queue/data", "query_string": query}
-
-
-async def pushed(visitor: str, queue: Any) -> Any:
-    """An event of a visitor, of whom something is unread."""
-    body = PredictBodyInternal(data=["a"], fn_index=0, session_hash=visitor)
-    _, event, _ = await queue.push(body, Request({"type": "http", "headers": []}), None)
-    queue.pending_messages_per_session[visitor].put_nowait("unread")
-    return event
-
-
-async def in_a_moment() -> None:
-    """Let what is due by now be done."""
-    for _ in range(5):
-        await asyncio.sleep(0)
-
-
-def test_what_is_asked_while_a_stream_ends_waits_for_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has just asked, on another connection, is about to listen again; who does not is gone."""
-
-    async def left() -> list[tuple[list[str], list[str], list[str]]]:
-        queue, later = small_page().queue(max_size=100)._queue, []
-        keep_fair(queue)
-        loop = asyncio.get_running_loop()
-        monkeypatch.setattr(loop, "call_later", lambda *call: later.append(call))
-
-        async def closed(*_: object) -> None:
-            """As gradio does when a client has closed its stream."""
-            unread = queue.pending_messages_per_session[visitor]
-            del queue.pending_messages_per_session[visitor]
-            await queue.clean_events(session_hash=visitor)
-            assert not unread.empty()
-
-        async def ends(*_: object) -> None:
-            (line,) = queue.event_queue_per_concurrency_id.values()
-            line.queue[:] = [event for event in line.queue if event.session_hash != visitor]  # it is answered
-
-        for visitor, stream in (("gone", closed), ("asked", closed), ("quick", ends), ("asks", closed)):
-            event = await pushed(visitor, queue)
-            if visitor == "gone":
-                queue.joined[event] -= 2 * ANEW
-            await Listeners(stream, queue)(stream_of(visitor), None, None)  # type: ignore[arg-type]
-        kept = [_kept(queue)]
-        queue.heard["asks"] += 1  # who listens again
-        queue.joined = dict.fromkeys(queue.joined, 0.0)  # a moment later
-        for _seconds, call, *given in later:
-            call(*given)
-        await in_a_moment()
-        return [*kept, _kept(queue)]
-
-    asked = ["asked", "asks"]
-    known = [*asked, "quick"]
-    assert asyncio.run(left()) == [(known, known, asked), (["asks"], ["asks"], ["asks"])]
-
-
-def _kept(queue: Any) -> tuple[list[str], list[str], list[str]]:
-    """Whose messages, whose events, and whose places in the line there still are."""
-    (line,) = queue.event_queue_per_concurrency_id.values()
-    unread = queue.pending_messages_per_session
-    assert all(not messages.empty() for messages in unread.values())
-    return sorted(unread), sorted(queue.pending_event_ids_session), [one.session_hash for one in line.queue]
 
 
 def test_who_waits_and_is_cancelled_hears_so_but_for_a_page() -> None:
