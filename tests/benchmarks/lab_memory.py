@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 BACKBONE, POOLINGS = "bert-pretrained", ("cls", "mean")
+EACH = "each process that fits"
 SIZES = (2_000, 20_000)
 WORDS = ("good", "bad", "film", "plot", "music", "dull", "fine", "cast", "story", "the", "was", "a", "not")
 
@@ -63,6 +64,8 @@ class Watch:
             while not over.wait(0.005):
                 phase = self.phase
                 self.most[phase] = max(self.most.get(phase, 0.0), own())
+                if phase == "fit":
+                    self.most[EACH] = max(self.most.get(EACH, 0.0), largest_child())
 
         looking = threading.Thread(target=look)
         looking.start()
@@ -74,9 +77,23 @@ class Watch:
 
 
 def own() -> float:
-    """MB that are resident and of no file."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    line = next(line for line in status.splitlines() if line.startswith("RssAnon"))
+    """MB of this process."""
+    return of(os.getpid())
+
+
+def largest_child() -> float:
+    """MB of the largest of the processes that fit for this one; 0 where there is none."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    return max((of(int(child)) for child in children), default=0.0)
+
+
+def of(process: int) -> float:
+    """MB of a process that are resident and of no file; 0 where it has ended."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    line = next((line for line in status.splitlines() if line.startswith("RssAnon")), "RssAnon: 0")
     return int(line.split()[1]) / 1e3
 
 
@@ -84,6 +101,7 @@ def _measure(rows: int, folder: Path) -> dict[str, float]:
     from components.engine.engine import Here, resolved
     from components.engine.lab.lab import fit_table, to_rows
     from components.fitting import Plan, Stage
+    from components.lab.cores import OnCores
     from components.lab.kept import Kept
     from components.lab.reading import read_file
     from components.settings import Settings
@@ -92,7 +110,7 @@ def _measure(rows: int, folder: Path) -> dict[str, float]:
     watch = Watch()
     with watch.watching():
         table(rows, folder / "table.csv")
-        run, spec = Here(Settings()).run, resolved(BACKBONE)
+        run, spec = OnCores(Here(Settings()).run), resolved(BACKBONE)
         watch.phase = "read"
         sheet = read_file(folder / "table.csv")
         found, _notes = to_table(sheet, guess(sheet))
