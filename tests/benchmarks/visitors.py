@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 from uuid import uuid4
 
+from components.ui.gradio_streams import CLOSE
+
 BACKBONES = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
 FAILS = 120  # seconds without an answer
 REFUSED = 0.05  # seconds until who was refused asks anew
@@ -65,9 +67,13 @@ def in_session(connection: HTTPConnection, event: Mapping[str, object], session:
     status, _ = _sent(connection, "POST", "/gradio_api/queue/join", {**event, "session_hash": session})
     if status != HTTPStatus.OK:
         return status
-    status, body = _sent(connection, "GET", f"/gradio_api/queue/data?session_hash={session}")
+    connection.request("GET", f"/gradio_api/queue/data?session_hash={session}")
+    answer, body = connection.getresponse(), b""
+    while CLOSE not in body and (line := answer.readline()):
+        body += line
+    connection.close()  # as a page does
     done = b'"process_completed"' in body and b'"success":true' in body
-    return status if done else HTTPStatus.INTERNAL_SERVER_ERROR
+    return answer.status if done else HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 @dataclass

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.engine.machine import cores
+from components.ui.gradio_streams import CLOSE
 from tests.hub import hub
 from tests.public.asking import ask, client_of
 from tests.resident import resident
@@ -85,13 +86,17 @@ async def listened(url: str, attack: Attack, number: int, answer: bytes) -> None
 
 
 async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
+    """The answer, read to its end, or until a page closes the stream of answers."""
     place = urlsplit(url)
     reader, writer = await asyncio.open_connection(place.hostname, place.port, limit=4096)
     try:
         writer.write(request)
         await writer.drain()
         if reads:
-            return await reader.read(-1)
+            answer = b""
+            while CLOSE not in answer and (piece := await reader.read(4096)):
+                answer += piece
+            return answer
         await asyncio.sleep(SECONDS)
         return b""
     finally:
