@@ -45,9 +45,7 @@ class VisitorsQueue(Queue):
     again: float  # when to look anew for an event that may begin, on the monotonic clock
     heard: Counter[str]
     joined: dict[str, float]  # event -> when it came, of those that wait
-    closing: dict[
-        str, asyncio.Event
-    ]  # visitor -> when their page has closed the stream that it is told to close
+    closing: dict[str, asyncio.Event]  # visitor whose page is told to close its stream -> when it has
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
         """The next event that may begin, if there is any; it leaves its line.
@@ -140,25 +138,23 @@ class VisitorsQueue(Queue):
         self.heard[one] += 1
         self.again = 0.0
 
-    def ends(self, visitor: str) -> None:
-        """Note that a visitor's page is told to close its stream: nothing more is sent into it."""
-        self.closing[visitor] = asyncio.Event()
-        self._hear_less(visitor)
-
-    def closed(self, one: str) -> None:
-        """Note that a stream is closed; what nobody has read of a visitor who has no other is dropped."""
-        closing = self.closing.pop(one, None)
-        if closing is None:
-            self._hear_less(one)
-        if one not in self.heard:
-            self._forget(one)
-        if closing is not None:
-            closing.set()
-
-    def _hear_less(self, one: str) -> None:
+    def listens_no_more(self, one: str) -> None:
+        """Note that nothing more is sent into a stream that they have read."""
         self.heard[one] -= 1
         if not self.heard[one]:
             del self.heard[one]
+
+    def closes(self, visitor: str) -> None:
+        """Note that a visitor's page is told to close its stream."""
+        self.closing.setdefault(visitor, asyncio.Event())
+        self.listens_no_more(visitor)
+
+    def closed(self, one: str) -> None:
+        """Note that a stream is closed; what nobody has read of a visitor who has no other is dropped."""
+        if one not in self.heard:
+            self._forget(one)
+        if closing := self.closing.pop(one, None):
+            closing.set()
 
     def _forget(self, session: str) -> None:
         """Drop what a visitor has not read, unless something of theirs is still to be answered."""

@@ -37,14 +37,14 @@ class Listeners:
         listens = listener(scope)
         if listens is None:
             return await self._app(scope, receive, send)
-        ends = False
+        closes = False
 
         async def sending(message: Message) -> None:
-            nonlocal ends
-            if not ends and CLOSE in message.get("body", b""):
-                ends = True
-                self._queue.ends(listens)
-            elif ends and not message.get("more_body", False):
+            nonlocal closes
+            if not closes and CLOSE in message.get("body", b""):
+                closes = True
+                self._queue.closes(listens)
+            elif closes and not message.get("more_body", False):
                 await _left(receive)
             await send(message)
 
@@ -52,6 +52,8 @@ class Listeners:
         try:
             await self._app(scope, receive, sending)
         finally:
+            if not closes:
+                self._queue.listens_no_more(listens)
             self._queue.closed(listens)
 
 

@@ -134,3 +134,22 @@ def test_a_browser_whose_end_nobody_tells_is_not_waited_for_any_longer(
         return len(queue), queue.pending_messages_per_session["ann"].qsize()
 
     assert asyncio.run(told()) == (1, 1)
+
+
+def test_two_streams_of_one_visitor_may_end_at_once() -> None:
+    async def left() -> tuple[dict[str, int], dict[str, asyncio.Event]]:
+        queue, gone = fair_queue(), asyncio.Event()
+
+        async def receive() -> dict[str, str]:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        both = [asyncio.ensure_future(Listeners(ending, queue)(STREAM, receive, sent)) for _ in range(2)]  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        asking = asyncio.ensure_future(asked(queue))
+        await asyncio.sleep(0)
+        gone.set()
+        await asyncio.wait_for(asyncio.gather(*both, asking), 5)
+        return dict(queue.heard), queue.closing
+
+    assert asyncio.run(left()) == ({}, {})
