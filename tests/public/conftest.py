@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.public.asking import Gate, client_of
-from tests.serving import served
+from tests.serving import RATE, served
 
 WAITING = 10  # questions
 
@@ -24,7 +24,8 @@ def real(folder: Path) -> Iterator[httpx.Client]:
     attempts.touch()
     log = folder / "real.log"
     seen = {"ATTEMPTS": str(attempts), "LOG": str(log)}
-    with served("tests/guarded_app.py", log=log, **seen) as url, client_of(url) as client:
+    wide = {"POOLSCOPE_ADDRESS_RATE": RATE}  # all tests ask from this machine
+    with served("tests/guarded_app.py", log=log, **seen, **wide) as url, client_of(url) as client:
         yield client
     assert attempts.read_text() == ""
     assert "Traceback" not in log.read_text(errors="replace")
