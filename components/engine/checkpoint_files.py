@@ -141,8 +141,9 @@ def is_complete(folder: Path) -> bool:
 
     A download brings the config last, so what it left half done never is.
     """
-    has_vocabulary = any((folder / name).is_file() for name in VOCABULARIES)
-    return (folder / CONFIG).is_file() and has_vocabulary and bool(weights_in(folder))
+    if not (folder / CONFIG).is_file():  # looked for first: of most models that are listed nothing is here
+        return False
+    return any((folder / name).is_file() for name in VOCABULARIES) and bool(weights_in(folder))
 
 
 def _parts(index: JsonObject) -> tuple[str, ...]:

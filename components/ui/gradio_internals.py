@@ -45,7 +45,8 @@ class GuardedApp(App):
     """
 
     def __init__(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
-        super().__init__(default_response_class=ORJSONResponse)
+        untold = {"tracing": False, "metrics": False, "logs": False}  # or each request asks who wants to know
+        super().__init__(default_response_class=ORJSONResponse, telemetry=untold)
         self._guard = guard
         self.state_holder = Sessions()
 

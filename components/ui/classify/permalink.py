@@ -39,10 +39,11 @@ def controls_of(tab: Classify) -> Sequence[Linked]:
     question, answer, analyst = tab.question, tab.answer, tab.analyst
     tasks = [task.key for task in analyst.tasks()]
     poolings = [spec.key for spec in analyst.poolings()]
+    backbones = [spec.key for spec in analyst.backbones()]
     kinds: dict[Component, Kind[str]] = {
         question.text: Asked(0),
         question.pair: Asked(1),
-        question.backbone: Text() if analyst.takes_ids else OneOf(lambda: _keys(tab)),
+        question.backbone: Text() if analyst.takes_ids else OneOf(lambda: backbones),
         question.pooling: OneOf(lambda: poolings),
         question.head: OneOf(lambda: HEADS),
         question.task: OneOf(lambda: tasks),
@@ -72,10 +73,12 @@ def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[Poo
     What does not go together there is given up, and said; texts never are.
     """
     query = replace(query_of(state), mine=given[tab.question.mine])
-    found, faults = _looked_up(tab, query.backbone)
+    models, found, faults = tab.question.models(()), (), list[PoolscopeError]()
+    if models.get(query.backbone) is None:
+        found, faults = _looked_up(tab, query.backbone)
+        models = tab.question.models(found)
     if faults:
         query = replace(query, backbone=str(tab.question.backbone.value))
-    models = tab.question.models(found)
     spec = models.get(query.backbone)
     answered: Answered | None = None
     before = {**given, **tab.opened(state)}
@@ -129,13 +132,8 @@ def _mended(
 
 def _looked_up(tab: Classify, key: str) -> tuple[tuple[BackboneSpec, ...], list[PoolscopeError]]:
     """The model of the hub that a link asks, or why it cannot be had."""
-    if key in _keys(tab):
-        return (), []
     try:
         return (tab.analyst.find(key),), []
     except PoolscopeError as fault:
         return (), [fault]
 
-
-def _keys(tab: Classify) -> list[str]:
-    return [spec.key for spec in tab.analyst.backbones()]
