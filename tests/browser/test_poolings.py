@@ -115,6 +115,25 @@ def test_looks_at_the_answer_before_are_not_drawn_over_another_pooling(fake: Ope
     page.wait_for_function(AT_ITS_LAYER, arg=[_figure(query, layer) for layer in range(3)])
 
 
+def test_a_question_that_is_refused_leaves_the_answer_before_as_it_was(fake: Open) -> None:
+    visitor = _opens(fake, "&backbone=first&text=not so good")
+    page = visitor.page
+    before = page.evaluate(SHOWN)
+    _brings(page)
+    page.route("**/queue/join*", lambda route: route.fulfill(status=429, json={"detail": "Too many."}))
+    _chooses(page, "mean")
+    expect(page.get_by_text("Too many.")).to_be_visible()
+    assert page.evaluate("noted.ahead") == 1
+    _shows(page, before)
+    (refused,) = visitor.faults  # the browser's own note of the answer
+    assert "429" in refused
+    visitor.faults.clear()
+    page.unroute("**/queue/join*")
+    _chooses(page, "cls")
+    _is_answered(visitor, "cls")
+    _sees(page, Query("first", "not so good", pooling="cls"), -1)
+
+
 def test_poolings_are_brought_once_for_an_answer_and_where_they_are_seen(fake: Open) -> None:
     visitor = _opens(fake, "&backbone=first&text=not so good")
     _brings(visitor.page)

@@ -53,6 +53,11 @@ window.poolings = { // called by gradio
     ahead(null); // an answer has come meanwhile
     return same;
   },
+  refused: (plots) => { // what is shown is the answer before again, all of it
+    const one = overdrawn ? poolings.answered.indexOf(overdrawn) : -1;
+    overdrawn = "";
+    return one < 0 ? plots.map(() => SAME) : poolings.parts.map(({ values, at }) => values[at[one]]);
+  },
 };
 
 // Looks at the answer: drawn by the server once somebody goes near the controls, chosen from here. Events of the

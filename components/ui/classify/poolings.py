@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+from gradio.events import Dependency
 
 from components.errors import PoolscopeError
 from components.exhibits.control import State
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
 
 
-def connect_poolings(tab: Classify, bridge: gr.HTML) -> None:
-    """Bring what every pooling draws when their menu is opened, and draw the one that is chosen."""
+def connect_poolings(tab: Classify, bridge: gr.HTML, asked: Dependency) -> None:
+    """Bring what every pooling draws when their menu is opened, and draw the one that is chosen.
+
+    Where a question was ``asked`` that is refused, what its answer would replace is drawn again.
+    """
     answer, menu = tab.answer, tab.question.pooling
     drawn = [one for place in answer.unfolded for one in place.parts]
     plots = [
@@ -42,6 +46,8 @@ def connect_poolings(tab: Classify, bridge: gr.HTML) -> None:
     menu.focus(None, js="(...given) => window.poolings.opened(...given)", **at_once)
     called = f"(...given) => window.poolings.chosen({json.dumps(plots)}, ...given)"
     menu.select(None, js=called, outputs=drawn, trigger_mode="multiple", **at_once)
+    refused = f"() => window.poolings.refused({json.dumps(plots)})"
+    asked.failure(None, js=refused, outputs=drawn, **PRIVATE)
 
 
 def draw_each(tab: Classify, given: Given) -> Updates:

@@ -61,7 +61,7 @@ def build_classify(around: Surroundings) -> Classify:
     menus = [question.pooling, question.pool_layer, question.head, question.task]
     # With each choice a menu loses the focus once, and says "input" twice. The page chooses backbones, too.
     chosen = [question.backbone.change, *(menu.blur for menu in menus)]
-    gr.on([question.text.submit, question.pair.submit, bridge.input, *chosen], tab.ask, **model)
+    asked = gr.on([question.text.submit, question.pair.submit, bridge.input, *chosen], tab.ask, **model)
     arrival = {"inputs": {*tab.inputs, download.arrived}, "outputs": [*model["outputs"], question.found]}
     download.arrived.change(tab.arrive, **{**model, **arrival})
     question.place.input(
@@ -73,7 +73,7 @@ def build_classify(around: Surroundings) -> Classify:
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
     connect_looks(tab, bridge)
-    connect_poolings(tab, bridge)
+    connect_poolings(tab, bridge, asked)
     connect_head(tab, bridge)
     connect_importance(tab, bridge)
     connect_label(tab)
