@@ -1,4 +1,7 @@
-"""`make load`: 300 phones of one address open one link within half a minute and ask every 20 s."""
+"""`make load`: 300 phones of one address open one link within half a minute and ask every 20 s.
+
+Each also opens the menu of poolings once, for which the server draws all of them.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,11 @@ COMPRESSED = {"Accept-Encoding": "gzip, deflate, br"}
 
 @dataclass(frozen=True)
 class Opening:
-    """What a browser asks for when it opens the link: ``files``, and the ``event`` that follows the link."""
+    """What a browser asks for: ``files`` and the ``event`` that follows the link; what the ``menu`` asks."""
 
     files: tuple[str, ...]
     event: dict[str, Any]
+    menu: dict[str, Any]
 
 
 def report() -> None:
@@ -43,14 +47,14 @@ def report() -> None:
     limits = {"POOLSCOPE_RATE": str(public.rate), "POOLSCOPE_ADDRESS_RATE": str(public.address_rate)}
     with served("app.py", log=QUIET, **limits) as app:
         opening, asking = seen(app), as_asked(app)
-        before, arrived, answered = worked(), Waits(), Waits()
-        received, took = visits(app, opening, asking, arrived, answered), worked() - before
+        before, waits = worked(), {name: Waits() for name in ("opened", "menu", "asked")}
+        received, took = visits(app, opening, asking, waits), worked() - before
     print(f"\n{PHONES} phones of one address open one link within {OPENED:g} s, then ask every {EVERY:g} s")
     print(f"the link: {len(opening.files)} files, {received / PHONES / 1000:.0f} kB for each phone")
-    for name, waits in (("opened", arrived), ("asked", answered)):
+    for name, of in waits.items():
         print(
-            f"{name}: {len(waits.seconds)} answered, {waits.refused} refused, {waits.failed} failed, "
-            f"median {waits.quantile(50):.2f} s, p95 {waits.quantile(95):.2f} s (bar 2 s)"
+            f"{name}: {len(of.seconds)} answered, {of.refused} refused, {of.failed} failed, "
+            f"median {of.quantile(50):.2f} s, p95 {of.quantile(95):.2f} s (bar 2 s)"
         )
     print(f"page and workers took {took:.1f} s of the processor's time for all of it", flush=True)
 
@@ -64,13 +68,18 @@ def seen(app: str) -> Opening:
         page.on("request", lambda request: sent.append(request))
         page.goto(f"{app}{LINK}")
         expect(page.locator("#similarity-plot .main-svg").first).to_be_visible(timeout=60_000)
+        page.locator("#fold button").click()
+        with page.expect_request("**/run/predict*") as drawn:
+            page.locator("#pooling input").focus()
+        menu = json.loads(drawn.value.post_data or "")
         browser.close()
     ours = [one for one in sent if one.url.startswith(app)]
     files = tuple(
         one.url.removeprefix(app) for one in ours if one.method == "GET" and "session" not in one.url
     )
     (event,) = (json.loads(one.post_data or "") for one in ours if "/queue/join" in one.url)
-    return Opening(tuple(one for one in files if "/heartbeat/" not in one), event)
+    files = tuple(one for one in files if "/heartbeat/" not in one)
+    return Opening(files, event, menu)
 
 
 def as_asked(app: str) -> dict[str, Any]:
@@ -82,7 +91,7 @@ def as_asked(app: str) -> dict[str, Any]:
     return {"values": values, "fn_index": ask["id"], "trigger_id": ask["targets"][0][0]}
 
 
-def visits(app: str, opening: Opening, asking: dict[str, Any], arrived: Waits, answered: Waits) -> int:
+def visits(app: str, opening: Opening, asking: dict[str, Any], waits: dict[str, Waits]) -> int:
     """Let all phones come, at times that are drawn, the same in each run; bytes of files they got."""
     chance, lock, texts = random.Random(17), threading.Lock(), questions("of a phone")
     start, received = time.perf_counter(), list[int]()
@@ -102,8 +111,12 @@ def visits(app: str, opening: Opening, asking: dict[str, Any], arrived: Waits, a
         status, _ = asked(connection, lambda to, _: in_session(to, opening.event, session), {})
         with lock:
             received.append(size)
-            arrived.add(status, time.perf_counter() - begun)
-        due = begun + chance.uniform(0, EVERY)
+            waits["opened"].add(status, time.perf_counter() - begun)
+        time.sleep(chance.uniform(0, EVERY / 2))
+        status, waited = asked(connected(app, HERE), lambda to, one: drawn(to, one, session), opening.menu)
+        with lock:
+            waits["menu"].add(status, waited)
+        due = begun + chance.uniform(EVERY / 2, EVERY)
         while due < start + OPENED + LONG:
             time.sleep(max(due - time.perf_counter(), 0))
             with lock:
@@ -111,12 +124,21 @@ def visits(app: str, opening: Opening, asking: dict[str, Any], arrived: Waits, a
             anew = connected(app, HERE)  # a server closes a connection of which nothing came for five seconds
             status, waited = asked(anew, lambda to, one: ask(to, one, session), question)
             with lock:
-                answered.add(status, waited)
+                waits["asked"].add(status, waited)
             due += EVERY
         alive.close()
 
     together([threading.Thread(target=visit, args=(chance.uniform(0, OPENED),)) for _ in range(PHONES)])
     return sum(received)
+
+
+def drawn(connection: HTTPConnection, event: dict[str, Any], session: str) -> int:
+    """Ask for what needs no queue, as the page does; the status."""
+    body = json.dumps({**event, "session_hash": session})
+    connection.request("POST", "/gradio_api/run/predict", body, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert json.loads(answer.read()).get("data") or answer.status != 200
+    return answer.status
 
 
 def fetched(connection: HTTPConnection, file: str) -> int:

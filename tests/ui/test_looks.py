@@ -4,6 +4,7 @@ import json
 import zlib
 from base64 import b64decode
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.types import Query
-from components.ui.classify.looks import MOST, Looks, key_of, packed
+from components.ui.classify.looks import MOST, Drawings, Looks, key_of, packed
 from components.ui.classify.question import to_reference
 from components.ui.places import NOTHING
 from tests.exhibits.importance.made import answered
@@ -137,3 +138,32 @@ def test_they_are_drawn_without_the_engine_and_dropped_with_the_answer(page: Pag
     updates = page.set(pooling="mean")
     assert updates[answer.packed] == ""
     assert updates[answer.answered] not in ("", unpacked(looks)["answered"])
+
+
+def test_the_same_is_drawn_once_and_anything_else_anew() -> None:
+    drawings, drawn = Drawings(), list[str]()
+
+    def draw(name: str) -> str:
+        drawn.append(name)
+        return name
+
+    def looks(**changed: Any) -> Looks:
+        seen = replace(FakeAnalyst().analyze(QUERIES[0]), **changed)  # another object of the same answer
+        return Looks.along(seen, seen, {"centred": "plain"})
+
+    assert drawings.get(looks(), lambda: draw("first")) == "first"
+    assert drawings.get(looks(), lambda: draw("never")) == "first"
+    halved = FakeAnalyst().analyze(QUERIES[0]).logits / 2
+    assert drawings.get(looks(logits=halved), lambda: draw("other logits")) == "other logits"
+    assert drawings.get((looks(), 1), lambda: draw("other controls")) == "other controls"
+    assert drawn == ["first", "other logits", "other controls"]
+
+
+def test_drawings_that_nobody_asked_for_lately_are_forgotten() -> None:
+    drawings = Drawings(budget=10)
+    for name in ("aaaa", "bbbb", "aaaa", "cccc"):
+        drawings.get(name, partial(str, name))
+    assert drawings.get("aaaa", lambda: "anew") == "aaaa"
+    assert drawings.get("bbbb", lambda: "anew") == "anew"
+    assert drawings.get("a drawing longer than all", lambda: "longer than all") == "longer than all"
+    assert drawings.get("aaaa", lambda: "anew") == "anew"

@@ -22,7 +22,7 @@ from components.types import Analysis, Reference
 from components.ui.classify.head import HeadView, build_head
 from components.ui.classify.importance import ImportanceView, build_importance
 from components.ui.classify.label import awaited
-from components.ui.classify.looks import Looks, key_of, packed, references_of
+from components.ui.classify.looks import Drawings, Looks, key_of, packed, references_of
 from components.ui.classify.padding import PaddingView, build_padding
 from components.ui.gradio_internals import CandidSlider
 from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
@@ -53,6 +53,7 @@ class Answer:
     head: HeadView
     importance: ImportanceView
     padding: PaddingView
+    drawings: Drawings
     say: Texts
 
     @cached_property
@@ -113,7 +114,7 @@ class Answer:
 
     def bring(self, looks: Looks) -> Updates:
         """Updates that bring looks at the answer to the browser."""
-        return {self.packed: packed(self._looked_at(), looks, self.say)}
+        return {self.packed: self.drawings.get(looks, lambda: packed(self._looked_at(), looks, self.say))}
 
     def layer_in(self, given: Given) -> int:
         """The layer that a browser looks at, -1 for the last; who looks at the last one goes on doing so."""
@@ -175,7 +176,7 @@ def build_answer(say: Texts) -> Answer:
     )
     kept = gr.State(None), answered, packed, pooled
     asked = head, importance, padding
-    return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, say)
+    return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, Drawings(), say)
 
 
 def _clamped(layer: object, last: int) -> int:

@@ -8,9 +8,12 @@ be T times as many. References of a long text are asked of the server one by one
 from __future__ import annotations
 
 import json
+import pickle
+import threading
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import product
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
 
 MOST = 32  # tokens of a text whose references are all drawn at once: 0.2 MB
+KEPT = 4_000_000  # characters of drawings that are kept for whoever asks for the same next
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,34 @@ class Looks:
     def none(cls, own: Analysis, state: State) -> Looks:
         """From no other reference, at whichever layer."""
         return cls(own, state, around=tuple(_layers(own)))
+
+
+class Drawings:
+    """What was drawn before, by what it was drawn from: most visitors of a room look at the same answer.
+
+    ``budget`` characters are kept at most; the least recently used leave first. Several threads may draw.
+    """
+
+    def __init__(self, budget: int = KEPT) -> None:
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, str] = OrderedDict()
+        self._size = 0
+
+    def get(self, drawn_from: object, draw: Callable[[], str]) -> str:
+        """What is kept of ``drawn_from``, all that a drawing depends on; else what ``draw`` gives."""
+        key = blake2b(pickle.dumps(drawn_from), digest_size=32).digest()
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        drawing = draw()
+        with self._lock:
+            self._size += len(drawing) - len(self._kept.pop(key, ""))
+            self._kept[key] = drawing
+            while self._size > self._budget:
+                self._size -= len(self._kept.popitem(last=False)[1])
+        return drawing
 
 
 def connect_looks(tab: Classify, bridge: gr.HTML) -> None:

@@ -13,7 +13,7 @@ from components.errors import PoolscopeError
 from components.exhibits.answered import Answered
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER
-from components.menus import HEADS, absent
+from components.menus import HEADS, BackboneMenu, absent
 from components.types import BackboneSpec, Query
 from components.ui.classify.question import to_query
 from components.ui.places import Given, Updates
@@ -73,10 +73,7 @@ def follow(tab: Classify, state: State, given: Given) -> tuple[Updates, list[Poo
     What does not go together there is given up, and said; texts never are.
     """
     query = replace(query_of(state), mine=given[tab.question.mine])
-    models, found, faults = tab.question.models(()), (), list[PoolscopeError]()
-    if models.get(query.backbone) is None:
-        found, faults = _looked_up(tab, query.backbone)
-        models = tab.question.models(found)
+    models, found, faults = _looked_up(tab, query.backbone)
     if faults:
         query = replace(query, backbone=str(tab.question.backbone.value))
     spec = models.get(query.backbone)
@@ -130,10 +127,15 @@ def _mended(
             return replace(query, task=answered.analysis.query.task), answered, faults
 
 
-def _looked_up(tab: Classify, key: str) -> tuple[tuple[BackboneSpec, ...], list[PoolscopeError]]:
-    """The model of the hub that a link asks, or why it cannot be had."""
+def _looked_up(
+    tab: Classify, key: str
+) -> tuple[BackboneMenu, tuple[BackboneSpec, ...], list[PoolscopeError]]:
+    """The backbones, with the model of the hub that a link asks; that model, or why it cannot be had."""
+    listed = tab.question.models(())
+    if listed.get(key) is not None:
+        return listed, (), []
     try:
-        return (tab.analyst.find(key),), []
+        found = (tab.analyst.find(key),)
     except PoolscopeError as fault:
-        return (), [fault]
-
+        return listed, (), [fault]
+    return tab.question.models(found), found, []

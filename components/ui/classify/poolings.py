@@ -66,7 +66,10 @@ def draw_each(tab: Classify, given: Given) -> Updates:
     state = {**state_of(tab.answer.looks, given), LAYER.key: tab.answer.layer_in(given)}
     besides = [given[one] for one in _besides(tab)]
     seen = [analysis for analysis in cells if analysis is not None]
-    return {tab.answer.pooled: packed(tab.answer.unfolded, seen, state, besides, tab.say)}
+    drawn = tab.answer.drawings.get(
+        (seen, state, besides), lambda: packed(tab.answer.unfolded, seen, state, besides, tab.say)
+    )
+    return {tab.answer.pooled: drawn}
 
 
 def packed(
