@@ -18,7 +18,7 @@ from components.engine.machine import cores, total
 from components.lab.folds import fitted_fold, folds_of, joined_folds
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun
-ROOM = 4  # times the bytes of the vectors, for each process: its fold's rows are copied twice, half is left
+ROOM = 4  # times the bytes of the vectors, for each process: its fold copies its rows, half is left
 
 
 class OnCores:

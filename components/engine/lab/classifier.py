@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
@@ -18,6 +20,7 @@ WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
 NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
 ROUGH = 3e-4  # of the gradient, where only the best strength is asked for; scikit-learn's own is 1e-4
+PART = 8192  # rows that are standardised at a time
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
 
 
@@ -31,9 +34,9 @@ class Fitted:
 
 def fit(pooled: Floats, labels: Ints, seed: int) -> Fitted:
     """The probe on pooled vectors (N, D') of ``labels`` (N,), its strength the best on held-out folds."""
-    scaler = standardiser(pooled)
+    scaler, scaled = standardised(pooled, np.arange(len(pooled)))
     regression = logistic_regression(wide=pooled.shape[1] > len(pooled), seed=seed)
-    regression.fit(scaler.transform(pooled), labels)
+    regression.fit(scaled, labels)
     return Fitted(fold_scaler(scaler, regression), float(regression.C_))
 
 
@@ -46,9 +49,8 @@ def fit_with_held_out(
     log loss of ``held_out`` falls; the best one is then fitted on both.
     """
     rows = np.concatenate([train, held_out])
-    known, answers = pooled[rows], labels[rows]
-    scaler = standardiser(known)
-    scaled = scaler.transform(known, copy=False)  # it is a copy already
+    answers = labels[rows]
+    scaler, scaled = standardised(pooled, rows)
     (tried, kept), (given, asked) = (np.split(each, [len(train)]) for each in (scaled, answers))
     best, least = STRENGTHS[0], np.inf
     regression = LogisticRegression(tol=ROUGH, max_iter=ITERATIONS, warm_start=True)
@@ -66,9 +68,23 @@ def standardiser(pooled: Floats) -> StandardScaler:
 
     Under causal attention, for instance, the first token's hidden state is the same whatever follows.
     """
-    scaler = StandardScaler().fit(pooled)
-    scaler.scale_[scaler.scale_ < NOISE * np.sqrt(np.square(pooled).mean())] = np.inf
-    return scaler
+    return _without_constants(StandardScaler().fit(pooled))
+
+
+def standardised(pooled: Floats, rows: Ints) -> tuple[StandardScaler, Floats]:
+    """The same over some rows (n,) of vectors (N, D'), part by part; and these rows, standardised (n, D').
+
+    Where the vectors lie in a file, what is standardised does too: memory does not grow with rows.
+    """
+    scaler, scaled = StandardScaler(), _room((len(rows), pooled.shape[1]), pooled)
+    parts = [slice(start, start + PART) for start in range(0, len(rows), PART)]
+    for part in parts:
+        scaled[part] = pooled[rows[part]]
+        scaler.partial_fit(scaled[part])
+    _without_constants(scaler)
+    for part in parts:
+        scaled[part] = scaler.transform(scaled[part], copy=False)
+    return scaler, scaled
 
 
 def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:
@@ -100,3 +116,20 @@ def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe
     if len(weight) == 1:
         weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
     return Probe(weight.astype(np.float32), bias.astype(np.float32))
+
+
+def _without_constants(scaler: StandardScaler) -> StandardScaler:
+    typical = np.sqrt((scaler.var_ + np.square(scaler.mean_)).mean())  # root mean square of all numbers
+    scaler.scale_[scaler.scale_ < NOISE * typical] = np.inf
+    return scaler
+
+
+def _room(shape: tuple[int, int], pooled: Floats) -> Floats:
+    """Room for numbers: where ``pooled`` lie in a file, in another one beside it, which goes with them."""
+    mapped: Floats | None = pooled
+    while mapped is not None and not isinstance(mapped, np.memmap):
+        mapped = getattr(mapped, "base", None)
+    if mapped is None:
+        return np.empty(shape, np.float32)
+    with TemporaryFile(dir=Path(str(mapped.filename)).parent) as file:
+        return np.memmap(file, np.float32, "w+", shape=shape)

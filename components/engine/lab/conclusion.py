@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix, f1_score
 
 from components.engine.jobs import Conclude
-from components.engine.lab.classifier import fit_with_held_out, fold_scaler, standardiser
+from components.engine.lab.classifier import fit_with_held_out, fold_scaler, standardised
 from components.engine.lab.rows import Asked, Measured, Tested, numbers_of
 from components.engine.lab.statistics import accuracy_score, against_best, rho_score, suspicious
 from components.engine.lab.validation import splits_of
@@ -56,8 +56,8 @@ def _head(job: Conclude) -> str:
 
 def plane(vectors: Floats, seed: int) -> Floats:
     """The first two principal components (N, 2) of standardised vectors (N, D')."""
-    standardised = standardiser(vectors).transform(vectors)
-    found: Floats = PCA(2, random_state=seed).fit_transform(standardised).astype(np.float32)
+    _, scaled = standardised(vectors, np.arange(len(vectors)))
+    found: Floats = PCA(2, copy=False, random_state=seed).fit_transform(scaled).astype(np.float32)
     return found
 
 

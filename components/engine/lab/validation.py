@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from threadpoolctl import threadpool_limits
 
 from components.engine.jobs import Validate
-from components.engine.lab.classifier import fit_with_held_out
+from components.engine.lab.classifier import PART, fit_with_held_out
 from components.engine.lab.rows import Folded, Rows
 from components.types import Floats, Ints
 
@@ -56,8 +56,9 @@ def validate(job: Validate) -> Folded:
 def probabilities_on(vectors: Floats, labels: Ints, split: Split) -> Floats:
     """Probabilities (n, K) of the n rows that ``split`` tests, by a classifier of the others."""
     scaler, regression = fit_with_held_out(vectors, labels, split.train, split.held_out)
-    found: Floats = regression.predict_proba(scaler.transform(vectors[split.test])).astype(np.float32)
-    return found
+    parts = np.split(split.test, range(PART, len(split.test), PART))
+    found = [regression.predict_proba(scaler.transform(vectors[part])).astype(np.float32) for part in parts]
+    return np.concatenate(found)
 
 
 def divide(rows: Rows, folds: int, repeats: int) -> Ints:
