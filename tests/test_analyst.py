@@ -7,7 +7,8 @@ from components.patching import Patched
 from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.questions.asking import shipped
-from tests.ui.fake import POOLINGS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_kinds import POOLINGS
 
 QUERY = Query("bert-sentiment", "a good film")
 

@@ -12,8 +12,9 @@ from components.errors import PoolscopeError
 from components.menus import BackboneMenu, Choices, Example, load_examples, suited, unlinked
 from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, PoolingSpec, Query
-from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_hub import FINDABLE, FakeHub
+from tests.ui.fake_kinds import KINDS, POOLINGS, TASKS
 
 SAY = load_texts()
 SPEC = BackboneSpec(

@@ -20,9 +20,11 @@ from components.menus import load_examples
 from components.own_head import TABLE
 from components.settings import Settings
 from components.texts import ENGLISH, Named, Sentence, in_bytes, languages, load_texts
+from components.types import Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.importance.made import answered
-from tests.ui.fake import KINDS, FakeAnalyst, Kind, Query
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_kinds import KINDS, Kind
 
 CODE = Path(components.texts.__file__).parent
 FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]

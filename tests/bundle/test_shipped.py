@@ -276,36 +276,3 @@ def test_rhos_after_each_step_are_what_the_results_say() -> None:
         assert rows[step].rho == pytest.approx(found, abs=2e-3)
         assert rows[step].gain == pytest.approx(found - before, abs=2e-3)
         assert rows[step].gain_low < rows[step].gain < rows[step].gain_high
-
-
-@pytest.mark.parametrize("key", RECIPES.probed)
-def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(key: str) -> None:
-    """One seed gives one probe: equal ones, number for number, were learned on equal vectors."""
-    tensors = load_file(ASSETS / f"probes/{key}.safetensors")
-    for task in RECIPES.probing.sources:
-        rows = [row for row in RESULTS.probes if (row.backbone, row.task) == (key, task)]
-        alike: dict[bytes, list[str]] = {}
-        found: dict[str, list[str]] = {}
-        for row in rows:
-            weight = tensors[f"{task}/{row.pooling}/weight"].numpy().tobytes()
-            alike.setdefault(weight, []).append(row.pooling)
-            found.setdefault(row.vector, []).append(row.pooling)
-        assert sorted(found.values()) == sorted(alike.values())
-        assert all(vector == poolings[0] for vector, poolings in found.items())
-        numbers = {row.pooling: (row.accuracy, row.better, row.worse, row.p) for row in rows}
-        assert all(numbers[row.pooling] == numbers[row.vector] for row in rows)
-
-
-@pytest.mark.parametrize("key", RECIPES.probed)
-def test_poolings_are_one_vector_where_they_give_the_same_for_new_sentences(engine: Engine, key: str) -> None:
-    texts = [
-        "good",
-        "The plot is thin, but the actors are a delight.",
-        "Prices of oil rose again; who knows why?",
-    ]
-    rows = [row for row in RESULTS.cosines if row.backbone == key]
-    features = engine.features(key, texts, [row.pooling for row in rows])
-    for one in rows:
-        for other in rows:
-            same = np.array_equal(features[one.pooling], features[other.pooling])
-            assert same == (one.vector == other.vector), (one.pooling, other.pooling)

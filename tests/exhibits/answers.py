@@ -35,9 +35,10 @@ from components.texts import Sentence
 from components.types import Compared, Query
 from tests.exhibits.compared import comparison
 from tests.exhibits.importance.made import answered, refused, without_attention
-from tests.ui.fake import KINDS, XSS, FakeAnalyst
+from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
 from tests.ui.fake_detect import fake_detected
+from tests.ui.fake_kinds import KINDS
 from tests.ui.fake_lab import fake_fit
 from tests.ui.fake_results import BACKBONES, fake_results
 

@@ -18,7 +18,7 @@ from components.ui.compare.asking import fair_head, first_rows
 from components.ui.places import NOTHING
 from tests.exhibits.compared_html import Table, words
 from tests.ui.compare_page import Page, Watched
-from tests.ui.fake import KINDS, XSS, FakeAnalyst
+from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import drawn, functions_of
 
 SAY = load_texts()
@@ -241,7 +241,7 @@ def test_a_control_of_an_exhibit_redraws_it_at_once_and_privately() -> None:
 def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task() -> None:
     """Own heads on arrival where any of them has none: nothing could be compared then."""
     assert Page(FakeAnalyst()).tab.asking.head.value == "own"
-    first = KINDS[0]
+    first = FakeAnalyst().kinds[0]
     probed = replace(first.spec, task="sentiment", probed=("topic", "sentiment"))
     kinds = [replace(first, spec=replace(probed, key=key)) for key in ("a", "b")]
     page = Page(FakeAnalyst(kinds=tuple(kinds)))

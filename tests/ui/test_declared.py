@@ -10,7 +10,8 @@ from components.texts import Sentence
 from components.types import PoolingSpec
 from components.ui.api import fitting
 from components.ui.compare.asking import offered_poolings
-from tests.ui.fake import KINDS, POOLINGS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_kinds import KINDS, POOLINGS
 
 DECLARED = PoolingSpec("declared", "declared", "As its files say.", declared=True)
 FOUND = Declaration(("mean",), 4, (Normalize(),), longest=9, prompt="query: ")

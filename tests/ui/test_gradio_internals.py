@@ -5,7 +5,6 @@ import inspect
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import gradio as gr
@@ -37,9 +36,6 @@ from tests.serving import ROOT, built
 from tests.ui.page import small_page
 
 FRONTEND = Path(gr.__file__).parent / "templates" / "frontend"
-SELECTORS = tomllib.loads(
-    Path(gradio_internals.__file__).with_name("gradio_selectors.toml").read_text("utf-8")
-)
 HOST = "http://app.example"
 PREFLIGHT = {"Origin": "http://other.example", "Access-Control-Request-Method": "POST"}
 
@@ -256,38 +252,6 @@ def test_the_page_has_the_base_that_is_removed_from_it() -> None:
     assert (FRONTEND / "index.html").read_text("utf-8").count("<base ") == 1, (
         "gradio's page has no <base> any more: REMOVE_BASE fails, and is no longer needed"
     )
-
-
-# Selectors: those that are on the page on arrival are looked for in tests/browser/test_internals.py
-
-
-def is_shipped(name: str) -> bool:
-    """Whether a script or style of gradio's page has a class of this name."""
-    whole = re.compile(rf"[\"'`. ]{name}(?![\w-])")
-    assets = (path for path in (FRONTEND / "assets").iterdir() if path.suffix in (".js", ".css"))
-    return any(whole.search(path.read_text("utf-8")) for path in assets)
-
-
-@pytest.mark.parametrize("name", SELECTORS["at_times"])
-def test_gradio_ships_the_classes_that_elements_have_at_times(name: str) -> None:
-    assert is_shipped(name), (
-        f'nothing in gradio\'s page has the class "{name}" any more: {SELECTORS["at_times"][name]}'
-    )
-
-
-def test_every_class_that_is_not_this_app_s_own_is_listed() -> None:
-    styles = "".join(path.read_text("utf-8") for path in (ROOT / "assets").glob("*.css"))
-    rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL))
-    used = set(re.findall(r"\.([a-z][\w-]*)", " ".join(rules)))
-    ui, exhibits = ROOT / "components" / "ui", ROOT / "components" / "exhibits"
-    code = [path for folder in (ui, exhibits) for path in (*folder.rglob("*.py"), *folder.rglob("*.js"))]
-    own = {word for path in code for word in re.findall(r"[\w-]+", path.read_text("utf-8"))}
-    listed = SELECTORS["at_times"].keys() | {
-        name
-        for place in ("on_arrival", "head_view")
-        for name in re.findall(r"\.([a-z][\w-]*)", " ".join(SELECTORS[place]))
-    }
-    assert [name for name in sorted(used - own - listed) if is_shipped(name)] == []
 
 
 def test_a_menu_takes_what_a_browser_sends_and_is_a_dropdown_to_it() -> None:

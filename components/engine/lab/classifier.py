@@ -20,7 +20,7 @@ WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
 NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
 ROUGH = 3e-4  # of the gradient, where only the best strength is asked for; scikit-learn's own is 1e-4
-PART = 8192  # rows that are standardised at a time
+PART = 2048  # rows that are standardised at a time
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
 
 

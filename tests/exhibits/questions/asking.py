@@ -12,8 +12,9 @@ from components.results import Results
 from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.importance.made import made
-from tests.ui.fake import KINDS, FakeAnalyst, Kind
+from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
+from tests.ui.fake_kinds import KINDS, Kind
 from tests.ui.fake_results import BACKBONES, fake_results
 
 QUESTIONS = read_questions()

@@ -22,7 +22,8 @@ from tests.exhibits.questions.asking import (
     shipped,
 )
 from tests.exhibits.showing import Tags, plain
-from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
+from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake_kinds import KINDS, Kind
 
 SAY = load_texts()
 

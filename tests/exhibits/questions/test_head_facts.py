@@ -12,7 +12,8 @@ from components.exhibits.view import number, percent
 from components.lens import Lens
 from components.texts import load_texts
 from components.types import Query
-from tests.ui.fake import KINDS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_kinds import KINDS
 
 EN, ZH = load_texts("en"), load_texts("zh")
 
@@ -57,6 +58,21 @@ def unsure() -> Anatomy:
 
 def with_weights(*origins: Any) -> Anatomy:
     return replace(anatomy(), weights=tuple(Weight(f"w.{n}", (2, 3), one) for n, one in enumerate(origins)))
+
+
+def only_token() -> Anatomy:
+    """A head that reads a text of one token."""
+    whole = anatomy(read=[0])
+    tokens, reads = whole.analysis.tokens, whole.analysis.reads
+    one = replace(
+        tokens,
+        text=tokens.text[:1],
+        span=tokens.span[:1],
+        segment=tokens.segment[:1],
+        special=tokens.special[:1],
+    )
+    read = replace(reads, positions=reads.positions[:1], share=reads.share[:1])
+    return replace(whole, analysis=replace(whole.analysis, tokens=one, reads=read))
 
 
 def facts(given: Anatomy, say: Any = EN) -> dict[str, str]:
@@ -192,85 +208,6 @@ def test_the_pooling_compared_with_has_the_same_facts() -> None:
     assert (facts(own)["count"], found["against_count"]) == ("1", "6")
     assert found["against_says"] == facts(mean)["says"]
     assert not any(name.startswith("against_") for name in facts(own))
-
-
-def test_heads_are_counted_together() -> None:
-    ends = [anatomy(), anatomy("last"), anatomy(read=[0, 1])]
-    found = heads_facts(ends, EN)
-    assert (found["asked"], found["firsts"], found["lasts"], found["cores"]) == ("3", "1", "1", "1")
-    one = replace(anatomy(), steps=anatomy().steps[-1:])
-    assert heads_facts([anatomy(), one], EN)["cores"] == "2"
-
-
-def test_heads_are_named_by_where_they_read_and_by_what_they_do() -> None:
-    first, last = anatomy(), anatomy("last")
-    one = replace(last, steps=last.steps[-1:])
-    titles = [given.analysis.backbone.title for given in (first, one)]
-    found = heads_facts([first, one], EN)
-    assert (found["first_names"], found["last_names"]) == tuple(titles)
-    assert found["core_names"] == f"linear → tanh → linear ({titles[0]}); linear ({titles[1]})"
-    assert heads_facts([anatomy(read=[0, 1]), last], EN)["first_names"] == "none"
-
-
-def test_heads_that_go_on_with_weights_of_the_checkpoint_are_named() -> None:
-    kept, new = with_weights("checkpoint", "new"), with_weights("new", "constant")
-    title = kept.analysis.backbone.title
-    for heads, several, names in (
-        ([kept, new], "some", title),
-        ([new, new], "none", "none"),
-        ([kept, kept], "all", f"{title}, {title}"),
-    ):
-        found = heads_facts(heads, EN)
-        assert (found["inherited"], found["inheriting_names"]) == (several, names)
-        assert found["inheriting"] == str(heads.count(kept))
-    assert heads_facts([kept], EN)["inherited"] == "alone"
-
-
-def test_steps_that_only_move_numbers_make_no_head_different() -> None:
-    first, *rest = anatomy().steps
-    moved = Step("view", "", "", (), 0, None, False, False, first.given, first.given[None], moves=True)
-    again = Step("getitem", "", "", (), 0, None, False, False, first.given[None], first.given, moves=True)
-    longer = replace(anatomy(), steps=(first, moved, again, *rest))
-    assert facts(longer)["core"] == facts(anatomy())["core"] == "linear → tanh → linear"
-    assert heads_facts([anatomy(), longer], EN)["same"] == "yes"
-    assert (
-        heads_facts([anatomy(), replace(longer, steps=(first, replace(moved, moves=False), *rest))], EN)[
-            "same"
-        ]
-        == "no"
-    )
-
-
-def test_of_one_token_the_first_is_the_last_and_tells_nothing() -> None:
-    """As GPT-2, which adds none, reads a word: at the end, and at the beginning."""
-    alone = only_token()
-    assert facts(alone)["place"] == "the only token"
-    for others, expected in (
-        ([anatomy(), alone], "short"),
-        ([alone, anatomy("last")], "short"),
-        ([alone, alone], "short"),
-        ([alone, anatomy(), anatomy("last")], "no"),
-        ([alone, anatomy(read=[0, 1])], "no"),
-        ([anatomy(), anatomy()], "yes"),
-    ):
-        assert heads_facts(others, EN)["alike"] == expected
-    found = heads_facts([alone, anatomy(), anatomy("last")], EN)
-    assert (found["firsts"], found["lasts"]) == ("1", "1")
-
-
-def only_token() -> Anatomy:
-    """A head that reads a text of one token."""
-    whole = anatomy(read=[0])
-    tokens, reads = whole.analysis.tokens, whole.analysis.reads
-    one = replace(
-        tokens,
-        text=tokens.text[:1],
-        span=tokens.span[:1],
-        segment=tokens.segment[:1],
-        special=tokens.special[:1],
-    )
-    read = replace(reads, positions=reads.positions[:1], share=reads.share[:1])
-    return replace(whole, analysis=replace(whole.analysis, tokens=one, reads=read))
 
 
 def reached() -> list[dict[str, str]]:
