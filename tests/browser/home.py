@@ -10,19 +10,23 @@ from typing import Any
 
 from playwright.sync_api import Page, Request, TimeoutError, expect
 
+from components.ui.classify.answer import HIDDEN
 from tests.browser.visitor import PATIENCE, Visitor
 
+LEFT = ", ".join(
+    ["#evidence, #trace, #head-view", *(f"#{one}" for one in HIDDEN)]
+)  # what brings its own anew
 CHOSEN = """() => {
     const all = {};
     for (const one of document.querySelectorAll("#tabs :is(textarea, input):not([type=number])")) {
         const block = one.closest(".block[id]");
-        if (!block?.id || block.closest("#evidence, #trace, #head-view")) continue;
+        if (!block?.id || block.closest("LEFT")) continue;
         if (one.type === "radio" && !one.checked) continue;
         const several = [...block.querySelectorAll(".token")].map((token) => token.innerText.trim());
         all[block.id] = one.type === "checkbox" ? one.checked : several.length ? several : one.value;
     }
     return all;
-}"""  # what is typed, ticked and chosen, by the ids of the controls; a trace and a head bring their own anew
+}""".replace("LEFT", LEFT)  # what is typed, ticked and chosen, by the ids of the controls
 SEEN = """(parts) => parts.map((part) =>
     [...document.querySelectorAll(part)].map((one) => one.textContent).join(" ")).join("\\n")"""
 CLOSE = """() => {

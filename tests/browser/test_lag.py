@@ -23,7 +23,7 @@ def test_what_is_asked_while_an_answer_is_on_its_way_is_answered(
         page.wait_for_timeout(500 * LATE)
         visitor.type("two words")
         page.locator("#text textarea").press("Enter")
-        expect(page.locator("#detective")).to_contain_text("This vector is cls")
+        expect(page.locator("#detective")).to_contain_text("This vector is cls", timeout=60_000)
         expect(visitor.verdict).to_contain_text("1 of 4 tokens", timeout=10_000)
         page.close()
     assert not visitor.faults

@@ -22,6 +22,7 @@ from components.passport.passport import passport_json
 from components.settings import ASSETS
 from components.types import BackboneSpec
 from tests.plain import KEYS, SPECS
+from tests.replicas import ABANDONED
 from tests.tiny import checkpoint
 
 BERT = str(ASSETS / "models" / "bert-sentiment")
@@ -134,6 +135,7 @@ def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.Capture
     assert times == {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
 
 
+@pytest.mark.filterwarnings(ABANDONED)
 def test_a_cluster_issues_the_same(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     assert main(["bert-sentiment", "--out", str(tmp_path), "--ray", "local"]) == 0

@@ -28,13 +28,17 @@ from components.lab.cluster import on_cluster
 from components.lab.kept import Kept
 from components.settings import ASSETS, Settings
 from components.tables import guess, read_sheet, to_table
+from tests.replicas import ABANDONED
 
 POOLINGS = ("cls", "mean", "declared")
 BACKBONE = "bert-pretrained"
 TOLERANCE = 1e-6
 MANY = 12  # times the table: so many batches that none of the processes has nothing to do
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")  # Ray's own
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context"),  # Ray's own
+    pytest.mark.filterwarnings(ABANDONED),
+]
 
 
 @pytest.fixture(scope="module")
