@@ -14,6 +14,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
+from components.replicas.joining import show_token
 from components.replicas.messages import GRACE, Ask, Leave, Plan, Running, Stop, Told
 
 TRIES = 3  # replicas that a question is asked of at most: there are some on which each one dies
@@ -30,6 +31,7 @@ def serve(pipe: Connection, plan: Plan) -> None:
     """Answer what comes through ``pipe`` until it is closed: all that happens in this process."""
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)  # before Ray is loaded
+    show_token(plan.address)
     wait(pipe, plan.address)
     from components.replicas.deployment import connect, deploy
 

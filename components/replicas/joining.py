@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 
 from components.errors import PoolscopeError
@@ -19,6 +21,7 @@ def joined(address: str) -> Iterator[ModuleType]:
 
     PoolscopeError where Ray is not installed, or no cluster is there.
     """
+    show_token(address)
     try:
         import ray
     except ImportError as error:
@@ -40,3 +43,13 @@ def _reach(address: str) -> None:
     host, colon, port = address.rpartition(":")
     if colon:
         socket.create_connection((host.rpartition("/")[2], int(port)), PATIENCE).close()
+
+
+def show_token(address: str) -> None:
+    """Have Ray show the token that lies on this machine at an ``address`` with a port; before it is loaded.
+
+    A cluster that `ray start` began asks for it, if it lay there by then. Ray itself does so elsewhere.
+    """
+    kept = Path(os.environ.get("RAY_AUTH_TOKEN_PATH", Path.home() / ".ray" / "auth_token"))
+    if ":" in address and (os.environ.get("RAY_AUTH_TOKEN") or kept.is_file()):
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # what the owner has set stays

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ray.util import get_node_ip_address
 
 from tests.serving import PATIENCE, ROOT, eventually, free_port, served
@@ -22,6 +24,7 @@ from tests.serving import PATIENCE, ROOT, eventually, free_port, served
 PAGES = ("one", "two")
 STILL = 10  # looks, a tenth of a second apart, at a log to which nothing is added
 MARK = "RAY_TMPDIR"  # in the environment of every process of the cluster
+TOKEN = "RAY_AUTH_TOKEN_PATH"  # the file with what the cluster asks for
 
 
 @dataclass
@@ -36,6 +39,11 @@ class Stage:
     )  # a short path: sockets
     cluster: str = field(default_factory=lambda: f"{get_node_ip_address()}:{free_port()}")
     proxy: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
+
+    @property
+    def token(self) -> Path:
+        """What who joins the cluster must know."""
+        return self.temporary / "token"
 
     def log(self, page: str) -> str:
         return (self.folder / f"{page}.log").read_text(encoding="utf-8")
@@ -100,7 +108,9 @@ class Stage:
 def pages_behind_a_proxy(folder: Path, catalogue: Path) -> Iterator[Stage]:
     """Two pages and the proxy, with the configuration of the docs; there is no cluster yet."""
     stage = Stage(folder)
+    stage.token.write_text(secrets.token_hex(32))
     settings = {
+        TOKEN: str(stage.token),
         "POOLSCOPE_RAY": stage.cluster,
         "POOLSCOPE_REPLICAS_LEAST": "2",
         "POOLSCOPE_REPLICAS_MOST": "2",
@@ -108,6 +118,7 @@ def pages_behind_a_proxy(folder: Path, catalogue: Path) -> Iterator[Stage]:
         "ATTEMPTS": str(folder / "attempts"),
     }
     with ExitStack() as stack:
+        stack.enter_context(pytest.MonkeyPatch.context()).delenv("RAY_AUTH_MODE", raising=False)
         urls = [
             stack.enter_context(served("app.py", log=folder / f"{page}.log", **settings)) for page in PAGES
         ]
@@ -137,6 +148,7 @@ def _listens(stage: Stage) -> bool:
 def cluster_of_two(stage: Stage) -> Iterator[None]:
     """The cluster; nothing of it is left afterwards, whatever happens."""
     settings = {MARK: str(stage.temporary), "RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1"}
+    settings |= {TOKEN: str(stage.token), "RAY_AUTH_MODE": "token"}
     with (stage.folder / "cluster.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "tests/replicas/cluster.py", stage.cluster.rpartition(":")[2], str(stage.cpus)],
