@@ -25,6 +25,7 @@ QUERIES = [
     Query("last", "a film", "mean", reference=1),
     Query("score", "x"),
 ]
+ASKED = QUERIES[0]
 
 
 def unpacked(text: str) -> dict[str, Any]:
@@ -151,19 +152,25 @@ def test_the_same_is_drawn_once_and_anything_else_anew() -> None:
         seen = replace(FakeAnalyst().analyze(QUERIES[0]), **changed)  # another object of the same answer
         return Looks.along(seen, seen, {"centred": "plain"})
 
-    assert drawings.get(looks(), lambda: draw("first")) == "first"
-    assert drawings.get(looks(), lambda: draw("never")) == "first"
+    assert drawings.get(ASKED, looks(), lambda: draw("first")) == "first"
+    assert drawings.get(ASKED, looks(), lambda: draw("never")) == "first"
     halved = FakeAnalyst().analyze(QUERIES[0]).logits / 2
-    assert drawings.get(looks(logits=halved), lambda: draw("other logits")) == "other logits"
-    assert drawings.get((looks(), 1), lambda: draw("other controls")) == "other controls"
+    assert drawings.get(ASKED, looks(logits=halved), lambda: draw("other logits")) == "other logits"
+    assert drawings.get(ASKED, (looks(), 1), lambda: draw("other controls")) == "other controls"
     assert drawn == ["first", "other logits", "other controls"]
 
 
 def test_drawings_that_nobody_asked_for_lately_are_forgotten() -> None:
     drawings = Drawings(budget=10)
     for name in ("aaaa", "bbbb", "aaaa", "cccc"):
-        drawings.get(name, partial(str, name))
-    assert drawings.get("aaaa", lambda: "anew") == "aaaa"
-    assert drawings.get("bbbb", lambda: "anew") == "anew"
-    assert drawings.get("a drawing longer than all", lambda: "longer than all") == "longer than all"
-    assert drawings.get("aaaa", lambda: "anew") == "anew"
+        drawings.get(ASKED, name, partial(str, name))
+    assert drawings.get(ASKED, "aaaa", lambda: "anew") == "aaaa"
+    assert drawings.get(ASKED, "bbbb", lambda: "anew") == "anew"
+    assert drawings.get(ASKED, "a drawing longer than all", lambda: "longer than all") == "longer than all"
+    assert drawings.get(ASKED, "aaaa", lambda: "anew") == "anew"
+
+
+def test_what_a_visitor_s_own_head_says_is_not_kept() -> None:
+    drawings, own = Drawings(), replace(ASKED, mine="a head")
+    assert drawings.get(own, "labels of a table", lambda: "first") == "first"
+    assert drawings.get(own, "labels of a table", lambda: "anew") == "anew"

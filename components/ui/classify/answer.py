@@ -114,7 +114,8 @@ class Answer:
 
     def bring(self, looks: Looks) -> Updates:
         """Updates that bring looks at the answer to the browser."""
-        return {self.packed: self.drawings.get(looks, lambda: packed(self._looked_at(), looks, self.say))}
+        drawn = self.drawings.get(looks.own.query, looks, lambda: packed(self._looked_at(), looks, self.say))
+        return {self.packed: drawn}
 
     def layer_in(self, given: Given) -> int:
         """The layer that a browser looks at, -1 for the last; who looks at the last one goes on doing so."""

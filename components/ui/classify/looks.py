@@ -25,7 +25,7 @@ from components.centring import Centring
 from components.exhibits.control import State, Value
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER, View
 from components.texts import Texts
-from components.types import Analysis, Reference
+from components.types import Analysis, Query, Reference
 from components.ui.places import AT_ONCE, PRIVATE, Place, Updates
 
 if TYPE_CHECKING:
@@ -81,8 +81,13 @@ class Drawings:
         self._kept: OrderedDict[bytes, str] = OrderedDict()
         self._size = 0
 
-    def get(self, drawn_from: object, draw: Callable[[], str]) -> str:
-        """What is kept of ``drawn_from``, all that a drawing depends on; else what ``draw`` gives."""
+    def get(self, query: Query, drawn_from: object, draw: Callable[[], str]) -> str:
+        """What is kept of ``drawn_from``, all that a drawing depends on; else what ``draw`` gives.
+
+        What a visitor's own head says to ``query`` is not kept: it has the labels of their table.
+        """
+        if query.mine:
+            return draw()
         key = blake2b(pickle.dumps(drawn_from), digest_size=32).digest()
         with self._lock:
             if key in self._kept:

@@ -67,7 +67,7 @@ def draw_each(tab: Classify, given: Given) -> Updates:
     besides = [given[one] for one in _besides(tab)]
     seen = [analysis for analysis in cells if analysis is not None]
     drawn = tab.answer.drawings.get(
-        (seen, state, besides), lambda: packed(tab.answer.unfolded, seen, state, besides, tab.say)
+        query, (seen, state, besides), lambda: packed(tab.answer.unfolded, seen, state, besides, tab.say)
     )
     return {tab.answer.pooled: drawn}
 
