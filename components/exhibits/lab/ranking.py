@@ -27,7 +27,7 @@ from components.fitting import Ranked
 from components.texts import Texts
 
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
-WIDEST, LINE = 22, 18  # characters of a line beside the axis, and the pixels that it takes
+WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
 BESIDE = 58  # pixels of the column of values at the right
 BELOW = 52  # pixels of the axis
 LINES = {"majority": ("dashdot", "╌·╌"), "shuffled": ("dot", "····")}
