@@ -73,6 +73,24 @@ def test_a_sample_is_tried_and_given_up(real: Open) -> None:
     expect(page.locator("#lab-cancel")).to_be_disabled()
 
 
+def test_a_fit_that_is_refused_says_that_it_can_be_asked_again(fake: Open) -> None:
+    visitor = fake(query="&tab=lab")
+    page = visitor.page
+    page.get_by_role("button", name="Sample: support tickets").click()
+    expect(page.locator("#lab-notes")).to_contain_text("210 rows")
+    visitor.waits_for_the_server()
+    page.route("**/queue/join*", lambda route: route.fulfill(status=429, json={"detail": "Too many."}))
+    page.get_by_role("button", name="Fit", exact=True).click()
+    expect(page.locator("#lab-status")).to_contain_text("Nothing was fitted")
+    expect(page.get_by_text("Too many.")).to_be_visible()
+    (refused,) = visitor.faults  # the browser's own note of the answer
+    assert "429" in refused
+    visitor.faults.clear()
+    page.unroute("**/queue/join*")
+    page.get_by_role("button", name="Fit", exact=True).click()
+    expect(page.locator("#lab-status")).to_contain_text("This took")
+
+
 def test_a_file_of_a_gigabyte_is_not_even_read(fake: Open, tmp_path: Path) -> None:
     visitor = fake(query="&tab=lab")
     file = tmp_path / "large.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,7 +24,7 @@ from components.types import Progress
 from components.ui.classify.download import hub_queue
 from components.ui.lab.asking import LabAsking, build_lab_asking
 from components.ui.lab.use import connect_use
-from components.ui.places import AT_ONCE, Given, Places, Updates, build_places, progress_html
+from components.ui.places import AT_ONCE, PRIVATE, Given, Places, Updates, build_places, progress_html
 from components.ui.tab import Surroundings, TabKind
 
 
@@ -53,6 +54,8 @@ def build_lab(around: Surroundings) -> None:
         show_progress="hidden",
         **hub_queue("fit"),
     )
+    refused = f'<p role="status">{escape(say("lab.refused"))}</p>'
+    coming.failure(None, js=f"() => {json.dumps(refused)}", outputs=[status], **PRIVATE)
     cancel.click(None, cancels=[coming], api_visibility="private")
     cancel.click(lab.stopped, outputs=lab.news, **AT_ONCE)
     connect_use(around, use, asking)

@@ -178,7 +178,7 @@ class GuardMiddleware:
             raise _body_too_large(self._max_body_bytes, say)
         cost = self._price(scope["path"], valid)
         # The dearest question may still be asked twice in a minute.
-        most = QUESTION * min(self._rates.visitor / 2, self._rates.address)
+        most = QUESTION * min(self._rates.visitor, self._rates.address) / 2
         visitor = f"{scope[ADDRESS]} {valid.get('session_hash', '')}"
         self._spend(self._visitors, visitor, min(cost, most), scope, say, "refusal.visitor_rate")
         self._spend_address(min(cost, most) - OTHER, scope, say)

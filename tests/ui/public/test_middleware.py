@@ -118,6 +118,13 @@ def test_a_trace_takes_more_of_the_rate_than_another_question() -> None:
     assert statuses(Rates(visitor=8, address=99), asked, "trace") == [200, 200, 429]
 
 
+def test_the_dearest_question_may_be_asked_twice_in_a_minute() -> None:
+    """The table is 60 characters, more than a question; a visitor may ask more than their address may."""
+    asked = [("8.8.8.8", page) for page in "abc"]
+    assert statuses(Rates(visitor=99, address=2), asked, "fit") == [200, 200, 429]
+    assert statuses(Rates(visitor=2, address=99), [("8.8.8.8", "a")] * 3, "fit") == [200, 200, 429]
+
+
 def test_made_up_pages_share_what_their_address_may_ask() -> None:
     asked = [("8.8.8.8", f"page{number}") for number in range(9)] + [("9.9.9.9", "page0")]
     assert statuses(Rates(visitor=2, address=5), asked) == [200] * 5 + [429] * 4 + [200]
