@@ -7,12 +7,14 @@ it; tests/browser/test_internals.py checks what gradio_selectors.toml lists, wha
 from __future__ import annotations
 
 import copy
+import json
 import logging
 import os
 import re
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,6 +101,14 @@ def launch_guarded(page: gr.Blocks, guard: Callable[[ASGIApp], ASGIApp], **optio
     page.launch(
         prevent_thread_lock=True, _app=GuardedApp(lambda app: guard(Listeners(app, page._queue))), **options
     )
+    if page.mcp_server_obj is not None:  # only where the owner has turned it on
+        as_text = page.mcp_server_obj.types.TextContent
+        vars(page.mcp_server_obj)["postprocess_output_data"] = partial(_in_json, as_text)
+
+
+def _in_json(as_text: Callable[..., Any], data: list[Any], _root_url: str) -> list[Any]:
+    """What a tool answers: gradio writes it as Python does, in which None is no null."""
+    return [as_text(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
 
 
 def let_read(page: gr.Blocks, seconds: float) -> None:

@@ -1,6 +1,6 @@
 """The endpoints as tools of the Model Context Protocol, asked by its official client."""
 
-import ast
+import json
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -68,7 +68,7 @@ def test_every_endpoint_is_a_tool_that_says_what_it_takes(server: str) -> None:
 def test_a_tool_answers_as_the_endpoint_does(server: str) -> None:
     result = call(server, "analyze", **QUESTION)
     assert not result.isError
-    answer = ast.literal_eval(text_of(result))  # gradio writes the answer as Python does
+    answer = json.loads(text_of(result))
     with client_of(server) as client:
         same = ask(client, **QUESTION)
     for timed in (answer, same):
