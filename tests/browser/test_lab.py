@@ -71,6 +71,24 @@ def test_a_sample_is_tried_and_given_up(real: Open) -> None:
     page.locator("#lab-cancel").click()
     expect(page.locator("#lab-status")).to_contain_text("Cancelled. Nothing of the table was kept.")
     expect(page.locator("#lab-cancel")).to_be_disabled()
+    visitor.waits_for_the_server()  # which has ended the fit by now, and that is no refusal
+    expect(page.locator("#lab-status")).to_contain_text("Cancelled. Nothing of the table was kept.")
+
+
+def test_a_forecast_that_is_refused_leaves_none_of_another_choice(fake: Open) -> None:
+    visitor = fake(query="&tab=lab")
+    page = visitor.page
+    page.get_by_role("button", name="Sample: support tickets").click()
+    forecast = page.locator("#lab-forecast")
+    expect(forecast).to_contain_text("as a few of your rows were timed")
+    visitor.waits_for_the_server()
+    page.route("**/queue/join*", lambda route: route.fulfill(status=429, json={"detail": "Too many."}))
+    page.get_by_label("every layer").check()
+    expect(page.get_by_text("Too many.")).to_be_visible()
+    expect(forecast).not_to_contain_text("as a few")
+    (refused,) = visitor.faults  # the browser's own note of the answer
+    assert "429" in refused
+    visitor.faults.clear()
 
 
 def test_a_fit_that_is_refused_says_that_it_can_be_asked_again(fake: Open) -> None:

@@ -58,7 +58,7 @@ class LabAsking:
         """Everything that says what is fitted."""
         return {self.table, *self.columns, self.backbones, self.poolings, self.layers}
 
-    def look(self, given: Given) -> Updates:
+    def read_table(self, given: Given) -> Updates:
         """Read the table: guess its columns where those chosen are not its own, and say what it is."""
         if not str(given[self.table] or "").strip():
             return {self.notes: ""}
@@ -147,9 +147,9 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
         asking = LabAsking(table, notes, text, pair, label, *_choices(analyst, say), forecast, analyst, say)
     for button, name in zip(samples, SAMPLES, strict=True):
         button.click(partial(sample, name), outputs=[table], **AT_ONCE)
-    looked = gr.on(
+    known = gr.on(
         [table.change, *(one.input for one in columns)],  # a box does not call it input what is pasted
-        asking.look,
+        asking.read_table,
         inputs={table, *columns},
         outputs=[notes, *columns],
         trigger_mode="always_last",
@@ -162,9 +162,12 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
         **hub_queue("forecast"),
         **PRIVATE,
     }
-    looked.then(asking.foresee, **foreseen)
     choices = (asking.backbones, asking.poolings, asking.layers)
-    gr.on([one.change for one in choices], asking.foresee, **foreseen)
+    for foreseeing in (
+        known.then(asking.foresee, **foreseen),
+        gr.on([one.change for one in choices], asking.foresee, **foreseen),
+    ):  # one that is refused leaves none, rather than that of another choice
+        foreseeing.failure(None, js="() => ''", outputs=[forecast], **PRIVATE)
     return asking
 
 

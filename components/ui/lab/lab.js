@@ -1,5 +1,5 @@
 // Runs once, when the place of the file is there. `element` is gradio's. A file is read here, in the browser, and its
-// text put into the box of the table, as if it had been pasted: nothing is uploaded as a file.
+// text put into the box of the table, as if it had been pasted: nothing is uploaded as a file. Notes what is cancelled.
 
 const input = element.querySelector("input[type=file]");
 const said = element.querySelector("[role=status]");
@@ -20,6 +20,10 @@ input.addEventListener("change", () => {
   read(input.files[0]);
   input.value = ""; // so that the same file can be chosen again once it has changed
 });
+zone.addEventListener("click", (event) => { // a fit that is cancelled is a failure to gradio, as one that is refused
+  const button = event.target.closest("#lab-start, #lab-cancel");
+  if (button) zone.dataset.cancelled = button.id === "lab-cancel";
+}, true);
 zone.addEventListener("dragover", (event) => {
   if (holdsFile(event)) event.preventDefault(); // a browser would open the file
 }, true);

@@ -54,8 +54,11 @@ def build_lab(around: Surroundings) -> None:
         show_progress="hidden",
         **hub_queue("fit"),
     )
-    refused = f'<p role="status">{escape(say("lab.refused"))}</p>'
-    coming.failure(None, js=f"() => {json.dumps(refused)}", outputs=[status], **PRIVATE)
+    told = json.dumps({key: _status_html(say(f"lab.{key}")) for key in ("stopped", "refused")})
+    ended = (
+        f"() => ({told})[document.getElementById('lab').dataset.cancelled === 'true' ? 'stopped' : 'refused']"
+    )
+    coming.failure(None, js=ended, outputs=[status], **PRIVATE)
     cancel.click(None, cancels=[coming], api_visibility="private")
     cancel.click(lab.stopped, outputs=lab.news, **AT_ONCE)
     connect_use(around, use, asking)
@@ -122,7 +125,7 @@ class Lab:
 
     def stopped(self) -> Updates:
         """Updates once it was given up."""
-        return self._idle(f'<p role="status">{escape(self.say("lab.stopped"))}</p>')
+        return self._idle(_status_html(self.say("lab.stopped")))
 
     def _shown(self, found: Found | None) -> Updates:
         """What was found in its places, or none of these: what stood there is of another table."""
@@ -156,3 +159,7 @@ class Lab:
     def _idle(self, said: str) -> Updates:
         """Updates once nothing is under way; ``said`` is HTML."""
         return {self.status: said, self.cancel: gr.update(interactive=False)}
+
+
+def _status_html(said: str) -> str:
+    return f'<p role="status">{escape(said)}</p>'

@@ -24,6 +24,7 @@ DETECTED = 12  # questions that take as long as a vector of which no way is know
 FITTED = 50  # characters of a table that take as long as a question, about
 FORECAST = (5, 20)  # questions that take as long as the forecast of a fit, at least and at most
 FORESEEN = 2_000  # characters of a table whose forecast takes as long as a question more, about
+LOOKED = 100_000  # characters of a table that take as long to read as a question, about
 PASSPORT = 8  # questions that take as long as a passport, about
 HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
@@ -91,6 +92,12 @@ def forecast_price(values: Iterable[object]) -> float:
     return QUESTION * min(most, max(least, characters / FORESEEN))
 
 
+def table_price(values: Iterable[object]) -> float:
+    """What it costs to say what a table is: it is read, and no checkpoint runs."""
+    characters, _ = _extent(values)
+    return QUESTION * max(1.0, characters / LOOKED)
+
+
 def passport_price(values: Iterable[object]) -> float:
     """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
     return QUESTION * PASSPORT * max(1, len(list(values)))
@@ -136,9 +143,11 @@ PRICES: Mapping[str, Callable[[Iterable[object]], float]] = {  # by the name of 
     "fit_table": fit_price,
     "foresee": forecast_price,
     "passport": passport_price,
+    "read_table": table_price,
     "trace": trace_price,
     "trace_versions": trace_price,
 }
+BY_ITSELF = {"foresee"}  # what a page asks while its visitor chooses: it takes of the address's rate alone
 
 
 def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:

@@ -15,6 +15,7 @@ from components.ui.public.rate_limit import (
     fit_price,
     is_local,
     price,
+    table_price,
     trace_price,
 )
 
@@ -133,3 +134,9 @@ def test_who_is_in_the_room(address: str, local: bool) -> None:
 def test_a_table_costs_more_with_each_row() -> None:
     table = "text,label\n" + "a good film,1\n" * 100
     assert fit_price([table, "text", "label"]) > fit_price([table[:700], "text", "label"]) > 10 * QUESTION
+
+
+def test_to_read_a_table_costs_little_so_that_a_fit_is_left() -> None:
+    """One of 700 kB is read in five times the time of a question; one of a few rows in less than one."""
+    assert table_price(["a good film,1\n" * 50_000, "text", "label"]) == pytest.approx(7 * QUESTION, rel=0.01)
+    assert table_price(["text,label\n", "text", "label"]) == QUESTION
