@@ -34,13 +34,15 @@ def gauge(backbone: Backbone, asked: Asked, fold: Mapping[int, float]) -> Gauged
     pooled = pool_part(backbone, some, poolings, all_layers, 0, math.inf)
     share = reading.lengths[sample].sum() / reading.lengths.sum()
     embed = (perf_counter() - begun) / share
+    distinct = _distinct(pooled)
+    widths = tuple(found.shape[1] for found in distinct)
+    new = {found.shape[1]: found for found in reversed(distinct) if found.shape[1] not in fold}
+    if not new:
+        return Gauged(embed, 0.0, {}, widths, reading.warnings)
     begun = perf_counter()
     (parts,) = divide(asked.rows, asked.plan.folds, 1)
     took = perf_counter() - begun
     split = next(splits_of(parts, asked.plan.folds))
-    distinct = _distinct(pooled)
-    widths = tuple(found.shape[1] for found in distinct)
-    new = {found.shape[1]: found for found in reversed(distinct) if found.shape[1] not in fold}
     timed = _folds(asked.rows, split, sample[pooled.rows], new)
     return Gauged(embed, took, timed, widths, reading.warnings)
 

@@ -33,8 +33,9 @@ class Rows:
 class Gauged:
     """Seconds that the parts of a fit take with one backbone, and what it will not read of the table.
 
-    ``embed``: all texts. ``divide``: to draw the parts of folds once. ``fold``: to fit one fold on vectors of
-    each width; ``widths``: of the combinations, those with the very same vectors once.
+    ``embed``: all texts. ``divide``: to draw the parts of folds once, 0 where no fold was fitted. ``fold``:
+    to fit one fold on vectors of each width; ``widths``: of the combinations, those with the very same
+    vectors once.
     """
 
     embed: float

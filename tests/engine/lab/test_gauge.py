@@ -103,6 +103,22 @@ def test_it_foresees_what_a_fit_takes(
     assert foreseen == pytest.approx(clock.now, rel=0.02)
 
 
+def test_folds_are_drawn_once_for_backbones_with_vectors_as_wide(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    divide = gauge.divide
+
+    def dividing(rows: Rows, folds: int, repeats: int) -> Any:
+        drawn.append(repeats)
+        return divide(rows, folds, repeats)
+
+    monkeypatch.setattr(gauge, "divide", dividing)
+    plan = Plan(("bert-sentiment", "bert-paraphrase"), ("cls", "mean"), folds=2)
+    assert engine.forecast(reviews(60), plan).seconds > 0
+    assert drawn == [1]
+
+
 @given(lengths=st.lists(st.integers(1, 500), min_size=1, max_size=300))
 def test_half_of_all_tokens_come_before_the_middle(lengths: list[int]) -> None:
     given = np.array(lengths)
