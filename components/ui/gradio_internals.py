@@ -144,6 +144,8 @@ def _taken(part: Any, value: Any, state: SessionState | None) -> Any:
     if isinstance(part, gr.State):
         return value
     own = state[part._id] if state is not None and part._id in state else part
+    if isinstance(own, gr.Dataset) and not (type(value) is int and 0 <= value < len(own.samples or ())):
+        raise IndexError(value)  # any value is an index to gradio
     return own.preprocess(value)
 
 
