@@ -22,7 +22,7 @@ static: $(VENV)/test.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
-	$(BIN)/deptry . --requirements-files requirements.txt,requirements-ray.txt --extend-exclude tests --extend-exclude components/bundle
+	$(BIN)/deptry . --requirements-files requirements.txt,requirements-ray.txt --extend-exclude tests --extend-exclude recipe
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks
@@ -42,6 +42,6 @@ $(VENV)/run.stamp: requirements.txt
 	$(BIN)/pip install --quiet -r requirements.txt
 	touch $@
 
-$(VENV)/test.stamp: $(VENV)/run.stamp tests/requirements.txt requirements-ray.txt
+$(VENV)/test.stamp: $(VENV)/run.stamp tests/requirements.txt recipe/requirements.txt requirements-ray.txt
 	$(BIN)/pip install --quiet -r tests/requirements.txt
 	touch $@

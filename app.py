@@ -10,8 +10,8 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from components.engine.desk import Desk
-    from components.engine.jobs import Runner
+    from components.inference.desk import Desk
+    from components.inference.jobs import Runner
     from components.settings import Settings
 
 GRACE = 3.5  # seconds for answers under way, once the app is told to stop
@@ -48,19 +48,19 @@ def main() -> None:
 
 def _analyst(settings: "Settings") -> "Desk":
     """Who measures: a cluster, this process, or processes of its own; what strangers made runs apart."""
-    from components.engine.desk import Desk
-    from components.workers.apart import Apart
-    from components.workers.worker import load
-    from components.workers.workers import Workers, among_guests, at_home
+    from components.inference.apart import Apart
+    from components.inference.desk import Desk
+    from components.inference.worker import load
+    from components.inference.workers import Workers, among_guests, at_home
 
     if settings.ray is not None:
-        from components.replicas.replicas import Replicas
+        from components.inference.replicas.replicas import Replicas
 
         home: Runner = Replicas(settings)
         if settings.sources != "any":
             return Desk(settings, home)
     elif settings.workers == 0:
-        from components.engine.engine import Here
+        from components.inference.engine import Here
 
         home = Here(settings, sharers=2)
     else:

@@ -14,45 +14,43 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.settings import Settings
 from tests.serving import served
 
-SERVED = ("public", "replicas", "siege")  # their tests start servers and wait for what these do
+SERVED = ("public", "inference/replicas", "siege")  # their tests start servers and wait for what these do
 HERE = Path(__file__).resolve().parent
 ANEW = "a shared page was opened anew"  # why is a property of the test before which that was
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
     "browser": ("browser",),
     "slow": (
         "test_hostile_inputs.py",
-        "bundle",
+        "recipe",
         "public",
-        "replicas",
+        "inference/replicas",
         "test_offline.py",
         "test_readme.py",
         "test_readme_examples.py",
         "test_readme_tables.py",
-        "lab/test_cluster.py",
-        "lab/test_cores.py",
         "siege",
         "test_swaps.py",
         "test_lab_samples.py",
         "notebook",
-        "engine/export",
-        "engine/hostile",
-        "engine/hub",
-        "engine/lab",
-        "engine/test_checkpoints.py",
-        "engine/test_compare.py",
-        "engine/test_declared.py",
-        "engine/test_declared_pooling.py",
-        "engine/test_detect.py",
-        "engine/test_detect_declared.py",
-        "engine/test_memory.py",
-        "engine/test_ordinary.py",
-        "engine/test_padding.py",
-        "engine/test_parity.py",
-        "engine/test_passport.py",
+        "analyses/export",
+        "model/hostile",
+        "model/hub",
+        "lab",
+        "model/test_checkpoints.py",
+        "analyses/test_compare.py",
+        "model/test_declared.py",
+        "model/test_declared_pooling.py",
+        "analyses/test_detect.py",
+        "analyses/test_detect_declared.py",
+        "model/test_memory.py",
+        "model/test_ordinary.py",
+        "analyses/test_padding.py",
+        "model/test_parity.py",
+        "analyses/test_passport.py",
         "ui/test_api.py",
         "ui/test_api_compare.py",
         "ui/test_compare.py",
@@ -60,22 +58,22 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "ui/test_orders.py",
         "ui/test_own_head.py",
         "ui/test_talk.py",
-        "workers/test_guests.py",
-        "workers/test_workers.py",
+        "inference/test_guests.py",
+        "inference/test_workers.py",
     ),
     "families": (
         "families",
-        "engine/test_families.py",
-        "engine/test_family_answers.py",
-        "engine/test_live.py",
-        "engine/test_live_refused.py",
-        "engine/test_live_untouched.py",
-        "engine/test_rows.py",
+        "model/test_families.py",
+        "model/test_family_answers.py",
+        "model/test_live.py",
+        "model/test_live_refused.py",
+        "model/test_live_untouched.py",
+        "model/test_rows.py",
     ),
 }
 
 BY_FAMILY = tuple(
-    f"tests/engine/test_{name}.py::" for name in ("families", "family_answers", "ordinary", "pooler")
+    f"tests/model/test_{name}.py::" for name in ("families", "family_answers", "ordinary", "pooler")
 )
 
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy

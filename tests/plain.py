@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from components.engine.catalogue import read_catalogue
+from components.model.catalogue import read_catalogue
 from components.settings import Settings
 
 SPECS = {spec.key: spec for spec in read_catalogue(Settings().catalogue) if spec.source == "bundled"}

@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from components.engine.hub.web import HubUnreachableError
 from components.errors import PoolscopeError
+from components.model.hub.web import HubUnreachableError
 from components.texts import Sentence, load_texts
 
 

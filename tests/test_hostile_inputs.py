@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.settings import Settings
 from components.ui.gradio_internals import block_functions
 from components.ui.shell import build

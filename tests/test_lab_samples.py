@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from components.bundle.corpus import fingerprint
 from components.settings import ASSETS
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.ui.lab.asking import SAMPLES
+from recipe.corpus import fingerprint
 
 COLUMNS = {
     "tickets": Columns("text", "topic"),

@@ -14,14 +14,13 @@ import gradio as gr
 import pytest
 import torch
 
-from components.bundle.__main__ import arguments
-from components.engine.engine import Engine
-from components.engine.pooling import pooling
 from components.exhibits import panels
 from components.exhibits.control import to_link
 from components.exhibits.exhibit import Panel
 from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import read_questions
+from components.inference.engine import Engine
+from components.model.pooling import pooling
 from components.results import Results
 from components.settings import Settings
 from components.texts import load_texts
@@ -29,6 +28,7 @@ from components.types import Query
 from components.ui.places import build_places
 from components.ui.shell import build
 from components.ui.tab import Surroundings
+from recipe.__main__ import arguments
 from tests.exhibits.questions.asking import RESULTS, shipped
 from tests.exhibits.showing import checked
 from tests.readme import block, run_block, saying
@@ -59,7 +59,7 @@ def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
 
 def test_the_recipe_s_command_is_understood() -> None:
     lines = [shlex.split(line, comments=True) for line in block("recipe.md", "bash", "--data").splitlines()]
-    (given,) = [line[3:] for line in lines if line[1:3] == ["-m", "components.bundle"] and "--data" in line]
+    (given,) = [line[3:] for line in lines if line[1:3] == ["-m", "recipe"] and "--data" in line]
     assert arguments(()).parse_args(given).jobs == 2
 
 

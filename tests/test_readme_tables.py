@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from statsmodels.stats.proportion import proportions_ztest
 
-from components.engine.engine import Engine
 from components.exhibits.evidence.evidence import select
 from components.exhibits.evidence.explained import explained
 from components.exhibits.evidence.profiles import profiles
+from components.inference.engine import Engine
 from components.results import read_results
 from tests.readme import GROWN, PAGES
 from tests.serving import ROOT

@@ -7,8 +7,8 @@ import pytest
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from components.detect import DECLARED, Way
-from components.engine.declaration import METHODS
-from components.engine.pooling import POOLINGS
+from components.model.declaration import METHODS
+from components.model.pooling import POOLINGS
 from components.serving import load_serving, settings
 
 SERVERS = ("sentence-transformers", "vLLM", "llama.cpp", "TEI")

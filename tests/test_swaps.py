@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from components.as_json import cell_json
-from components.engine.engine import Engine
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.comparison.comparison import Comparison, answered
@@ -16,6 +15,7 @@ from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.exhibit import Shown
 from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report
+from components.inference.engine import Engine
 from components.texts import languages, load_texts
 from components.types import Query
 from tests.exhibits.compared_html import Table, words

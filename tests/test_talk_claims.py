@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from components.declaration import Declaration
-from components.engine.engine import Engine
 from components.exhibits.comparison.curves import CURVES_CENTRED
 from components.exhibits.view import CENTRED, View, centring_of
+from components.inference.engine import Engine
 from components.menus import load_examples
 from components.results import read_results
 from components.settings import ASSETS

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import components.texts
-from components.engine.engine import Engine
-from components.engine.passport import TEXTS, Tried
+from components.analyses.passport import TEXTS, Tried
 from components.errors import PoolscopeError
 from components.exhibits.comparison.agreement import agreement
 from components.exhibits.exhibit import heading_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
+from components.inference.engine import Engine
 from components.menus import load_examples
 from components.own_head import TABLE
 from components.settings import Settings

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.engine.engine import Engine
 from components.exhibits.edit.moves import align_versions
 from components.exhibits.edit.versions import versions
+from components.inference.engine import Engine
 from components.types import Query
 from tests.ui.compare_page import Page
 

@@ -14,13 +14,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from components.engine.engine import Here, resolved
-from components.engine.lab.lab import Run, fit_table, to_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage
+from components.inference.engine import Here, resolved
 from components.lab.cluster import on_cluster
 from components.lab.cores import FEW, OnCores
 from components.lab.kept import Kept
+from components.lab.lab import Run, fit_table, to_rows
 from components.lab.reading import read_file
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, to_table

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from components.engine.engine import Here
-from components.engine.jobs import Embed, Job, Validate
-from components.engine.lab.lab import Run
-from components.engine.lab.rows import Folded, Pooled
 from components.errors import PoolscopeError
+from components.inference.engine import Here
+from components.inference.jobs import Embed, Job, Validate
+from components.inference.replicas.joining import joined
 from components.lab.folds import fitted_fold, folds_of, joined_folds
-from components.replicas.joining import joined
+from components.lab.lab import Run
+from components.lab.rows import Folded, Pooled
 from components.settings import Settings
 from components.types import BackboneSpec
 
@@ -94,7 +94,7 @@ def embedded(job: Embed) -> Iterator[Pooled]:
     """
     import ray.data
 
-    from components.engine.lab.embedding import BATCH, shortest_first  # torch
+    from components.lab.embedding import BATCH, shortest_first  # torch
 
     order = shortest_first(job.inputs)
     starts = range(job.start, len(order), BATCH)

@@ -12,10 +12,10 @@ from typing import Any
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from components.engine.jobs import Job, Validate
-from components.engine.lab.lab import Run
-from components.engine.machine import cores, total
+from components.inference.jobs import Job, Validate
 from components.lab.folds import fitted_fold, folds_of, joined_folds
+from components.lab.lab import Run
+from components.model.machine import cores, total
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun
 ROOM = 4  # times the bytes of the vectors, for each process: its fold copies its rows, half is left
@@ -29,7 +29,7 @@ class OnCores:
 
     def __init__(self, here: Run) -> None:
         self._here = here
-        load = delayed(import_module)("components.engine.lab.validation")
+        load = delayed(import_module)("components.lab.validation")
         self._begun = Thread(target=Parallel(n_jobs=cores()), args=[[load] * cores()], daemon=True)
         self._begun.start()
 

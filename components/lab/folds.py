@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from components.engine.jobs import Validate
-from components.engine.lab.rows import Folded
+from components.inference.jobs import Validate
+from components.lab.rows import Folded
 from components.types import Floats
 
 
@@ -20,7 +20,7 @@ def folds_of(job: Validate) -> list[Validate]:
 
 def fitted_fold(job: Validate, vectors: Floats) -> Folded:
     """The fold that ``job`` starts with, on vectors (N, D')."""
-    from components.engine.lab.validation import validate  # scikit-learn
+    from components.lab.validation import validate  # scikit-learn
 
     return validate(replace(job, vectors=vectors))
 

@@ -15,12 +15,12 @@ import numpy as np
 from pydantic import TypeAdapter
 from safetensors.numpy import save
 
-from components.engine.examine import examine
-from components.engine.export.program import program
-from components.engine.loading import load
-from components.engine.probes import place_of
+from components.analyses.export.program import program
 from components.exhibits.tables import data_frame, to_csv
 from components.fitting import Fit, Ranked, fit_json
+from components.model.examine import examine
+from components.model.loading import load
+from components.model.probes import place_of
 from components.own_head import OwnHead
 from components.texts import Sentence
 from components.types import BackboneSpec, Floats, Query, TaskSpec

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.format import open_memmap
 
-from components.engine.engine import file_name
-from components.engine.jobs import Embed, Job, Validate
-from components.engine.lab.lab import Allocate, Run
-from components.engine.lab.rows import Asked, Folded, Place, Pooled
-from components.engine.version import version
+from components.inference.engine import file_name
+from components.inference.jobs import Embed, Job, Validate
+from components.lab.lab import Allocate, Run
+from components.lab.rows import Asked, Folded, Place, Pooled
+from components.model.version import version
 from components.types import BackboneSpec, Floats
 
 

@@ -8,15 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from components.analyses.live import anatomy_of
 from components.anatomy import Anatomy
-from components.engine.live import anatomy_of
-from components.engine.query import choice, whole_number
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS
 from components.exhibits.report.document import Made, report
 from components.exhibits.report.framed import framed
 from components.exhibits.view import facts
+from components.model.query import choice, whole_number
 from components.settings import Settings
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.types import Analysis

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from components.engine.checkpoint_files import read_object
-from components.engine.engine import Here, file_name, resolved
-from components.engine.jobs import Issue
-from components.engine.passport import fingerprint
-from components.engine.version import version
+from components.analyses.passport import fingerprint
 from components.errors import PoolscopeError
 from components.exhibits.passport import badge, page
+from components.inference.engine import Here, file_name, resolved
+from components.inference.jobs import Issue
+from components.inference.replicas.joining import joined
+from components.model.checkpoint_files import read_object
+from components.model.version import version
 from components.passport.passport import passport_json
-from components.replicas.joining import joined
 from components.settings import Settings
 from components.texts import ENGLISH, languages, load_texts
 from components.types import BackboneSpec

@@ -4,7 +4,7 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from components.engine.machine import cores
+from components.model.machine import cores
 from tests.benchmarks import answers, compare, engine, importance, loading, memory, ordinary, page, room, size
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from tests.benchmarks.engine import words

@@ -8,7 +8,7 @@ import torch
 from pydantic import ByteSize
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from tests.benchmarks.engine import random_bert, words

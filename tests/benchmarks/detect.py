@@ -18,17 +18,17 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
+from components.analyses.detect import found, tried
+from components.analyses.tries import cut_text
 from components.detect import BAR, Detected, Kept, Way
-from components.engine.backbone import Backbone
-from components.engine.catalogue import read_catalogue
-from components.engine.detect import found, tried
-from components.engine.encoding import Encoded
-from components.engine.examine import Stopwatch, run_encoded
-from components.engine.loading import load
-from components.engine.pooling import POOLINGS
-from components.engine.repeatable import repeatable
-from components.engine.tries import cut_text
 from components.errors import PoolscopeError
+from components.model.backbone import Backbone
+from components.model.catalogue import read_catalogue
+from components.model.encoding import Encoded
+from components.model.examine import Stopwatch, run_encoded
+from components.model.loading import load
+from components.model.pooling import POOLINGS
+from components.model.repeatable import repeatable
 from components.settings import ASSETS
 from components.types import Query
 from tests.families.making import BUILT, boundless, tiny_checkpoint

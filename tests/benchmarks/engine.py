@@ -8,10 +8,10 @@ from unittest.mock import patch
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from components.engine.anatomy import dissect
-from components.engine.engine import Engine
-from components.engine.examine import Examined
+from components.analyses.anatomy import dissect
 from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.examine import Examined
 from components.settings import ASSETS, Settings
 from components.types import Query
 from tests.benchmarks.timing import compare, row

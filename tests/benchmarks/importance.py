@@ -6,11 +6,11 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import Tensor
 
-from components.engine.backbone import Backbone
-from components.engine.catalogue import read_catalogue
-from components.engine.examine import examine
-from components.engine.importance import erased
-from components.engine.loading import load
+from components.analyses.importance import erased
+from components.model.backbone import Backbone
+from components.model.catalogue import read_catalogue
+from components.model.examine import examine
+from components.model.loading import load
 from components.settings import Settings
 from components.types import BackboneSpec, Query
 from tests.benchmarks.engine import random_bert, words

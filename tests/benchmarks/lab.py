@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from components.engine.lab.lab import REPEATS
-from components.engine.lab.rows import Rows
-from components.engine.lab.statistics import accuracy_score, against_best
-from components.engine.lab.validation import divide, probabilities_on, splits_of
+from components.lab.lab import REPEATS
+from components.lab.rows import Rows
+from components.lab.statistics import accuracy_score, against_best
+from components.lab.validation import divide, probabilities_on, splits_of
 from components.types import Floats, Ints
 
 TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5

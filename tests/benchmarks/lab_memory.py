@@ -98,11 +98,11 @@ def of(process: int) -> float:
 
 
 def _measure(rows: int, folder: Path) -> dict[str, float]:
-    from components.engine.engine import Here, resolved
-    from components.engine.lab.lab import fit_table, to_rows
     from components.fitting import Plan, Stage
+    from components.inference.engine import Here, resolved
     from components.lab.cores import OnCores
     from components.lab.kept import Kept
+    from components.lab.lab import fit_table, to_rows
     from components.lab.reading import read_file
     from components.settings import Settings
     from components.tables import guess, to_table

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 import ray
 
-from components.engine.engine import Here, resolved
-from components.engine.jobs import Embed, Job, Validate
-from components.engine.lab.embedding import BATCH
-from components.engine.lab.lab import Run
-from components.engine.lab.rows import Folded, Pooled, Rows
-from components.engine.lab.validation import divide
-from components.engine.version import version
+from components.inference.engine import Here, resolved
+from components.inference.jobs import Embed, Job, Validate
 from components.lab import cluster
 from components.lab.cluster import Clustered
+from components.lab.embedding import BATCH
+from components.lab.lab import Run
+from components.lab.rows import Folded, Pooled, Rows
+from components.lab.validation import divide
+from components.model.version import version
 from components.settings import Settings
 from components.types import Floats
 

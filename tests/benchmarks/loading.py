@@ -3,8 +3,8 @@
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from transformers.utils import logging
 
-from components.engine.catalogue import read_catalogue
-from components.engine.loading import load
+from components.model.catalogue import read_catalogue
+from components.model.loading import load
 from components.settings import ASSETS
 from tests.benchmarks.timing import compare, row
 

@@ -31,10 +31,10 @@ def measured(rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def _measure(folder: Path, rounds: int) -> dict[str, float]:
-    from components.engine.analysis import analyse
-    from components.engine.checkpoints import Checkpoints
-    from components.engine.examine import examine
-    from components.engine.safety.weights import size
+    from components.analyses.analysis import analyse
+    from components.model.checkpoints import Checkpoints
+    from components.model.examine import examine
+    from components.model.safety.weights import size
     from components.types import Query
     from tests.tiny import checkpoint
 

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from components.engine.backbone import Backbone
-from components.engine.catalogue import read_catalogue
-from components.engine.loading import load
-from components.engine.ordinary import measured, sentences
+from components.model.backbone import Backbone
+from components.model.catalogue import read_catalogue
+from components.model.loading import load
+from components.model.ordinary import measured, sentences
 from components.settings import ASSETS
 from components.types import BackboneSpec
 from tests.benchmarks.engine import SIZES, random_bert

@@ -17,16 +17,16 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 
-from components.engine.desk import Desk
-from components.engine.machine import cores
-from components.replicas import line
-from components.replicas.gateway import SETTINGS
-from components.replicas.replicas import Replicas
+from components.inference.desk import Desk
+from components.inference.replicas import line
+from components.inference.replicas.gateway import SETTINGS
+from components.inference.replicas.replicas import Replicas
+from components.model.machine import cores
 from components.settings import Settings
 from components.types import Query
 from tests.benchmarks.visitors import BACKBONES
 from tests.benchmarks.waiting import WAIT, serve
-from tests.replicas.stage import Stage, cluster_of_two
+from tests.inference.replicas.stage import Stage, cluster_of_two
 from tests.serving import eventually
 
 CLIENTS = 12  # for each replica

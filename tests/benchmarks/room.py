@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from components.engine.machine import cores
+from components.model.machine import cores
 from tests.benchmarks import arrivals, flood, growth, phones
 from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
 from tests.serving import RATE, served
@@ -76,7 +76,7 @@ def _engine(threads: str) -> float:
 
 
 def _measure_engine() -> float:
-    from components.engine.engine import Engine
+    from components.inference.engine import Engine
     from components.settings import Settings
     from components.types import Query
 

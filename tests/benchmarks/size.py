@@ -5,10 +5,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.as_json import to_json
-from components.engine.engine import Engine
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.similarity import SIMILARITY
+from components.inference.engine import Engine
 from components.settings import Settings
 from components.texts import load_texts
 from components.types import Query

@@ -6,10 +6,10 @@ import asyncio
 import pickle
 from multiprocessing.connection import Connection
 
-from components.engine.replies import PROTOCOL, Reply
-from components.replicas import gateway
-from components.replicas.messages import Plan
-from components.replicas.replica import Replica
+from components.inference.replicas import gateway
+from components.inference.replicas.messages import Plan
+from components.inference.replicas.replica import Replica
+from components.inference.replies import PROTOCOL, Reply
 
 WAIT = 0.1  # seconds that a measurement takes
 ANSWER = pickle.dumps("answered", PROTOCOL)
@@ -30,7 +30,7 @@ class Waiting(Replica):
 
 def serve(pipe: Connection, plan: Plan) -> None:
     """A gateway to such replicas."""
-    from components.replicas import deployment
+    from components.inference.replicas import deployment
 
     deployment.Replica = Waiting  # type: ignore[misc]  # a class in the place of another
     gateway.serve(pipe, plan)

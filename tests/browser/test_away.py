@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Route, expect
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query
 from tests.browser.visitor import Visitor

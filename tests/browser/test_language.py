@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from components.engine.pooling import POOLINGS
+from components.model.pooling import POOLINGS
 from tests.browser.conftest import Kept
 from tests.browser.visitor import PATIENCE, Visitor, visit
 

@@ -10,12 +10,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
-from components.engine.engine import Engine
 from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS
 from components.exhibits.report.document import Made, report
+from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Compared, Query
 from tests.browser.visitor import loads_its_images

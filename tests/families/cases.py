@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from components.engine.analysis import analyse
-from components.engine.backbone import Backbone
-from components.engine.examine import answer, examine, forward
-from components.engine.repeatable import repeatable
+from components.analyses.analysis import analyse
+from components.model.backbone import Backbone
+from components.model.examine import answer, examine, forward
+from components.model.repeatable import repeatable
 from components.types import Analysis, Query
 from tests.families.brute import ByHand
 from tests.families.making import BUILT, FACTS

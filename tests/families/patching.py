@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from components.engine.examine import Examined, examine
-from components.engine.repeatable import repeatable
+from components.model.examine import Examined, examine
+from components.model.repeatable import repeatable
 from components.types import Query
 from tests.families.cases import Family
 

@@ -33,7 +33,7 @@ HEAD = """\
 # What each family reads
 
 Which final hidden states move the logits of each family that transformers can classify with, found by brute
-force on a tiny random model: one hidden state is changed at a time. `tests/engine/test_families.py` holds
+force on a tiny random model: one hidden state is changed at a time. `tests/model/test_families.py` holds
 Poolscope to the same on every family: tokens, hidden states of every layer, poolings, swaps, logits, steps of
 the head; and it keeps this page true, which `python -m tests.families.table` writes.
 

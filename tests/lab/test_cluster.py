@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.engine.engine import Here, resolved
-from components.engine.jobs import Embed, Validate
-from components.engine.lab.lab import Run, fit_table, to_rows
-from components.engine.lab.rows import Asked, Folded
-from components.engine.lab.validation import divide
-from components.engine.version import version
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan
+from components.inference.engine import Here, resolved
+from components.inference.jobs import Embed, Validate
 from components.lab.__main__ import main
 from components.lab.cluster import on_cluster
 from components.lab.kept import Kept
+from components.lab.lab import Run, fit_table, to_rows
+from components.lab.rows import Asked, Folded
+from components.lab.validation import divide
+from components.model.version import version
 from components.settings import ASSETS, Settings
 from components.tables import guess, read_sheet, to_table
-from tests.replicas import ABANDONED
+from tests.inference.replicas import ABANDONED
 
 POOLINGS = ("cls", "mean", "declared")
 BACKBONE = "bert-pretrained"

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from components.engine.engine import Here, resolved
-from components.engine.jobs import Validate
-from components.engine.lab.lab import Run
-from components.engine.lab.rows import Folded, Rows
-from components.engine.lab.validation import divide
-from components.engine.version import version
+from components.inference.engine import Here, resolved
+from components.inference.jobs import Validate
 from components.lab.cores import OnCores
 from components.lab.folds import fitted_fold
+from components.lab.lab import Run
+from components.lab.rows import Folded, Rows
+from components.lab.validation import divide
+from components.model.version import version
 from components.settings import Settings
 from components.types import Floats
 

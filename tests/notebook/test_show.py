@@ -12,9 +12,9 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertForSequenceClassification
 
-from components.engine.engine import Engine
 from components.errors import PoolscopeError
 from components.exhibits.draw.labels import visible
+from components.inference.engine import Engine
 from components.notebook import Exhibits, poolscope_show
 from components.notebook.show import PANELS
 from components.texts import languages, load_texts

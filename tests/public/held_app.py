@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from components.engine.safety import stated
+from components.model.safety import stated
 
 HELD = "gpt2-sentiment"
 check_sizes = stated.check_sizes
@@ -20,7 +20,7 @@ def held(folder: Path) -> None:
 
 
 stated.check_sizes = held  # in the process of the page, before `loading` imports it
-if loading := sys.modules.get("components.engine.loading"):  # in a worker, which is a copy of who has done so
+if loading := sys.modules.get("components.model.loading"):  # in a worker, which is a copy of who has done so
     loading.check_sizes = held  # type: ignore[attr-defined] # it is there
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import numpy as np
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from components.zero_gpu import SECONDS

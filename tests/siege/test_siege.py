@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from components.engine.engine import Engine
 from components.errors import PoolscopeError
+from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from tests.siege.checkpoints import NAMED, Hostile, every, good, made

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from components.analyses.vectors import to_vectors
 from components.anatomy import Anatomy
 from components.centring import Bands
 from components.detect import Detected
-from components.engine.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.fitting import Fit, Forecast, Plan, Stage, Table
 from components.importance import Importance

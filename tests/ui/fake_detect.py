@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from components.analyses.vectors import to_vectors
 from components.declaration import Declaration, Dense, Normalize
 from components.detect import BAR, Candidate, Detected, Way
-from components.engine.vectors import to_vectors
 from components.types import Analysis
 
 WAY = Way("cls", 2, normalised=True)

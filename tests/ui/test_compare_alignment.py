@@ -1,8 +1,8 @@
 """The words of a comparison on the page: looking asks nothing."""
 
-from components.engine.engine import Engine
+from components.inference.engine import Engine
 from components.ui.places import NOTHING
-from tests.engine.test_compare import counting
+from tests.analyses.test_compare import counting
 from tests.exhibits.comparison.test_alignment import FAMILIES, HOSTILE
 from tests.ui.compare_page import Page, Watched
 

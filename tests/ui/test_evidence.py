@@ -84,7 +84,7 @@ def test_whatever_a_browser_sends_is_drawn_or_left(tab: EvidenceTab) -> None:
 
 
 def test_without_results_the_tab_says_how_to_make_them(bare: gr.Blocks) -> None:
-    assert "python -m components.bundle" in html_on(bare)
+    assert "python -m recipe" in html_on(bare)
 
 
 def test_the_tab_is_filled_on_arrival_and_private(whole: gr.Blocks, tab: EvidenceTab) -> None:

@@ -9,10 +9,10 @@ import pytest
 from transformers import AutoTokenizer
 
 from components.centring import Centring
-from components.engine.encoding import encode
 from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean, nearest
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.view import CENTRINGS
+from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Cell, Compared, Query, Reads, Tokens
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst

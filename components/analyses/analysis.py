@@ -1,0 +1,116 @@
+"""What a visitor sees of an examined query; and the vectors of many texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from components.centring import Centring
+from components.errors import PoolscopeError
+from components.model.backbone import Backbone
+from components.model.examine import Examined
+from components.model.heads import DECLARED, probabilities
+from components.model.pooling import POOLINGS, States
+from components.model.query import counted_from_zero
+from components.model.similarity import Numbers
+from components.model.states import alike, batch_states
+from components.texts import Sentence
+from components.types import Analysis, Floats, Ints, Reads
+
+
+def analyse(examined: Examined) -> Analysis:
+    """What a visitor sees of it, in NumPy."""
+    query, passed, outputs = examined.query, examined.passed, examined.outputs
+    layer = counted_from_zero("layer", query.layer, len(passed.kept.hidden))
+    reading = outputs.reading
+    reads = Reads(
+        reading.positions[0].numpy(), reading.share[0].numpy(), _wins(examined.states, outputs.vector)
+    )
+    examined.watch.lap("head")
+    seen = _cosines(examined)
+    examined.watch.lap("similarity")
+    return Analysis(
+        query=query,
+        backbone=examined.backbone.described,
+        tokens=passed.tokens,
+        layer=layer,
+        similarity=seen["plain"],
+        centred=seen["centred"],
+        standardised=seen["standardised"],
+        ordinary=passed.ordinary.bands,
+        pooled=outputs.vector[0].numpy(),
+        logits=outputs.logits[0].numpy(),
+        probabilities=probabilities(outputs.logits[0], outputs.problem_type),
+        labels=outputs.labels,
+        problem_type=outputs.problem_type,
+        reads=reads,
+        head_trained=outputs.trained,
+        body_trained=outputs.body_trained,
+        warnings=(*examined.encoded.warnings, *outputs.warnings, *_beside_encode(examined)),
+        milliseconds=examined.watch.laps,
+    )
+
+
+def _beside_encode(examined: Examined) -> Iterator[Sentence]:
+    """What ``encode`` of sentence-transformers does to this text before its tokens, and is not done here."""
+    backbone, query = examined.backbone, examined.query
+    if query.pooling != DECLARED or backbone.declared is None:
+        return
+    says, length = backbone.declared.says, len(examined.encoded.tokens.text)
+    if says.prompt:
+        yield Sentence("warnings.encode_prompt", prompt=says.prompt)
+    if says.longest is not None and length > says.longest:
+        yield Sentence("warnings.encode_cuts", longest=says.longest, length=length)
+    texts = (query.text, query.text_pair)
+    lower = [text.lower() for text in texts]
+    ids = [backbone.tokenizer(each, verbose=False)["input_ids"] for each in (*texts, *lower)]
+    if says.lowercases and ids[:2] != ids[2:]:
+        yield Sentence("warnings.encode_lowercases")
+
+
+def _wins(states: States, vector: Tensor) -> Ints | None:
+    """In how many dimensions each token has the largest value (T,), if ``vector`` (1, D) is made of these."""
+    largest = states.hidden.masked_fill(~states.mask[:, :, None], float("-inf")).max(dim=1)
+    if not torch.equal(largest.values, vector):
+        return None
+    return np.bincount(largest.indices[0].numpy(), minlength=states.hidden.shape[1])
+
+
+def pooled_features(
+    backbone: Backbone, texts: Sequence[str], poolings: Sequence[str], layer: int
+) -> dict[str, Floats]:
+    """Vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length."""
+    vectors: dict[str, list[Floats]] = {key: [np.empty(0, np.float32)] * len(texts) for key in poolings}
+    for rows in alike(backbone, texts):
+        states = batch_states(backbone, [texts[row] for row in rows])
+        states = states.upto(counted_from_zero("layer", layer, len(states.layers)))
+        for key in poolings:
+            for row, vector in zip(rows, POOLINGS[key](states).numpy(), strict=True):
+                vectors[key][row] = vector
+    return {key: np.stack(rows) for key, rows in vectors.items()}
+
+
+def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
+    """Cosines (L + 1, T) to what the query asks for, for each centring."""
+    passed, asked = examined.passed, examined.query.reference
+    if asked == "cls":
+        return passed.to_cls
+    if asked == "pooled":
+        return passed.cosines(_pooled(examined))
+    index = counted_from_zero("reference", int(asked), len(passed.tokens.text))
+    return passed.cosines([layer[index] for layer in passed.hidden])
+
+
+def _pooled(examined: Examined) -> list[Numbers]:
+    """The pooled vector of every layer: L + 1 times (D,)."""
+    pooling, hidden = examined.query.pooling, examined.passed.hidden
+    whole = replace(examined.passed.states, query=examined.states.query)
+    layers = map(whole.upto, range(len(hidden)))
+    pooled = [POOLINGS[pooling](states)[0].numpy() for states in layers]
+    if any(vector.shape != layer.shape[1:] for vector, layer in zip(pooled, hidden, strict=True)):
+        raise PoolscopeError("reference", examined.query.reference, "errors.wide", pooling=pooling)
+    return pooled

@@ -1,0 +1,127 @@
+"""A model object that somebody holds, perhaps in training -> Anatomy; the object stays as it is.
+
+All is measured on a copy: a forward pass of the object itself would run its hooks and its dropout, and a head
+is run again by changing a model for a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from components.analyses.anatomy.dissect import dissect
+from components.anatomy import Anatomy
+from components.errors import PoolscopeError
+from components.model.assembling import assembled
+from components.model.backbone import Backbone
+from components.model.examine import examine
+from components.model.internals.torch_internals import acting_hooks, plain_copy
+from components.model.internals.transformers_internals import attend_anywhere, forget_capturing, hands_out
+from components.model.pooling import POOLINGS
+from components.model.query import checked
+from components.model.repeatable import repeatable
+from components.model.safety.refusal import RefusalError, foreign
+from components.model.safety.weights import check_finite
+from components.texts import Sentence
+from components.types import BackboneSpec, Query
+
+WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes instead
+    "_orig_mod": ("model._orig_mod", "errors.wrapped"),
+    "get_base_model": ("model.get_base_model()", "errors.adapted"),
+    "module": ("model.module", "errors.wrapped"),
+}
+FOUND = {"missing_keys": (), "unexpected_keys": (), "mismatched_keys": ()}  # an object lacks nothing
+
+
+def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, longest: int) -> Anatomy:
+    """What the own head of a model object says of a text or pair now; ``longest`` is in characters.
+
+    Model, tokenizer and torch's random numbers stay as they are. PoolscopeError says what is wrong with
+    which of these.
+    """
+    found, words = _classifier(model), _tokenizer(tokenizer)
+    name = type(found).__name__
+    query = checked(Query(name, text, text_pair), [name], list(POOLINGS), ("own",), longest)
+    with _by_itself():
+        try:
+            backbone = _copied(found, words, BackboneSpec(name, name, "", "", "object", ""))
+        except RefusalError as refusal:
+            raise PoolscopeError("model", name, "errors.unshown", reason=refusal.sentence) from refusal
+        with repeatable(backbone.model):
+            anatomy = dissect(examine(backbone, query))
+    said = replace(anatomy.analysis, warnings=(*_notes(found), *anatomy.analysis.warnings))
+    return replace(anatomy, analysis=said)
+
+
+def _classifier(model: object) -> PreTrainedModel:
+    if isinstance(model, PreTrainedModel):
+        return model
+    name = type(model).__name__
+    if isinstance(model, nn.Module):
+        for attribute, (inner, key) in WRAPPERS.items():
+            if hasattr(model, attribute):
+                raise PoolscopeError("model", name, key, inner=inner)
+    raise PoolscopeError("model", name, "errors.object_model")
+
+
+def _tokenizer(tokenizer: object) -> PreTrainedTokenizerBase:
+    if isinstance(tokenizer, PreTrainedTokenizerBase):
+        return tokenizer
+    raise PoolscopeError("tokenizer", type(tokenizer).__name__, "errors.object_tokenizer")
+
+
+@contextmanager
+def _by_itself() -> Iterator[None]:
+    """Within, torch makes float32 on the CPU, and slopes, whatever the caller has set for the time being."""
+    before = torch.get_default_dtype()
+    with (
+        torch.device("cpu"),
+        torch.autocast("cpu", enabled=False),
+        torch.inference_mode(False),
+        torch.enable_grad(),
+    ):
+        torch.set_default_dtype(torch.float32)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+
+
+def _copied(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, spec: BackboneSpec) -> Backbone:
+    _check_held(model)
+    with foreign("refusals.uncopied"):
+        copy, words = plain_copy(model), deepcopy(tokenizer)  # whose call changes how it cuts and pads
+    forget_capturing(copy)
+    attend_anywhere(copy)
+    check_finite(copy)
+    return assembled(spec, copy, words, FOUND)
+
+
+def _check_held(model: PreTrainedModel) -> None:
+    """Refuse weights that are not there as plain numbers: a copy in float32 would be another model."""
+    if getattr(model.config, "quantization_config", None) is not None:
+        raise RefusalError("refusals.quantised")
+    for name, tensor in (*model.named_parameters(), *model.named_buffers()):
+        if tensor.is_meta or (isinstance(tensor, nn.Parameter) and not _is_plain(tensor)):
+            raise RefusalError("refusals.unheld", name=name)
+
+
+def _is_plain(weight: nn.Parameter) -> bool:
+    plain = type(weight) is nn.Parameter and type(weight.data) is Tensor
+    return plain and weight.is_floating_point() and weight.numel() > 0
+
+
+def _notes(model: PreTrainedModel) -> Iterator[Sentence]:
+    """What of the object is not as in a forward pass of its own."""
+    types = {str(weight.dtype).removeprefix("torch.") for weight in model.parameters()} - {"float32"}
+    if types:
+        yield Sentence("warnings.object_types", types=tuple(sorted(types)))
+    hooks = [hook for hook in acting_hooks(model) if not hands_out(hook)]
+    if hooks:
+        yield Sentence("warnings.object_hooks", count=len(hooks))

@@ -1,0 +1,188 @@
+"""The trace: which hidden states carry the change from one text to another.
+
+One hidden state of a text is set to that of another text, and all that lies above runs on: activation
+patching, as in causal mediation analysis (Vig et al. 2020) and causal tracing (Meng et al. 2022).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from components.analyses.analysis import analyse
+from components.errors import PoolscopeError
+from components.model.again import said
+from components.model.backbone import Backbone
+from components.model.cut import Pass, replay, run
+from components.model.entries import Entry, started
+from components.model.examine import Examined
+from components.model.repeatable import repeatable
+from components.patching import Patched
+from components.texts import Sentence
+from components.types import Floats, Ints
+
+STATES = 8192  # hidden states that a model computes at once
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """R changes of the hidden states (T, D) after a layer: those at ``where`` (R, T) become ``states``.
+
+    ``states``: (R, T, D), or (R, 1, D) where a row has one.
+    """
+
+    where: Tensor
+    states: Tensor
+
+    def parts(self, most: int) -> Iterator[Patch]:
+        """The same in parts of so many changes."""
+        for where, states in zip(torch.split(self.where, most), torch.split(self.states, most), strict=True):
+            yield Patch(where, states)
+
+    def of(self, own: Tensor) -> Tensor:
+        """The hidden states (R, T, D) with the changes made."""
+        return torch.where(self.where[:, :, None], self.states, own)
+
+
+@torch.no_grad()
+def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
+    """What each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
+
+    What lies above the layer that is pooled carries nothing. From layer ``begin`` on, as many layers as are
+    begun within so many ``seconds``, one at least.
+    PoolscopeError where both texts are answered alike, or where what lies above a layer does not start from
+    its hidden states alone.
+    """
+    entries = _entries(first.backbone, len(first.kept.hidden) - 1)
+    before, after = first.outputs.logits[0], second.outputs.logits[0]
+    if torch.equal(before, after):
+        raise PoolscopeError("other", second.query.text, "errors.no_change")
+    pairs = paired(first, second)
+    total = first.kept.hidden[-1].shape[1]
+    mine, theirs = torch.from_numpy(pairs).T
+    where = torch.zeros(len(pairs), total, dtype=torch.bool)
+    where[torch.arange(len(pairs)), mine] = True
+    start, until = _start(first, entries), time.monotonic() + seconds
+    logits: list[Tensor] = []
+    whole: list[Tensor] = []
+    for layer, other in enumerate(second.kept.hidden[begin:], begin):
+        if logits and time.monotonic() > until:
+            break
+        if layer >= len(first.states.layers):  # above the one that is pooled: nothing gets there
+            logits.append(before.expand(len(pairs), -1))
+            whole += [before[None]] if other.shape[1] == total else []
+            continue
+        logits.append(_logits(first, layer, start, Patch(where, other[0, theirs][:, None])))
+        if other.shape[1] == total:
+            everywhere = torch.ones(1, total, dtype=torch.bool)
+            whole.append(_logits(first, layer, start, Patch(everywhere, other)))
+    return Patched(
+        first=analyse(first),
+        second=analyse(second),
+        pairs=pairs,
+        logits=torch.stack(logits).numpy(),
+        whole=torch.cat(whole).numpy() if whole else None,
+        shares=_shares(torch.stack(logits), before, after),
+        warnings=_unpaired(first, second, pairs),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where passes of one input start: ``entries`` of its layers, and what modules below ``handed`` out."""
+
+    entries: tuple[Entry, ...]
+    handed: Mapping[nn.Module, Any]
+
+
+def _start(examined: Examined, entries: tuple[Entry, ...]) -> Start:
+    """Run one input once more, to keep what need not be computed again."""
+    backbone = examined.backbone
+    below = {module for entry in entries for module in entry.below}
+    with repeatable(backbone.model):
+        return Start(entries, run(backbone.model, backbone.cut, examined.kept.inputs, *below).handed)
+
+
+def paired(first: Examined, second: Examined) -> Ints:
+    """The places of tokens (P, 2) that stand for the same in both, in their order.
+
+    Those of the same characters do, and those between them where both texts have as many there.
+    """
+    ours, theirs = _stand_for(first), _stand_for(second)
+    pairs: list[tuple[int, int]] = []
+    for _, start, end, there, until in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if end - start == until - there:
+            pairs += zip(range(start, end), range(there, until), strict=True)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _unpaired(first: Examined, second: Examined, pairs: Ints) -> tuple[Sentence, ...]:
+    """Which tokens of both have no counterpart."""
+    alone = [
+        name
+        for examined, known in zip((first, second), pairs.T.tolist(), strict=True)
+        for place, name in enumerate(examined.encoded.tokens.text)
+        if place not in known
+    ]
+    return (Sentence("warnings.unpaired", tokens=tuple(alone)),) if alone else ()
+
+
+def _stand_for(examined: Examined) -> list[tuple[int, str]]:
+    """What each token stands for: its text and the characters there, else its name in the vocabulary."""
+    tokens, texts = examined.encoded.tokens, (examined.query.text, examined.query.text_pair)
+    return [
+        (int(segment), texts[segment][start:end] if segment >= 0 and start < end else name)
+        for name, (start, end), segment in zip(tokens.text, tokens.span, tokens.segment, strict=True)
+    ]
+
+
+def _entries(backbone: Backbone, layers: int) -> tuple[Entry, ...]:
+    """Where so many layers below the last go on; PoolscopeError where one of them does not, as a whole."""
+    if not backbone.per_token:
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
+    found = backbone.entries[len(backbone.entries) - layers :]
+    kept = [entry for entry in found if entry is not None]
+    if len(kept) < len(found):
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced", layer=found.index(None))
+    return tuple(kept)
+
+
+def _logits(examined: Examined, layer: int, start: Start, patch: Patch) -> Tensor:
+    """The logits (R, K) for each change of the hidden states after a layer."""
+    alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
+    most = 1 if alone else max(STATES // patch.where.shape[1], 1)
+    parts = patch.parts(most)
+    return torch.cat([said(examined, *_patched(examined, layer, start, part)) for part in parts])
+
+
+def _patched(examined: Examined, layer: int, start: Start, patch: Patch) -> tuple[Pass, tuple[Tensor, ...]]:
+    """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
+
+    The last layer of the pass itself is what its head was handed.
+    """
+    backbone, kept, rows = examined.backbone, examined.kept, len(patch.where)
+    inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
+    hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
+    changed = patch.of(hidden[layer])
+    if layer == len(start.entries):  # the last: nothing but the head lies above
+        wide = replace(kept, inputs=inputs)
+        logits = replay(backbone.model, backbone.cut, wide, changed)
+        return replace(wide, logits=logits), (*hidden[:-1], changed)
+    entry = start.entries[layer]
+    with repeatable(backbone.model), started(entry, start.handed, rows, lambda _own: changed):
+        above = backbone.run(inputs).upmost(len(hidden))
+    return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
+
+
+def _shares(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
+    """How far each of the logits (..., K) lies on the way from one (0) to the other (1)."""
+    way = (after - before).double()
+    return ((logits.double() - before) @ way / (way @ way)).float().numpy()

@@ -1,0 +1,300 @@
+"""Desk: checks what a visitor asks, and has the runner answer it. Light to import: it runs no torch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from types import MappingProxyType
+
+from huggingface_hub import is_offline_mode
+
+from components.analyses.vectors import to_vectors
+from components.anatomy import Anatomy
+from components.detect import Detected
+from components.errors import PoolscopeError
+from components.fitting import Fit, Forecast, Plan, Stage, Table
+from components.importance import STEPS, Importance, Integral
+from components.inference import jobs
+from components.inference.jobs import Job, Runner
+from components.lab.lab import fit_table, forecast_table, in_memory, to_rows
+from components.lab.rows import Asked as Lab
+from components.lens import Looked
+from components.model.catalogue import Configs, present, read_catalogue, read_tasks
+from components.model.hub.hub import Hub
+from components.model.pooling import POOLINGS
+from components.model.query import (
+    Asked,
+    asked_of,
+    by_backbone,
+    checked,
+    checked_text,
+    choice,
+    counted,
+    other_version,
+)
+from components.model.version import version
+from components.own_head import MINE
+from components.padding import Padding
+from components.passport.passport import Passport
+from components.patching import Patched
+from components.settings import ASSETS, Settings
+from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
+
+HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
+PART = 2.0  # seconds in which a part of a long answer begins its last step
+
+
+class Desk:
+    """Takes queries about the backbones of one catalogue, and has ``runner`` answer them.
+
+    Several threads may ask.
+    """
+
+    def __init__(self, settings: Settings, runner: Runner) -> None:
+        self._settings = settings
+        self._runner = runner
+        self._configs = Configs()
+        folders_only = settings.sources == "bundled"
+        every = read_catalogue(settings.catalogue, self._configs)
+        listed = [spec for spec in every if spec.source != "hub" or not folders_only]
+        self._specs = MappingProxyType({spec.key: spec for spec in listed})
+        self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
+        self._closed, self._fitting = threading.Event(), threading.Lock()
+        self._hub = Hub(settings.download, known=runner.classifies)
+
+    def backbones(self) -> tuple[BackboneSpec, ...]:
+        """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
+        return tuple(map(self._configs.refreshed, self._specs.values()))
+
+    @property
+    def takes_ids(self) -> bool:
+        """Whether ``find`` also takes the id of a model on the hub: the owner decides."""
+        return self._settings.sources == "any"
+
+    @property
+    def online(self) -> bool:
+        """Whether the hub may be asked for anything; false where huggingface_hub is set offline."""
+        return not is_offline_mode()
+
+    def find(self, given: str) -> BackboneSpec:
+        """The backbone of a key, of a listed hub id or, where ids are taken, of any that a visitor typed.
+
+        Asks the hub only for ids that are not listed; see `Hub.find`.
+        """
+        listed = self._listed(given)
+        if listed is None and not self.takes_ids:
+            choice("backbone", given, tuple(self._specs))
+        return self._configs.refreshed(listed or self._hub.find(given))
+
+    def fetch(self, key: str) -> Generator[Progress]:
+        """Bring a backbone of the hub onto this machine; ends at once where it is there already.
+
+        Closing the iterator unsubscribes; the download is cancelled when the last subscriber closes, and a
+        later one resumes it. PoolscopeError says why it failed.
+        """
+        spec = self._listed(key) or self._hub.known(key) or self.find(key)
+        if spec.source == "hub":
+            with closing(self._hub.fetch(spec)) as steps:
+                for step in steps:
+                    if self._closed.is_set():
+                        raise PoolscopeError("backbone", key, "errors.stopping")
+                    yield step
+
+    def poolings(self) -> tuple[PoolingSpec, ...]:
+        """Every pooling method, the head's own ("native") first."""
+        return tuple(pooling.spec for pooling in POOLINGS.values())
+
+    def tasks(self) -> tuple[TaskSpec, ...]:
+        """Every task that probes are trained for, in the order of the menu."""
+        return tuple(self._tasks.values())
+
+    def analyze(self, query: Query) -> Analysis:
+        """Answer one query; raises PoolscopeError with a message for the visitor."""
+        spec, asked = self._whole(query)
+        return self._runner.run(jobs.Analyze(spec, version(spec), asked))
+
+    def anatomy(self, query: Query) -> Anatomy:
+        """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
+        spec, asked = self._whole(query)
+        return self._runner.run(jobs.Dissect(spec, version(spec), asked))
+
+    def lens(self, query: Query) -> Looked:
+        """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
+        spec, asked = self._whole(query)
+        return self._runner.run(jobs.Look(spec, version(spec), asked))
+
+    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
+        """Answer one query, and find what carries the change to another text; PoolscopeError says why not."""
+        return self._runner.run(self._trace(query, other, other_pair))
+
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+        """The same, part by part: each has a turn of its own, so that others need not wait for all of them.
+
+        How far it is before each part but the first, then the whole. Closing the iterator cancels the rest.
+        """
+        job = replace(self._trace(query, other, other_pair), seconds=PART)
+        found = self._runner.run(job)
+        while found.ended < found.layers:
+            yield Progress(found.ended, found.layers)
+            found = found.followed_by(self._runner.run(replace(job, start=found.ended)))
+        yield found
+
+    def _trace(self, query: Query, other: str, other_pair: str) -> jobs.Trace:
+        """The job that traces it all."""
+        spec, asked = self._whole(query)
+        changed = other_version(asked.query, other, other_pair, self._settings.characters)
+        return jobs.Trace(spec, version(spec), asked, replace(asked, query=changed))
+
+    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
+        """Answer one query, and measure what is called importance; PoolscopeError says why it cannot."""
+        weighed = self._weigh(query, label)
+        found = self._runner.run(weighed)
+        return found.with_integral([self._runner.run(weighed.integral)]) if integrated else found
+
+    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
+        """The same, part by part: what is quick; how far integrated gradients are, in steps; then all of it.
+
+        Each has a turn of its own, so that others need not wait. Closing the iterator cancels the rest.
+        """
+        weighed = self._weigh(query, label)
+        found = self._runner.run(weighed)
+        yield found
+        parts: list[Integral] = []
+        stop = 0
+        while stop < STEPS:
+            yield Progress(stop, STEPS)
+            parts.append(self._runner.run(replace(weighed.integral, start=stop, seconds=PART)))
+            stop = parts[-1].stop
+        yield found.with_integral(parts)
+
+    def _weigh(self, query: Query, label: str) -> jobs.Weigh:
+        spec, asked = self._whole(query)
+        if not isinstance(label, str):
+            raise PoolscopeError("label", label, "errors.word")
+        return jobs.Weigh(spec, version(spec), asked, label)
+
+    def padding(self, query: Query) -> Padding:
+        """Answer one query, and find what padding changes; PoolscopeError says why it cannot."""
+        spec, asked = self._whole(query)
+        return self._runner.run(jobs.Audit(spec, version(spec), asked))
+
+    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
+        """Find in which way a vector was made of a text or pair; PoolscopeError says why it cannot."""
+        pasted = ((*self._whole(one.asked(query)), one.vector) for one in to_vectors(vector))
+        (spec, *_), asked, vectors = zip(*pasted, strict=True)
+        before = checked_text("prefix", prefix, self._settings.characters)
+        return self._runner.run(jobs.Detect(spec, version(spec), asked, vectors, before))
+
+    def passport(self, backbone: str) -> Passport:
+        """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
+        spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
+        return self._runner.run(jobs.Issue(spec, version(spec)))
+
+    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
+        """Find which backbone, pooling and layer suits a table; PoolscopeError says why it cannot.
+
+        One table at a time, each part in a turn of its own. Closing the iterator cancels the rest.
+        """
+        specs, asked = self._lab(table, plan)
+        while not self._fitting.acquire(timeout=1):
+            yield Stage(0, 1, "wait", "")
+        try:
+            yield from fit_table(self._runner.run, specs, asked, PART, in_memory)
+        finally:
+            self._fitting.release()
+
+    def forecast(self, table: Table, plan: Plan) -> Forecast:
+        """What a fit will take, and which texts are not read; PoolscopeError says why there can be none."""
+        return forecast_table(self._runner.run, *self._lab(table, plan))
+
+    def _lab(self, table: Table, plan: Plan) -> tuple[list[BackboneSpec], Lab]:
+        asked = to_rows(table, plan, self._settings)
+        return [
+            present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones
+        ], asked
+
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        """Answer many queries of one text or pair: one forward pass for each backbone.
+
+        See `Analyst.compare`. Each backbone has a turn of its own, so that others need not wait for all of
+        them. PoolscopeError also where a backbone or a pooling is unknown.
+        """
+        for group in by_backbone([self._checked(query) for query in counted(queries)]):
+            spec = self._known(group[0].backbone)
+            yield Compared(spec, self._cells(spec, group))
+
+    def open(self) -> None:
+        """Have torch and the first backbone loaded before a visitor needs them; returns at once."""
+        self._runner.open(self.first())
+
+    def ready(self) -> bool:
+        """Whether a question can be answered by now."""
+        return self._runner.ready()
+
+    def close(self, seconds: float) -> None:
+        """Let answers under way end, for so many ``seconds`` at most; further questions are refused.
+
+        Downloads end at once: what came stays.
+        """
+        self._closed.set()
+        self._runner.close(seconds)
+
+    def first(self) -> Job[Analysis] | None:
+        """What to run first."""
+        first = next((spec for spec in self.backbones() if spec.available), None)
+        if first is None:
+            return None
+        spec, asked = self._whole(Query(first.key, "warm"))
+        return jobs.Analyze(spec, version(spec), asked)
+
+    def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
+        """A cell for each query of one text on one backbone, in their order."""
+        plan = [self._planned(spec, query) for query in queries]
+        asked = tuple(each for each in plan if isinstance(each, Asked))
+        answers: tuple[Cell, ...] = ()
+        if asked:
+            try:
+                answers = self._runner.run(jobs.Compare(spec, version(spec), asked))
+            except PoolscopeError as error:  # of the backbone, or of this text on it
+                answers = tuple(Cell(each.query, None, error.sentence) for each in asked)
+        coming = iter(answers)
+        return tuple(each if isinstance(each, Cell) else next(coming) for each in plan)
+
+    def _planned(self, spec: BackboneSpec, query: Query) -> Asked | Cell:
+        try:
+            return self._asked(spec, query)
+        except PoolscopeError as error:
+            return Cell(query, None, error.sentence)
+
+    def _whole(self, query: Query) -> tuple[BackboneSpec, Asked]:
+        """The query with nothing left open, and its backbone as it is now."""
+        query = self._checked(query)
+        spec = self._known(query.backbone)
+        return spec, self._asked(spec, query)
+
+    def _checked(self, query: Query) -> Query:
+        """The query with each field of the right type and known."""
+        return checked(query, self._keys(query.backbone), tuple(POOLINGS), HEADS, self._settings.characters)
+
+    def _asked(self, spec: BackboneSpec, query: Query) -> Asked:
+        """A checked query as its backbone can be asked it, which has to be on this machine."""
+        return asked_of(query, present(spec), self._tasks)
+
+    def _listed(self, given: object) -> BackboneSpec | None:
+        """The backbone of the catalogue with this key or, as the hub calls it, this id."""
+        every = self._specs.values()
+        return next((s for s in every if given == s.key or (s.source, s.location) == ("hub", given)), None)
+
+    def _keys(self, asked: object) -> tuple[str, ...]:
+        """What may be asked for: the catalogue's keys, and ``asked`` itself if it is an id that was found."""
+        found = self._hub.known(asked)
+        return (*self._specs, found.key) if found else tuple(self._specs)
+
+    def _known(self, key: str) -> BackboneSpec:
+        """The backbone of a key, as it is now."""
+        known = self._specs.get(key) or self._hub.known(key)
+        if known is None:  # forgotten since it was found
+            raise PoolscopeError("backbone", key, "errors.forgotten")
+        return self._configs.refreshed(known)

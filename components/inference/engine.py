@@ -1,0 +1,122 @@
+"""Engine: everything in this very process, for programs that use Poolscope as a library.
+
+Importing this module is light: torch and transformers load when a backbone is first asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from components.analyst import PATIENCE
+from components.errors import PoolscopeError
+from components.inference.desk import Desk
+from components.inference.jobs import Answer_co, Job
+from components.model.catalogue import present
+from components.model.hub.fit import classifies
+from components.model.pooling import POOLINGS
+from components.model.query import checked_texts, choice, whole_number
+from components.settings import Settings
+from components.types import BackboneSpec, Floats
+
+if TYPE_CHECKING:
+    from components.inference.measurer import Measurer
+
+
+class Engine(Desk):
+    """Answers queries about the backbones of one catalogue. Several threads may call it; they take turns."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._here = Here(settings)
+        super().__init__(settings, self._here)
+
+    def features(
+        self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
+    ) -> dict[str, Floats]:
+        """Pooled vectors (N, D') of N texts for each pooling at one layer, from one forward pass."""
+        spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
+        known = [choice("poolings", key, tuple(POOLINGS)) for key in poolings]
+        readable = checked_texts(texts, self._settings.characters)
+        with self._here.turn:
+            return self._here.measurer.features(spec, readable, known, whole_number("layer", layer))
+
+
+class Here:
+    """Runs jobs in this process, in the thread that asks, one after the other.
+
+    ``sharers``: how many share the memory for checkpoints.
+    """
+
+    def __init__(self, settings: Settings, sharers: int = 1) -> None:
+        self._settings, self._sharers = settings, sharers
+        self.turn = threading.Lock()
+        self._ready, self._closed = threading.Event(), threading.Event()
+
+    def run(self, job: Job[Answer_co]) -> Answer_co:
+        """The answer; raises PoolscopeError with a message for the visitor.
+
+        CancelledError where nobody waits for it any longer when its turn comes.
+        """
+        with self.turn:
+            if self._closed.is_set():
+                raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
+            patience = PATIENCE.get(None)
+            if patience is not None and patience.cancelled():
+                raise CancelledError
+            answer: Answer_co = self.measurer.run(job)
+            return answer
+
+    def open(self, first: Job[Any] | None) -> None:
+        """Load torch and run ``first`` in a thread."""
+        threading.Thread(target=self._begin, args=[first], name="warm-up", daemon=True).start()
+
+    def ready(self) -> bool:
+        """Whether ``first`` has been run, and nothing is closed."""
+        return self._ready.is_set() and not self._closed.is_set()
+
+    def close(self, seconds: float) -> None:
+        """Wait for the job that is under way, so many ``seconds`` at most."""
+        self._closed.set()
+        if self.turn.acquire(timeout=seconds):
+            self.turn.release()
+
+    def _begin(self, first: Job[Any] | None) -> None:
+        if first is not None:
+            self.run(first)
+        self._ready.set()
+
+    def classifies(self, kind: str) -> bool:
+        """Whether transformers classifies texts with this type of model.
+
+        It has a turn like a job: a thread that asks while another one imports sees transformers half-made.
+        """
+        with self.turn:
+            return classifies(kind)
+
+    @cached_property
+    def measurer(self) -> Measurer:
+        """Who runs them; torch loads when this is first asked for."""
+        from components.inference.measurer import Measurer
+
+        return Measurer(self._settings.memory, self._sharers)
+
+
+def resolved(given: str) -> BackboneSpec:
+    """The checkpoint in a folder, or of a key or an id, which is downloaded; PoolscopeError says why not."""
+    if Path(given).is_dir():
+        name = Path(given).resolve().name
+        return BackboneSpec(name, name, "", "", "local", str(Path(given)))
+    engine = Engine(Settings(sources="any"))
+    spec = engine.find(given)
+    for _step in engine.fetch(spec.key):
+        pass
+    return present(engine.find(given))
+
+
+def file_name(spec: BackboneSpec) -> str:
+    """How the names of files about a checkpoint begin."""
+    return spec.key.replace("/", "--")

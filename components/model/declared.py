@@ -1,0 +1,123 @@
+"""What a checkpoint of sentence-transformers declares, run: its own library's vector of these tokens.
+
+Weights are read from safetensors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from components.declaration import Cut, Declaration, DeclaredStep, Dense
+from components.model.checkpoint_files import MODULES, WEIGHTS
+from components.model.declaration import bounded, read_declaration, shown
+from components.model.pooling import POOLINGS, States
+from components.model.safety.refusal import RefusalError, foreign
+from components.model.safety.stated import MB
+
+HEAVIEST = 256 * MB  # bytes of a dense layer's file
+Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A dense layer: (B, N) -> (B, M). ``weight``: (M, N). ``bias``: (M,) or None.
+
+    ``residual``: (M, N) that is multiplied with the input and added behind the activation; None adds nothing.
+    """
+
+    weight: Tensor
+    bias: Tensor | None
+    activation: Step
+    residual: Tensor | None
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """What the layer makes of ``vectors``."""
+        out = self.activation(nn.functional.linear(vectors, self.weight, self.bias))
+        return out if self.residual is None else out + vectors @ self.residual.T
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """What a checkpoint declares: called with States it gives (B, D'), as ``encode`` does of these tokens.
+
+    ``says``: the same as plain data; its prompt, and after how many tokens it cuts a text, are not applied.
+    ``steps``: what comes behind the poolings.
+    """
+
+    says: Declaration
+    steps: tuple[Step, ...]
+
+    def __call__(self, states: States) -> Tensor:
+        """Pool one batch. RefusalError where the hidden states have another width than is declared."""
+        found = states.hidden.shape[2]
+        if found != self.says.width:
+            raise RefusalError("refusals.declared_width", file=MODULES, stated=self.says.width, found=found)
+        return self._behind([POOLINGS[key](states) for key in self.says.poolings])
+
+    def alone(self, hidden: Tensor) -> Tensor:
+        """What it makes of each hidden state if that is the only one: (N, D) -> (N, D')."""
+        return self._behind([hidden] * len(self.says.poolings))
+
+    def _behind(self, pooled: list[Tensor]) -> Tensor:
+        vectors = torch.cat(pooled, dim=1)
+        for step in self.steps:
+            vectors = step(vectors)
+        return vectors
+
+
+def read_declared(folder: Path) -> Declared | None:
+    """What the checkpoint in ``folder`` declares, or None where it has no modules.json.
+
+    RefusalError says what cannot be read, as `read_declaration` does, or which weights are not as declared.
+    """
+    says = read_declaration(folder)
+    return None if says is None else Declared(says, tuple(_step(folder, step) for step in says.steps))
+
+
+def _step(folder: Path, step: DeclaredStep) -> Step:
+    if isinstance(step, Dense):
+        return _layer(folder / step.folder, step)
+    if isinstance(step, Cut):
+        return partial(_first, step.size)
+    return partial(normalize, p=2.0, dim=-1)
+
+
+def _first(size: int, vectors: Tensor) -> Tensor:
+    return vectors[..., :size]
+
+
+def _layer(place: Path, says: Dense) -> Layer:
+    shapes: dict[str, tuple[int, ...]] = {"linear.weight": (says.given, says.taken)}
+    if says.bias:
+        shapes["linear.bias"] = (says.given,)
+    if says.residual and says.taken != says.given:
+        shapes["residual.weight"] = (says.given, says.taken)
+    tensors = _weights(place, shapes)
+    added = tensors.get("residual.weight", torch.eye(says.given)) if says.residual else None
+    activation: Step = getattr(nn, says.activation)()  # one of those that are listed
+    return Layer(tensors["linear.weight"], tensors.get("linear.bias"), activation, added)
+
+
+def _weights(place: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
+    """These tensors in single precision; RefusalError: one is lacking, of another shape or not finite."""
+    file, name = bounded(place / WEIGHTS, HEAVIEST), shown(place, WEIGHTS)
+    with foreign("refusals.damaged", file=name):
+        handle = safe_open(file, framework="pt", device="cpu", backend="pread")
+    with handle as stored:
+        held = {key: tuple(stored.get_slice(key).get_shape()) for key in stored.keys()}  # noqa: SIM118
+        for key, shape in shapes.items():
+            if held.get(key) != shape:
+                raise RefusalError("refusals.declared_shape", file=name, name=key, shape=shape)
+        tensors = {key: stored.get_tensor(key).float() for key in shapes}
+    for key, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise RefusalError("refusals.infinite", name=f"{name}: {key}")
+    return tensors

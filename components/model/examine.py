@@ -1,0 +1,224 @@
+"""Query -> Examined on a loaded backbone: one forward pass for any number of queries, then the head alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+import torch
+
+from components.centring import Centring
+from components.errors import PoolscopeError
+from components.model.backbone import Backbone
+from components.model.cut import Inputs, Pass
+from components.model.encoding import Encoded, encode, numbered
+from components.model.heads import Outputs, own_outputs, probe_outputs
+from components.model.ordinary import CENTRINGS, Ordinary
+from components.model.pooling import POOLINGS, States
+from components.model.probes import Probe, read_probe
+from components.model.query import counted_from_zero
+from components.model.safety.refusal import lacks_memory
+from components.model.similarity import Numbers, cosine_by_layer
+from components.model.states import states_of
+from components.own_head import MINE, read_head
+from components.texts import Sentence
+from components.types import Floats, Query, TaskSpec, Tokens
+
+NONE: Mapping[str, float] = MappingProxyType({})
+
+
+class Stopwatch:
+    """Collects wall time by stage: ``laps`` maps a stage to milliseconds, those ``before`` included."""
+
+    def __init__(self, before: Mapping[str, float] = NONE) -> None:
+        self.laps: dict[str, float] = dict(before)
+        self._since = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Close the stage that ran since the last lap."""
+        now = time.perf_counter()
+        self.laps[stage] = 1000 * (now - self._since)
+        self._since = now
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """One text or pair, run on a backbone: all that its poolings and heads are answered from.
+
+    What they share is computed when first asked for, and once. ``laps``: milliseconds by stage, so far.
+    """
+
+    backbone: Backbone
+    encoded: Encoded
+    kept: Pass
+    laps: Mapping[str, float]
+
+    @cached_property
+    def states(self) -> States:
+        """What poolings may look at."""
+        tokens = self.encoded.tokens
+        special, cls = torch.tensor(tokens.special)[None], torch.tensor([tokens.cls])
+        return states_of(self.backbone, self.kept, special, cls)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        """The tokens, of which one takes [CLS]'s place where the input has none."""
+        return replace(self.encoded.tokens, cls=int(self.states.cls[0]))
+
+    @cached_property
+    def hidden(self) -> Sequence[Numbers]:
+        """L + 1 times (T, D), in double precision."""
+        return [layer[0].double().numpy() for layer in self.kept.hidden]
+
+    @cached_property
+    def ordinary(self) -> Ordinary:
+        """What is ordinary at the layers of this text: it may have fewer than the sentences have."""
+        return self.backbone.ordinary.upmost(len(self.kept.hidden))
+
+    @cached_property
+    def to_cls(self) -> Mapping[Centring, Floats]:
+        """Cosines (L + 1, T) to [CLS], for each centring: the same whatever the pooling."""
+        return self.cosines([layer[self.tokens.cls] for layer in self.hidden])
+
+    def cosines(self, reference: Sequence[Numbers]) -> Mapping[Centring, Floats]:
+        """Cosines (L + 1, T) to ``reference``, L + 1 times (D,), for each centring."""
+        return {
+            centring: cosine_by_layer(hidden, self.ordinary.seen(centring, reference))
+            for centring, hidden in self._seen.items()
+        }
+
+    @cached_property
+    def _seen(self) -> Mapping[Centring, Sequence[Numbers]]:
+        """The hidden states, L + 1 times (T, D), as they are before a cosine is taken."""
+        return {centring: self.ordinary.seen(centring, self.hidden) for centring in CENTRINGS}
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """One query on a backbone: the forward pass, what its pooling sees of it, and what the head says.
+
+    ``states`` end with the layer that is pooled. ``probe`` is the query's, or None for the checkpoint's own
+    head.
+    """
+
+    passed: Passed
+    query: Query
+    states: States
+    probe: Probe | None
+    outputs: Outputs
+    watch: Stopwatch
+
+    @property
+    def backbone(self) -> Backbone:
+        """What it was run on."""
+        return self.passed.backbone
+
+    @property
+    def lower(self) -> bool:
+        """Whether a layer below the last is pooled."""
+        return len(self.states.layers) < len(self.kept.hidden)
+
+    @property
+    def encoded(self) -> Encoded:
+        """The tokenised input."""
+        return self.passed.encoded
+
+    @property
+    def kept(self) -> Pass:
+        """The forward pass."""
+        return self.passed.kept
+
+
+def examine(backbone: Backbone, query: Query, task: TaskSpec | None = None) -> Examined:
+    """Run one query, whose backbone, pooling and head exist; ``task`` is a probe's, or None."""
+    return answer(forward(backbone, query.text, query.text_pair), query, task)
+
+
+def forward(backbone: Backbone, text: str, text_pair: str) -> Passed:
+    """Tokenise a text or a pair, and run the model on it."""
+    watch = Stopwatch()
+    layers = len(backbone.ordinary.spreads)
+    watch.lap("ordinary")
+    encoded = encode(backbone.tokenizer, backbone.limit, text, text_pair)
+    watch.lap("tokens")
+    return run_encoded(backbone, encoded, layers, watch)
+
+
+def run_encoded(backbone: Backbone, encoded: Encoded, layers: int, watch: Stopwatch) -> Passed:
+    """Run the model on what was tokenised, and keep so many ``layers`` from the last one down."""
+    kept = run(backbone, encoded.inputs).upmost(layers)
+    watch.lap("forward")
+    if not backbone.per_token:
+        encoded = numbered(encoded, kept.hidden[-1].shape[1])
+    elif kept.left_out:
+        says = Sentence("warnings.layers", count=kept.left_out)
+        encoded = replace(encoded, warnings=(*encoded.warnings, says))
+    return Passed(backbone, encoded, kept, watch.laps)
+
+
+def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
+    """What a head says behind the query's pooling; its backbone and texts are those that were run."""
+    watch = Stopwatch(passed.laps)
+    backbone, kept, last = passed.backbone, passed.kept, len(passed.kept.hidden) - 1
+    layer = counted_from_zero("pool_layer", query.pool_layer, last + 1)
+    query = replace(query, pool_layer=-1 if layer == last else layer)
+    states = passed.states if layer == last else passed.states.upto(layer)
+    if task is not None:
+        probe = _probe(backbone, query, task, states, last)
+        states = states if probe.query is None else replace(states, query=torch.from_numpy(probe.query))
+        outputs = probe_outputs(probe, task.labels, states, query)
+        return Examined(passed, query, states, probe, outputs, watch)
+    if layer < last:
+        states = _before_head(passed, states)
+    return Examined(passed, query, states, None, own_outputs(backbone, kept, states, query), watch)
+
+
+def _probe(backbone: Backbone, query: Query, task: TaskSpec, states: States, last: int) -> Probe:
+    """The linear classifier that is asked: one of the backbone's file, or the visitor's own."""
+    if query.head != MINE:
+        lower = None if query.pool_layer == -1 else query.pool_layer
+        return read_probe(Path(backbone.spec.probes or ""), task.key, query.pooling, lower)
+    head = read_head(query.mine)
+    fitted = last if head.layer == -1 else head.layer
+    if fitted != len(states.layers) - 1:
+        raise PoolscopeError("pool_layer", len(states.layers) - 1, "errors.own_head_takes", fitted=fitted)
+    if POOLINGS[query.pooling].spec.learned:
+        raise PoolscopeError("mine", head.pooling, "errors.own_head")
+    weight, bias = head.matrix[:, :-1], head.matrix[:, -1]
+    width = POOLINGS[query.pooling](states).shape[1]
+    if weight.shape[1] != width:
+        raise PoolscopeError("mine", weight.shape[1], "errors.own_head_width", width=width)
+    return Probe(weight, bias)
+
+
+def _before_head(passed: Passed, states: States) -> States:
+    """A lower layer as the own head may take it: through the norm that stands before the head, if any.
+
+    PoolscopeError where its hidden states are not as wide as those of the last.
+    """
+    norm = passed.backbone.final_norm
+    if states.hidden.shape != passed.kept.hidden[-1].shape:
+        raise PoolscopeError("pool_layer", len(states.layers) - 1, "errors.widths")
+    if norm is None:
+        return states
+    with torch.no_grad():
+        return states.ending(norm(states.hidden))
+
+
+def run(backbone: Backbone, inputs: Inputs) -> Pass:
+    """The forward pass; PoolscopeError where the model itself fails on these very inputs (B, T)."""
+    try:
+        kept = backbone.run(inputs)
+    except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
+        if lacks_memory(error):
+            raise
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        given = Sentence("errors.tokens", count=inputs["input_ids"].shape[1])
+        raise PoolscopeError("text", given, "errors.fails", reason=reason) from error
+    if not (kept.logits.isfinite().all() and kept.hidden[-1].isfinite().all()):
+        raise PoolscopeError("text", backbone.spec.key, "errors.infinite")
+    return kept

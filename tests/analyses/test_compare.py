@@ -1,0 +1,258 @@
+"""Many combinations at once: what each says alone, from one forward pass for each backbone."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import pytest
+import torch
+
+from components.analyses.compare import cells
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.inference.desk import Desk
+from components.inference.engine import Engine
+from components.inference.jobs import Job
+from components.model.loading import load
+from components.model.query import MOST, Asked
+from components.model.repeatable import repeatable
+from components.settings import Settings
+from components.types import Analysis, BackboneSpec, Cell, Query
+
+TEXT = "The plot is thin, but the actors are a delight."
+PAIR = "The actors are good; the plot is not."
+KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
+ARRAYS = ("similarity", "centred", "standardised", "pooled", "logits", "probabilities")
+
+
+def combinations(engine: Engine, keys: Sequence[str], **fields: str) -> list[Query]:
+    poolings = [spec.key for spec in engine.poolings()]
+    return [Query(key, **{"text": TEXT, "pooling": one, **fields}) for key in keys for one in poolings]
+
+
+def same(one: Analysis, other: Analysis) -> bool:
+    """Equal bit for bit in everything, the clock aside."""
+    tokens, others = one.tokens, other.tokens
+    named = ("query", "backbone", "layer", "labels", "problem_type", "head_trained", "warnings", "predicted")
+    return (
+        all(getattr(one, name) == getattr(other, name) for name in named)
+        and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ARRAYS)
+        and np.array_equal(one.reads.positions, other.reads.positions)
+        and np.array_equal(one.reads.share, other.reads.share)
+        and (tokens.text, tokens.cls) == (others.text, others.cls)
+        and np.array_equal(tokens.span, others.span)
+    )
+
+
+def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
+    """Whether ``analyze`` gives the same for this combination, or refuses it in the same words."""
+    try:
+        alone = engine.analyze(cell.query)
+    except PoolscopeError as error:
+        return cell.analysis is None and str(cell.refusal) == str(error)
+    return cell.analysis is not None and cell.refusal is None and same(cell.analysis, alone)
+
+
+@contextmanager
+def counting(engine: Engine, keys: Sequence[str]) -> Iterator[list[str]]:
+    """The backbones whose deepest layer has run on hidden states, one entry for each time."""
+    for key in keys:
+        engine.analyze(Query(key, "warm"))
+    ran: list[str] = []
+    with ExitStack() as hooks:
+        for (key, *_), backbone in engine._here.measurer.checkpoints._loaded.items():
+            if key in keys:
+                first = next(m for m in backbone.model.modules() if isinstance(m, torch.nn.ModuleList))[0]
+                hooks.callback(first.register_forward_hook(lambda *_, key=key: ran.append(key)).remove)
+        yield ran
+
+
+def test_the_engine_compares_as_an_analyst_does(engine: Engine) -> None:
+    analyst: Analyst = engine
+    (compared,) = analyst.compare([Query("bert-sentiment", TEXT)])
+    assert compared.backbone == next(s for s in engine.backbones() if s.key == "bert-sentiment")
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+@pytest.mark.parametrize("text_pair", ["", PAIR])
+def test_every_cell_is_what_the_combination_says_alone(engine: Engine, head: str, text_pair: str) -> None:
+    asked = combinations(engine, KEYS, head=head, text_pair=text_pair)
+    compared = list(engine.compare(asked))
+    assert [one.backbone.key for one in compared] == list(KEYS)
+    every = [cell for one in compared for cell in one.cells]
+    assert [(cell.query.backbone, cell.query.pooling) for cell in every] == [
+        (query.backbone, query.pooling) for query in asked
+    ]
+    assert all(is_what_it_says_alone(engine, cell) for cell in every)
+    assert sum(cell.analysis is not None for cell in every) >= 10 * len(KEYS)
+
+
+@pytest.mark.parametrize("reference", ["pooled", 1, -1, 99])
+def test_other_references_and_layers(engine: Engine, reference: str | int) -> None:
+    asked = [replace(query, layer=1) for query in combinations(engine, KEYS[:1], reference=reference)]
+    (compared,) = engine.compare(asked)
+    assert all(is_what_it_says_alone(engine, cell) for cell in compared.cells)
+
+
+def test_every_reference_of_one_question_is_what_it_says_alone(engine: Engine) -> None:
+    analysis = engine.analyze(Query(KEYS[0], TEXT))
+    references = ["cls", "pooled", *range(len(analysis.tokens.text))]
+    (compared,) = engine.compare([replace(analysis.query, reference=one) for one in references])
+    assert [cell.query.reference for cell in compared.cells] == references
+    assert all(cell.analysis and is_what_it_says_alone(engine, cell) for cell in compared.cells)
+
+
+@pytest.mark.families
+@pytest.mark.parametrize("family", ["big_bird", "reformer", "bart", "canine", "funnel"])
+def test_no_cell_changes_what_the_next_one_says(
+    tiny_family: Callable[..., BackboneSpec], engine: Engine, family: str
+) -> None:
+    """Also where the model draws random numbers, or changes with what it reads."""
+    backbone = load(tiny_family(family))
+    text = "the film is not good at all, the man sleeps"
+    poolings = [spec.key for spec in engine.poolings() if not spec.learned]
+    asked = [Asked(Query(family, text, pooling=pooling), None) for pooling in poolings]
+    with repeatable(backbone.model):
+        together = cells(backbone, asked)
+    for one, cell in zip(asked, together, strict=True):
+        with repeatable(backbone.model):
+            (alone,) = cells(backbone, [one])
+        assert cell.refusal == alone.refusal
+        if alone.analysis:
+            assert cell.analysis
+            assert same(cell.analysis, alone.analysis)
+    assert together[0].analysis
+
+
+def test_each_backbone_runs_once_whatever_the_number_of_poolings(engine: Engine) -> None:
+    with counting(engine, KEYS) as ran:
+        list(engine.compare(combinations(engine, KEYS)))
+        assert ran == list(KEYS)
+        engine.analyze(Query(KEYS[0], TEXT))
+        assert ran == [*KEYS, KEYS[0]]  # what is counted is a pass
+
+
+def test_whoever_stops_listening_has_nothing_more_computed(engine: Engine) -> None:
+    with counting(engine, KEYS) as ran:
+        answers = engine.compare(combinations(engine, KEYS))
+        assert ran == []
+        assert next(answers).backbone.key == KEYS[0]
+        assert ran == [KEYS[0]]
+        next(answers)
+        answers.close()
+        assert list(answers) == []
+        assert ran == list(KEYS[:2])
+
+
+def test_others_have_their_turn_between_two_backbones(engine: Engine) -> None:
+    answers = engine.compare(combinations(engine, KEYS[:2]))
+    first = next(answers)
+    between = engine.analyze(Query(KEYS[1], "something else " * 20, pooling="max"))
+    assert between.query.pooling == "max"
+    assert all(is_what_it_says_alone(engine, cell) for cell in (*first.cells, *next(answers).cells))
+
+
+def test_backbones_and_poolings_come_in_the_order_asked(engine: Engine) -> None:
+    asked = [Query(key, TEXT, pooling=one) for one in ("mean", "cls", "mean") for key in KEYS[1::-1]]
+    answers = list(engine.compare(asked))
+    assert [one.backbone.key for one in answers] == [KEYS[1], KEYS[0]]
+    for one in answers:
+        assert [cell.query.pooling for cell in one.cells] == ["mean", "cls", "mean"]
+
+
+def test_what_cannot_be_answered_is_said_in_its_cell(engine: Engine) -> None:
+    poolings = ("concat_last4_cls", "mean", "attention", "pooler")
+    (compared,) = engine.compare([Query("distilbert-sentiment", TEXT, pooling=one) for one in poolings])
+    words = ("it gives 256 numbers", "", "it is learned with a probe", "this checkpoint has no pooler")
+    for cell, said in zip(compared.cells, words, strict=True):
+        assert (cell.analysis is None) == bool(said)
+        assert said in ("" if cell.refusal is None else str(cell.refusal))
+
+
+def test_a_backbone_that_is_not_here_is_refused_and_the_others_answer(engine: Engine) -> None:
+    far = next(spec for spec in engine.backbones() if not spec.available)
+    answers = list(engine.compare([Query(key, TEXT) for key in (far.key, "bert-sentiment")]))
+    assert [one.backbone.key for one in answers] == [far.key, "bert-sentiment"]
+    assert "it is not on this machine yet: fetch it first" in str(answers[0].cells[0].refusal)
+    assert answers[0].cells[0].analysis is None
+    assert answers[1].cells[0].analysis is not None
+
+
+def test_a_backbone_that_cannot_be_loaded_refuses_all_its_cells_after_one_attempt(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text('{"model_type": "bert"}')
+    catalogue = tmp_path / "backbones.toml"
+    catalogue.write_text('[broken]\ntitle = "B"\ntask = "t"\npath = "broken"')
+    engine = Engine(Settings(catalogue=catalogue))
+    (compared,) = engine.compare([Query("broken", TEXT, pooling=one) for one in ("cls", "mean")])
+    assert compared.backbone.key == "broken"
+    assert all(is_what_it_says_alone(engine, cell) for cell in compared.cells)
+    assert all("it cannot be loaded" in str(cell.refusal) for cell in compared.cells)
+
+
+def test_the_backbone_is_asked_for_once_and_only_if_there_is_anything_to_answer() -> None:
+    attempts = []
+
+    class Never:
+        def run(self, job: Job[object]) -> NoReturn:
+            attempts.append(job)
+            raise PoolscopeError("backbone", "x", "errors.forgotten")
+
+        def classifies(self, kind: str) -> NoReturn:
+            raise NotImplementedError
+
+    desk, own = Desk(Settings(), Never()), Query("bert-sentiment", TEXT)
+    odd = replace(own, head="probe", task="nothing")
+    (compared,) = desk.compare([own, odd, replace(own, pooling="mean")])
+    unloaded = PoolscopeError("backbone", "x", "errors.forgotten").sentence
+    refusals = [cell.refusal for cell in compared.cells]
+    assert refusals[::2] == [unloaded, unloaded]
+    assert "task: 'nothing' was given" in str(refusals[1])
+    assert len(attempts) == 1
+    (compared,) = desk.compare([odd, odd])
+    assert [cell.refusal for cell in compared.cells] == refusals[1:2] * 2
+    assert len(attempts) == 1
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([], "combinations: 0 was given; choose at least one backbone and one pooling"),
+        ([Query("bert-sentiment", TEXT)] * (MOST + 1), f"{MOST + 1} was given; at most {MOST} are compared"),
+        (
+            [Query("bert-sentiment", TEXT), Query("bert-sentiment", "good")],
+            "text: 'good' was given; one text",
+        ),
+        (
+            [Query("bert-sentiment", TEXT), Query("gpt2-sentiment", TEXT, PAIR)],
+            "text_pair: 'The actors are good; the plot is not.' was given; one text or pair",
+        ),
+        ([Query("bert-sentiment", " ")], "text: ' ' was given; type at least one word"),
+        ([Query("bert-sentiment", TEXT), Query("nobody", TEXT)], "backbone: 'nobody' was given; allowed are"),
+        ([Query("bert-sentiment", TEXT, pooling="median")], "pooling: 'median' was given; allowed are"),
+        ([Query("bert-sentiment", TEXT, head="linear")], "head: 'linear' was given; allowed are own, probe"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_is_refused_before_anything_runs(
+    engine: Engine, queries: list[Query], message: str
+) -> None:
+    with counting(engine, KEYS[:1]) as ran, pytest.raises(PoolscopeError) as caught:
+        next(engine.compare(queries))
+    assert message in str(caught.value)
+    assert ran == []
+
+
+def test_all_poolings_of_all_bundled_backbones_are_not_too_many(engine: Engine) -> None:
+    bundled = [spec.key for spec in engine.backbones() if spec.source == "bundled"]
+    assert len(combinations(engine, bundled)) <= MOST
+
+
+def test_each_cell_has_the_time_of_its_own_head_and_of_the_pass_it_shares(engine: Engine) -> None:
+    (compared,) = engine.compare([Query(KEYS[0], TEXT, pooling=one) for one in ("native", "cls", "mean")])
+    clocks = [dict(cell.analysis.milliseconds) for cell in compared.cells if cell.analysis]
+    assert [set(clock) for clock in clocks] == [{"ordinary", "tokens", "forward", "head", "similarity"}] * 3
+    assert len({clock["forward"] for clock in clocks}) == 1
+    assert len({clock["head"] for clock in clocks}) == 3

@@ -1,0 +1,296 @@
+"""The way that made a vector is found: it is planted by transformers and NumPy alone."""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
+
+from components.analyses.detect import Tried, detect, found, tried
+from components.detect import BAR, Kept, Way
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.backbone import Backbone
+from components.model.loading import load
+from components.types import BackboneSpec, Query
+from tests.families.brute import ByHand
+from tests.families.making import FACTS, boundless
+from tests.plain import KEYS, SPECS, load_plain
+
+TEXT = (
+    "The plot is thin, but the actors are a delight, and the camera never once looks away from their hands."
+)
+PAIR = "The film moves me."
+FIVE = ("bert-sentiment", "distilbert-sentiment", "roberta-paraphrase", "xlnet-sentiment", "gpt2-pretrained")
+SAMPLED = 8  # ways of each that are planted
+
+BY_HAND: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # hidden states (T, D) -> (D,)
+    "first": lambda hidden: hidden[0],
+    "lasttoken": lambda hidden: hidden[-1],
+    "mean": lambda hidden: hidden.mean(axis=0),
+    "max": lambda hidden: hidden.max(axis=0),
+    "mean_sqrt_len_tokens": lambda hidden: hidden.sum(axis=0) / math.sqrt(len(hidden)),
+    "weightedmean": lambda hidden: np.average(hidden, axis=0, weights=np.arange(1, len(hidden) + 1)),
+    "mean_max": lambda hidden: np.concatenate([hidden.mean(axis=0), hidden.max(axis=0)]),
+}
+
+
+def cut(tokenizer: PreTrainedTokenizerBase, row: torch.Tensor, way: Way) -> torch.Tensor:
+    """What is left of inputs (1, T) of one text, by taking them apart."""
+    if way.truncated is None or row.shape[1] <= way.truncated:
+        return row
+    if way.kept == "last":
+        return row[:, -way.truncated :]
+    bare = row.shape[1] - tokenizer.num_special_tokens_to_add() * (way.special_tokens is True)
+    before = int(tokenizer.padding_side == "right" and way.special_tokens is True)  # XLNet has both behind
+    own = way.truncated - (row.shape[1] - bare)
+    start = before if way.kept == "start" else before + bare - own
+    return torch.cat([row[:, :before], row[:, start : start + own], row[:, before + bare :]], dim=1)
+
+
+def planted(key: str, way: Way, text: str = TEXT, pair: str = "") -> np.ndarray:
+    """The vector that a way gives, by transformers and NumPy."""
+    plain = load_plain(SPECS[key].location)
+    inputs = plain.tokenizer(
+        way.prefix + text,
+        pair or None,
+        add_special_tokens=way.special_tokens is not False,
+        return_tensors="pt",
+    )
+    inputs = {name: cut(plain.tokenizer, one, way) for name, one in inputs.items()}
+    with torch.no_grad():
+        hidden = plain.model(**inputs, output_hidden_states=True).hidden_states[way.layer][0]
+    vector = BY_HAND[way.pooling](hidden.double().numpy())
+    return vector / np.linalg.norm(vector) if way.normalised else vector
+
+
+def layers_of(key: str) -> int:
+    return int(load_plain(SPECS[key].location).model.config.num_hidden_layers)
+
+
+def ways(key: str) -> Iterator[Way]:
+    """Some of all ways, drawn at random."""
+    special = (True, False) if "gpt2" not in key else (None,)
+    below = range(layers_of(key) + 1)
+    cuts: tuple[tuple[int | None, Kept], ...] = ((None, "start"), (16, "start"), (16, "end"), (16, "last"))
+    every = [
+        Way(pooling, layer, added, normalised, truncated, kept=kept)
+        for pooling, layer, added, normalised, (truncated, kept) in product(
+            BY_HAND, below, special, (True, False), cuts
+        )
+        if added or kept != "last"  # else the last of all tokens are the text's end
+    ]
+    order = np.random.default_rng(len(key)).permutation(len(every))[:SAMPLED]
+    return (every[index] for index in order)
+
+
+@pytest.mark.parametrize(("key", "way"), [(key, way) for key in FIVE for way in ways(key)])
+def test_a_planted_way_is_found(engine: Engine, key: str, way: Way) -> None:
+    found = engine.detect(Query(key, TEXT), str(planted(key, way).tolist()), "")
+    assert way in found.ways
+    assert found.match is not None
+    assert found.match.cosine == pytest.approx(1, abs=1e-6)
+    assert found.match.length == pytest.approx(1, abs=1e-4)
+
+
+def test_poolings_that_are_one_vector_are_ties(engine: Engine) -> None:
+    found = engine.detect(
+        Query("bert-sentiment", TEXT), planted("bert-sentiment", Way("first", 4)).tolist(), ""
+    )
+    assert {way.pooling for way in found.ways} == {"cls", "first", "native"}
+    assert "cls, first, native are one vector here." in map(str, found.says)
+    mean = planted("bert-sentiment", Way("mean", 4, normalised=True))
+    found = engine.detect(Query("bert-sentiment", TEXT), mean.tolist(), "")
+    assert {way.pooling for way in found.ways} == {"mean", "mean_sqrt_len_tokens"}  # but for their length
+
+
+def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> None:
+    mean, weighted = (planted("gpt2-sentiment", Way(one, 3)) for one in ("mean", "weightedmean"))
+    found = engine.detect(Query("gpt2-sentiment", TEXT), mean.tolist(), "")
+    by_way = {one.way.pooling: one for one in found.candidates if one.way.layer == 3}
+    cosine = mean @ weighted / np.linalg.norm(mean) / np.linalg.norm(weighted)
+    assert by_way["weightedmean"].cosine == pytest.approx(cosine, abs=1e-6)
+    assert found.second is not None
+    assert found.second.cosine == max(one.cosine for one in found.candidates if not one.tied)
+    assert len(found.candidates) == 10
+
+
+def test_the_layer_of_a_pair(engine: Engine) -> None:
+    way = Way("max", 2)
+    vector = planted("roberta-sentiment", way, pair=PAIR)
+    found = engine.detect(Query("roberta-sentiment", TEXT, PAIR), vector.tolist(), "")
+    assert found.ways == (way,)
+
+
+def test_half_precision_and_four_decimals_match(engine: Engine) -> None:
+    for key in FIVE[:3]:
+        exact = planted(key, Way("mean", layers_of(key), normalised=True))
+        for rough in (
+            exact.astype(np.float16),
+            exact.round(4),
+            torch.tensor(exact).bfloat16().float().numpy(),
+        ):
+            found = engine.detect(Query(key, TEXT), [float(number) for number in rough], "")
+            assert Way("mean", layers_of(key), normalised=True) in found.ways
+
+
+def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
+    """Ways that vectors in half precision leave open for one text are fewer for several."""
+    texts = [TEXT, PAIR, "Nobody is safe."]
+    key, way = "bert-sentiment", Way("mean", 4, truncated=16, normalised=True, kept="end")
+    vectors = [planted(key, way, text).astype(np.float16).tolist() for text in texts]
+    alone = [
+        {_uncut(each, text) for each in engine.detect(Query(key, text), vector, "").ways}
+        for text, vector in zip(texts, vectors, strict=True)
+    ]
+    given = [{"text": text, "vector": vector} for text, vector in zip(texts, vectors, strict=True)]
+    for pasted in (given, json.dumps(given)):
+        found = engine.detect(Query(key, ""), pasted, "")
+        assert way in found.ways
+        for text, ways in zip(texts, alone, strict=True):
+            assert {_uncut(each, text) for each in found.ways} <= ways
+    assert found.query.text == TEXT
+    assert str(found.says[0]).startswith("These 3 vectors are mean, last layer")
+
+
+def _uncut(way: Way, text: str) -> Way:
+    """The way as it is of a text that has fewer tokens than are left."""
+    return way if text == TEXT else replace(way, truncated=None, kept="start")
+
+
+def test_the_cosines_are_those_of_each_alone(engine: Engine) -> None:
+    key, texts = "roberta-paraphrase", (TEXT, PAIR)
+    vectors = [planted(key, Way("mean", 2), text) for text in texts]
+    given = [{"text": text, "embedding": one.tolist()} for text, one in zip(texts, vectors, strict=True)]
+    found = engine.detect(Query(key, "what is asked is not looked at"), given, "")
+    assert found.ways == (Way("mean", 2),)
+    for one in found.candidates:
+        if one.way.pooling in BY_HAND and one.way.truncated is None and not one.way.prefix:
+            made = [planted(key, replace(one.way, normalised=True), text) for text in texts]
+            by_hand = [mine @ his / np.linalg.norm(his) for mine, his in zip(made, vectors, strict=True)]
+            assert one.cosines == pytest.approx(by_hand, abs=1e-6)
+            assert one.cosine == min(one.cosines)
+
+
+def test_vectors_of_two_ways_are_no_match(engine: Engine) -> None:
+    key = "bert-sentiment"
+    mean, first = planted(key, Way("mean", 4)), planted(key, Way("first", 4), PAIR)
+    given = [{"text": TEXT, "vector": mean.tolist()}, {"text": PAIR, "vector": first.tolist()}]
+    found = engine.detect(Query(key, TEXT), given, "")
+    assert (found.match, found.ways) == (None, ())
+    assert str(found.says[0]).startswith("No match: nothing that was tried gives all 2 vectors")
+    assert len(found.candidates[0].cosines) == 2
+
+
+def test_a_text_beside_a_vector_is_checked_like_any_other(engine: Engine) -> None:
+    vector = planted("bert-sentiment", Way("mean", 4)).tolist()
+    for text in (7, " ", "a" * 1_000_000):
+        with pytest.raises(PoolscopeError) as refusal:
+            engine.detect(Query("bert-sentiment", TEXT), [{"text": text, "vector": vector}], "")
+        assert refusal.value.field == "text"
+
+
+def test_a_tokenizer_that_cuts_on_the_left_is_left_as_it_was(loaded: Callable[[str], Backbone]) -> None:
+    backbone = replace(loaded("bert-sentiment"), limit=12)
+    tokenizer = copy(backbone.tokenizer)
+    tokenizer.truncation_side = "left"
+    left = replace(backbone, tokenizer=tokenizer)
+    way = Way("mean", 4, truncated=12, kept="end")
+    vector = planted("bert-sentiment", way).tolist()
+    for each, side in ((left, "left"), (backbone, "right")):
+        assert detect(each, [Query("bert-sentiment", TEXT)], [vector], "").ways == (way,)
+        assert each.tokenizer.truncation_side == side
+
+
+def nearest(tries: Tried, vector: np.ndarray) -> float:
+    """The largest cosine of all."""
+    made = (*tries.made, *tries.prefixed)
+    every = (one.unit[0] @ vector for one in made if one.unit.shape[1] == len(vector))
+    return float(max(every) / np.linalg.norm(vector))
+
+
+@pytest.mark.parametrize("key", FIVE[:2])
+def test_what_a_server_computes_in_half_precision_matches(engine: Engine, key: str) -> None:
+    half = AutoModelForSequenceClassification.from_pretrained(
+        SPECS[key].location, dtype=torch.bfloat16
+    ).eval()
+    with torch.no_grad():
+        inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
+        hidden = half(**inputs, output_hidden_states=True).hidden_states[-1][0].double().numpy()
+    found = engine.detect(Query(key, TEXT), BY_HAND["mean"](hidden).tolist(), "")
+    assert Way("mean", layers_of(key)) in found.ways
+    assert found.candidates[0].cosine > 0.9999
+
+
+@pytest.mark.parametrize("key", FIVE)
+def test_noise_other_models_and_other_texts_are_no_match(loaded: Callable[[str], Backbone], key: str) -> None:
+    random = np.random.default_rng(0)
+    vector = planted(key, Way("mean", layers_of(key)))
+    noise = random.normal(size=len(vector))
+    noisy = vector + 0.1 * np.linalg.norm(vector) * noise / np.linalg.norm(noise)
+    siblings = (one for one in KEYS if one != key and one.split("-")[0] == key.split("-")[0])
+    others = [planted(one, Way("max", 0)) for one in siblings]  # where they are most alike
+    text = planted(key, Way("mean", 1), "Something else was said.")
+    tries = tried(loaded(key), Query(key, TEXT), "")
+    for wrong in (noise, noisy, text, *others):
+        answer = found([tries], [wrong.tolist()])
+        assert (answer.match, answer.ties, answer.ways) == (None, (), ())
+        assert len(answer.candidates) == 10
+        cosines = [one.cosine for one in answer.candidates]
+        assert (np.diff(cosines) < 1e-6).all()
+        assert cosines[0] == pytest.approx(nearest(tries, wrong), abs=1e-6)
+        assert cosines[0] < BAR
+        assert not any(one.tied for one in answer.candidates)
+        assert str(answer.says[0]).startswith("No match")
+
+
+@pytest.mark.parametrize("prefix", ["query: ", "our own: "])
+def test_a_prefix_is_found(engine: Engine, prefix: str) -> None:
+    way = Way("mean", 4, prefix=prefix)
+    vector = planted("bert-sentiment", way).tolist()
+    given = prefix if prefix.startswith("our") else ""
+    assert engine.detect(Query("bert-sentiment", TEXT), vector, given).ways == (way,)
+
+
+def test_a_scaled_vector_is_said_to_be_scaled(engine: Engine) -> None:
+    vector = 3 * planted("bert-sentiment", Way("max", 4))
+    found = engine.detect(Query("bert-sentiment", TEXT), vector.tolist(), "")
+    assert found.ways == (Way("max", 4, normalised=None),)
+    assert found.match is not None
+    assert found.match.length == pytest.approx(3, abs=1e-4)
+    assert "3 times as long" in str(found.says[-1])
+
+
+def test_a_vector_as_wide_as_none_is_refused(engine: Engine) -> None:
+    with pytest.raises(PoolscopeError, match="'3 numbers' was given; this model gives vectors of 128"):
+        engine.detect(Query("bert-sentiment", TEXT), "1 2 3", "")
+
+
+def test_it_is_the_same_whatever_was_asked_before(engine: Engine) -> None:
+    vector = planted("xlnet-sentiment", Way("mean", 2)).tolist()
+    first = engine.detect(Query("xlnet-sentiment", TEXT), vector, "")
+    engine.detect(Query("xlnet-sentiment", PAIR), vector, "x")
+    assert engine.detect(Query("xlnet-sentiment", TEXT), vector, "") == first
+
+
+@pytest.mark.parametrize("name", ["bart", "canine", "llama"])
+def test_a_way_is_found_whatever_the_family(tiny_family: Callable[..., BackboneSpec], name: str) -> None:
+    """One whose head finds the end by its id, one whose states are of no tokens, one that reads the last."""
+    spec, text = tiny_family(name), "the film is not good at all"
+    backbone = replace(load(spec), tokenizer=boundless())
+    alone = AutoModelForSequenceClassification.from_pretrained(spec.location, dtype=torch.float32).eval()
+    by_hand = ByHand(alone, FACTS["bodies"].get(name, ""))
+    hidden = by_hand.final(dict(backbone.tokenizer(text, return_tensors="pt")))[0].double().numpy()
+    tries = tried(backbone, Query(name, text), "")
+    for pooling in ("mean", "lasttoken", "max"):
+        vector = BY_HAND[pooling](hidden)
+        answer = found([tries], [(vector / np.linalg.norm(vector)).tolist()])
+        assert (pooling, tries.layers - 1, True) in {
+            (way.pooling, way.layer, way.normalised) for way in answer.ways
+        }

@@ -1,0 +1,189 @@
+"""What is called importance is what transformers, captum and scipy give of it, used by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from captum.attr import LayerGradientXActivation, LayerIntegratedGradients
+from scipy.stats import spearmanr
+from transformers import AutoModelForSequenceClassification
+
+from components.analyses import gradients
+from components.analyses.attention import rollout
+from components.errors import PoolscopeError
+from components.importance import STEPS, Importance, spearman
+from components.inference import desk
+from components.inference.engine import Engine
+from components.types import Progress, Query
+from tests.plain import KEYS, SPECS, load_plain
+
+TUNED = [key for key in KEYS if not key.endswith("-pretrained")]
+TURNED = [key for key in TUNED if key.startswith("xlnet")]  # computes on (T, B, D)
+TEXTS = {"sentiment": ("the acting is not good", ""), "paraphrase": ("the film is good", "it is not good")}
+
+
+def texts_of(key: str) -> tuple[str, str]:
+    return TEXTS[key.split("-")[1]]
+
+
+@cache
+def eager(key: str) -> Any:
+    folder = SPECS[key].location
+    return AutoModelForSequenceClassification.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
+
+
+def inputs_of(key: str) -> dict[str, torch.Tensor]:
+    text, pair = texts_of(key)
+    return dict(load_plain(SPECS[key].location).tokenizer(text, pair or None, return_tensors="pt"))
+
+
+@pytest.fixture(scope="module")
+def found(engine: Engine) -> dict[str, Importance]:
+    return {key: engine.importance(Query(key, *texts_of(key)), "", True) for key in TUNED}
+
+
+@pytest.mark.parametrize("key", TUNED)
+def test_attention_is_that_of_transformers(found: dict[str, Importance], key: str) -> None:
+    given = found[key]
+    with torch.no_grad():
+        output = eager(key)(**inputs_of(key), output_attentions=True)
+    cls = given.analysis.tokens.cls
+    layers = np.stack([layer[0].numpy() for layer in output.attentions])  # (L, H, T, T)
+    assert given.attention is not None
+    np.testing.assert_allclose(given.attention, layers[:, :, cls], atol=1e-5)
+    flow = np.eye(layers.shape[-1])
+    for layer in layers.mean(axis=1):
+        flow = (0.5 * layer + 0.5 * np.eye(len(layer))) @ flow
+    assert given.rollout is not None
+    np.testing.assert_allclose(given.rollout, flow[cls], atol=1e-5)
+    np.testing.assert_allclose(given.rollout.sum(), 1, atol=1e-5)
+    assert not any(warning.key == "warnings.eager" for warning in given.warnings)
+
+
+@pytest.mark.parametrize("key", TUNED)
+def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -> None:
+    given, plain, inputs = found[key], load_plain(SPECS[key].location), inputs_of(key)
+    ids, names = inputs["input_ids"], [name for name in inputs if name != "input_ids"]
+    others = tuple(inputs[name] for name in names)
+
+    def logits(ids: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        return plain.model(input_ids=ids, **dict(zip(names, others, strict=True))).logits
+
+    layer, asked = (
+        plain.model.get_input_embeddings(),
+        {"target": given.label, "additional_forward_args": others},
+    )
+    slopes = LayerGradientXActivation(logits, layer).attribute(ids, **asked)
+    expected = slopes.sum(dim=-1).flatten().detach()
+    np.testing.assert_allclose(given.gradient_x_input, expected, atol=1e-5)
+    erased = torch.where(torch.from_numpy(given.analysis.tokens.special), ids, eraser_of(key))
+    assert given.integrated is not None
+    with torch.no_grad():
+        change = float((logits(ids, *others) - logits(erased, *others))[0, given.label])
+    assert given.integrated.values.sum() - change == pytest.approx(given.integrated.delta, abs=1e-5)
+    if key not in TURNED:
+        whole, delta = LayerIntegratedGradients(logits, layer).attribute(
+            ids, baselines=erased, n_steps=50, return_convergence_delta=True, **asked
+        )
+        assert given.integrated.delta == pytest.approx(float(delta), abs=1e-5)
+        np.testing.assert_allclose(given.integrated.values, whole[0].sum(dim=-1).detach(), atol=1e-5)
+
+
+def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part begins one pass; those that are run together here are fewer, too."""
+    query = Query("bert-sentiment", "the acting is good but the plot is bad")
+    whole = engine.importance(query, "positive", True)
+    monkeypatch.setattr(desk, "PART", 0)
+    monkeypatch.setattr(gradients, "STATES", 3 * len(whole.analysis.tokens.text))
+    quick, *steps, last = engine.importance_in_parts(query, "positive")
+    assert isinstance(quick, Importance)
+    assert quick.integrated is None
+    assert steps == [Progress(done, STEPS) for done in range(0, STEPS, 3)]
+    assert isinstance(last, Importance)
+    assert whole.integrated is not None
+    assert last.integrated is not None
+    np.testing.assert_allclose(last.integrated.values, whole.integrated.values, atol=1e-5)
+    assert last.integrated.delta == pytest.approx(whole.integrated.delta, abs=1e-5)
+    assert last.agreement == pytest.approx(whole.agreement)
+    np.testing.assert_array_equal(quick.erasure, last.erasure)
+
+
+def eraser_of(key: str) -> int:
+    tokenizer = load_plain(SPECS[key].location).tokenizer
+    return tokenizer.unk_token_id if tokenizer.mask_token_id is None else tokenizer.mask_token_id
+
+
+@pytest.mark.parametrize("key", TUNED)
+def test_erasure_is_each_text_without_a_token(found: dict[str, Importance], key: str) -> None:
+    given, plain, inputs = found[key], load_plain(SPECS[key].location), inputs_of(key)
+    for place in range(inputs["input_ids"].shape[1]):
+        ids = inputs["input_ids"].clone()
+        ids[0, place] = eraser_of(key)
+        with torch.no_grad():
+            after = plain.model(**{**inputs, "input_ids": ids}).logits.softmax(dim=-1)[0, given.label]
+        fallen = given.analysis.probabilities[given.label] - float(after)
+        assert given.erasure[place] == pytest.approx(fallen, abs=1e-5)
+
+
+@pytest.mark.parametrize("key", TUNED)
+def test_agreement_is_that_of_scipy(found: dict[str, Importance], key: str) -> None:
+    given = found[key]
+    own = ~given.analysis.tokens.special
+    assert given.attention is not None
+    assert given.integrated is not None
+    every = {
+        "similarity": given.analysis.similarity[-1],
+        "attention": given.attention[-1].mean(axis=0),
+        "rollout": given.rollout,
+        "gradient_x_input": given.gradient_x_input,
+        "integrated_gradients": given.integrated.values,
+    }
+    assert set(given.agreement) == set(every)
+    for name, values in every.items():
+        assert values is not None
+        rho = spearmanr(values[own], given.erasure[own]).statistic
+        assert given.agreement[name] == pytest.approx(rho, abs=1e-9)
+
+
+def test_equal_values_share_their_rank_and_what_does_not_vary_has_no_rho() -> None:
+    one, other = np.float32([3, 1, 1, 2, 2, 2]), np.float32([0, 1, 5, 5, 2, 0])
+    assert spearman(one, other) == pytest.approx(spearmanr(one, other).statistic)
+    assert spearman(one, np.zeros(6, dtype=np.float32)) is None
+    assert spearman(np.float32([1]), np.float32([2])) is None
+
+
+def test_rollout_of_equal_attention() -> None:
+    """Half stays at each layer: the identity has (1/2)^L of it besides its equal part."""
+    flow = rollout(torch.full((3, 4, 4), 0.25)).numpy()
+    np.testing.assert_allclose(flow, np.full((4, 4), (1 - 1 / 8) / 4) + np.eye(4) / 8, atol=1e-6)
+
+
+def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:
+    query = Query("bert-sentiment", "the acting is not good")
+    both = [engine.importance(query, label, False) for label in ("negative", "positive")]
+    assert [given.label for given in both] == [0, 1]
+    np.testing.assert_allclose(both[0].erasure, -both[1].erasure, atol=1e-6)  # probabilities sum to 1
+    assert both[0].integrated is None
+    with pytest.raises(PoolscopeError, match="label: 'neutral' was given"):
+        engine.importance(query, "neutral", False)
+
+
+@pytest.mark.parametrize(("pooling", "head"), [("mean", "probe"), ("mean", "own"), ("max", "probe")])
+def test_behind_a_pooling_an_erased_token_is_what_the_query_says_of_that_text(
+    engine: Engine, pooling: str, head: str
+) -> None:
+    """A text in which the word is the mask itself, asked as any other."""
+    query = Query("bert-sentiment", "the acting is not good", pooling=pooling, head=head)
+    given = engine.importance(query, "", True)
+    place = given.analysis.tokens.text.index("not")
+    other = engine.analyze(Query("bert-sentiment", "the acting is [MASK] good", pooling=pooling, head=head))
+    before, after = (answer.probabilities[given.label] for answer in (given.analysis, other))
+    assert given.erasure[place] == pytest.approx(float(before - after), abs=1e-6)
+    assert given.integrated is not None
+    assert abs(given.integrated.delta) < 0.05 * max(1, float(np.abs(given.integrated.values).sum()))

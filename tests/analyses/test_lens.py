@@ -1,0 +1,120 @@
+"""What a lens says equals what transformers says by hand, one hidden state after the other."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+from torch import Tensor
+
+from components.analyses.lens import look
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.backbone import Backbone
+from components.model.examine import examine
+from components.types import Query
+from tests.plain import INPUTS, KEYS, SPECS, load_plain, overwritten
+
+TUNED = [key for key in KEYS if not key.endswith("-pretrained")]
+TEXTS = {"sentiment": ("not good", ""), "paraphrase": ("good", "not bad")}  # by what they were tuned for
+
+
+def norm_of(key: str) -> Callable[[Tensor], Tensor]:
+    """GPT-2 has a norm behind its last layer; the others of the bundled families have none."""
+    model = load_plain(SPECS[key].location).model
+    return model.transformer.ln_f if key.startswith("gpt2") else lambda hidden: hidden
+
+
+def layers_by_hand(key: str, text: str, text_pair: str) -> list[Tensor]:
+    *below, final = load_plain(SPECS[key].location)(text, text_pair).hidden_states
+    with torch.no_grad():
+        return [*(norm_of(key)(layer)[0] for layer in below), final[0]]
+
+
+def by_hand(key: str, text: str, text_pair: str, hidden: Callable[[Tensor], Tensor]) -> Tensor:
+    """The logits (K,) if the last layer had handed out other hidden states."""
+    plain = load_plain(SPECS[key].location)
+    with overwritten(plain.model, hidden):
+        return plain(text, text_pair).logits[0]
+
+
+@pytest.mark.parametrize("key", TUNED)
+def test_every_token_of_every_layer_in_the_place_of_the_heads_vector(engine: Engine, key: str) -> None:
+    asked = key, *TEXTS[key.split("-")[1]]
+    looked, layers = engine.lens(Query(*asked)), layers_by_hand(*asked)
+    assert looked.lens.logits.shape == (len(layers), len(layers[0]), len(looked.analysis.labels))
+    for index, layer in enumerate(layers):
+        for place, state in enumerate(layer):
+            expected = by_hand(*asked, lambda own, state=state: state.expand_as(own))
+            np.testing.assert_allclose(looked.lens.logits[index, place], expected, atol=1e-5)
+        expected = by_hand(*asked, lambda _own, layer=layer: layer[None])
+        np.testing.assert_allclose(looked.lens.pooled[index], expected, atol=1e-5)
+    averaged = engine.lens(Query(*asked, pooling="mean")).lens
+    np.testing.assert_array_equal(averaged.logits, looked.lens.logits)
+    for index, layer in enumerate(layers):
+        expected = by_hand(*asked, lambda own, layer=layer: layer.mean(dim=0).expand_as(own))
+        np.testing.assert_allclose(averaged.pooled[index], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("text", "text_pair"), [INPUTS[0], INPUTS[3]])
+@pytest.mark.parametrize("key", KEYS)
+def test_the_last_layer_says_what_the_head_really_says(
+    engine: Engine, key: str, text: str, text_pair: str
+) -> None:
+    looked = engine.lens(Query(key, text, text_pair))
+    (read,) = np.flatnonzero(looked.analysis.reads.positions)
+    logits = engine.analyze(Query(key, text, text_pair)).logits
+    np.testing.assert_array_equal(looked.lens.pooled[-1], logits)
+    np.testing.assert_allclose(looked.lens.logits[-1, read], logits, atol=1e-6)
+    whole = torch.tensor(looked.lens.logits).softmax(dim=-1)
+    np.testing.assert_allclose(looked.lens.probabilities, whole, atol=1e-6)
+    np.testing.assert_allclose(looked.lens.pooled_probabilities[-1], looked.analysis.probabilities, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("key", "pooling"),
+    [
+        *product(("bert-sentiment", "gpt2-sentiment"), ("native", "cls", "mean", "max", "attention")),
+        ("bert-sentiment", "pooler"),
+    ],
+)
+def test_a_probe_is_linear_on_every_hidden_state(engine: Engine, key: str, pooling: str) -> None:
+    """On the pooler's output where it was trained on that: there a hidden state goes through the pooler."""
+    looked = engine.lens(Query(key, "not good", pooling=pooling, head="probe"))
+    tensors = load_file(str(SPECS[key].probes))
+    weight, bias = (tensors[f"sentiment/{pooling}/{part}"].astype(np.float32) for part in ("weight", "bias"))
+    for layer, logits in zip(layers_by_hand(key, "not good", ""), looked.lens.logits, strict=True):
+        vectors = layer
+        if pooling == "pooler":
+            with torch.no_grad():
+                vectors = load_plain(SPECS[key].location).model.bert.pooler.dense(layer).tanh()
+        np.testing.assert_allclose(logits, vectors.numpy() @ weight.T + bias, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(looked.lens.pooled[-1], looked.analysis.logits, atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["flatten", "concat_last4_cls"])
+def test_a_probe_that_takes_more_than_a_hidden_state_says_so(engine: Engine, pooling: str) -> None:
+    query = Query("bert-sentiment", "not good", pooling=pooling, head="probe")
+    with pytest.raises(PoolscopeError, match="no hidden state can stand in its place") as refused:
+        engine.lens(query)
+    assert engine.anatomy(query).lens == refused.value.sentence
+
+
+def test_a_model_that_cannot_be_given_several_inputs_at_once(
+    engine: Engine, loaded: Callable[[str], Backbone], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GPT-2 without a padding token refuses a batch."""
+    query, backbone = Query("gpt2-sentiment", "not good"), loaded("gpt2-sentiment")
+    together = engine.lens(query).lens
+    tokenizer = deepcopy(backbone.tokenizer)
+    tokenizer.pad_token = None
+    monkeypatch.setattr(backbone.model.config, "pad_token_id", None)
+    with pytest.raises(ValueError, match="padding token"), torch.no_grad():
+        backbone.model(torch.ones(2, 1, dtype=torch.long))
+    alone = look(examine(replace(backbone, tokenizer=tokenizer), query))
+    np.testing.assert_allclose(alone.logits, together.logits, atol=1e-6)
+    np.testing.assert_allclose(alone.pooled, together.pooled, atol=1e-6)

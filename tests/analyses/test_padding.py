@@ -1,0 +1,157 @@
+"""What padding changes is what transformers alone says of the same text padded by its own tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from components.analyses.padding import PADDED, audit, audits
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.backbone import Backbone
+from components.model.examine import examine
+from components.model.loading import load
+from components.model.repeatable import repeatable
+from components.padding import Padding, PaddingCase
+from components.types import Query
+from tests.plain import FIRST, KEYS, SPECS, load_plain
+
+TEXT, PAIR = "the acting is not good at all", "the film moves me"
+LONGER = "the acting is not good at all, " * 3
+
+
+@pytest.fixture(scope="module")
+def ask(engine: Engine) -> Callable[..., Padding]:
+    return lambda key, *texts: engine.padding(Query(key, *texts))
+
+
+def case_of(padding: Padding, name: str) -> PaddingCase:
+    return next(case for case in padding.cases if case.name == name)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("pair", ["", PAIR])
+def test_logits_and_states_are_those_of_transformers(
+    ask: Callable[..., Padding], key: str, pair: str
+) -> None:
+    plain, found = load_plain(SPECS[key].location), ask(key, TEXT, pair)
+    alone = plain(TEXT, pair)
+    for side in ("right", "left"):
+        length = alone.hidden_states[-1].shape[1] + PADDED
+        inputs = plain.tokenizer(
+            [TEXT],
+            [pair] if pair else None,
+            padding="max_length",
+            max_length=length,
+            padding_side=side,
+            return_tensors="pt",
+        )
+        with torch.no_grad():
+            output = plain.model(**inputs, output_hidden_states=True)
+        case = case_of(found, side)
+        np.testing.assert_allclose(case.logits, output.logits[0], atol=1e-5)
+        largest = float((output.logits - alone.logits).abs().max())
+        assert case.largest == pytest.approx(largest, abs=1e-5)
+        own = output.hidden_states[-1][0][inputs["attention_mask"][0].bool()]
+        moved = (own - alone.hidden_states[-1][0]).abs().amax(dim=1) > 1e-3
+        assert case.moved == tuple(moved.nonzero()[:, 0].tolist())
+        mean = alone.hidden_states[-1][0].mean(dim=0)
+        distance = float((own.mean(dim=0) - mean).norm() / mean.norm())
+        assert case.pooled["mean"] == pytest.approx(distance, abs=1e-5)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_texts_together_are_audited_as_each_alone(key: str) -> None:
+    backbone = load(SPECS[key])
+    texts = [examine(backbone, Query(key, *pair)) for pair in ((TEXT,), (PAIR,), (TEXT, PAIR))]
+    with repeatable(backbone.model):
+        for found, one in zip(audits(texts), texts, strict=True):
+            alone = audit(one)
+            assert [case.name for case in found.cases] == [case.name for case in alone.cases]
+            for case, other in zip(found.cases, alone.cases, strict=True):
+                np.testing.assert_array_equal(case.logits, other.logits)
+                assert (case.cause, case.reads, case.pooled) == (other.cause, other.reads, other.pooled)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_batch_as_the_tokenizer_pads_is_safe(ask: Callable[..., Padding], key: str) -> None:
+    found, plain = ask(key, TEXT), load_plain(SPECS[key].location)
+    inputs = plain.tokenizer([TEXT, LONGER], padding=True, return_tensors="pt")
+    with torch.no_grad():
+        logits = plain.model(**inputs).logits[0]
+    batch = found.cases[0]
+    assert found.verdict == batch.verdict == "safe"
+    np.testing.assert_allclose(batch.logits, logits, atol=1e-5)
+    assert batch.reads == tuple(found.analysis.reads.positions.nonzero()[0])
+    assert max(found.pooled.values()) < 1e-4
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_causes_are_those_of_the_families(ask: Callable[..., Padding], key: str) -> None:
+    """As their papers and their code say: some read the first position, one counts from the padding."""
+    found, kind = ask(key, TEXT), load_plain(SPECS[key].location).model.config.model_type
+    left, right = (case_of(found, side) for side in ("left", "right"))
+    if kind in FIRST:
+        assert (left.verdict, left.cause, right.verdict) == ("reads_padding", "head", "safe")
+    elif kind == "xlnet":  # reads the last position
+        assert (left.verdict, right.verdict, right.cause) == ("safe", "reads_padding", "head")
+    else:  # finds the last token, but counts positions from the first of the padding
+        assert (left.verdict, left.cause, right.verdict) == ("moves", "positions", "safe")
+        assert case_of(found, "left_positions").verdict == "safe"
+
+
+def test_a_head_that_reads_the_last_position_is_caught(loaded: Callable[[str], Backbone]) -> None:
+    """As a fault of transformers once had it: whatever stands last, padding or not."""
+    backbone = loaded("bert-sentiment")
+    pooler = backbone.model.get_submodule("bert.pooler")
+    original = pooler.forward
+    pooler.forward = lambda states: original(states.flip(1))
+    try:
+        with repeatable(backbone.model):
+            found = audit(examine(backbone, Query("bert-sentiment", TEXT)))
+    finally:
+        del pooler.forward
+    assert found.verdict == "reads_padding"
+    assert found.cases[0].cause == "head"
+    assert "the head reads padding" in str(found.says[0])
+
+
+def test_attention_to_padding_is_told(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("bert-sentiment")
+
+    def unmasked(_module: Any, args: Any, named: dict[str, Any]) -> Any:
+        return (args[0], None, *args[2:]), named
+
+    hooks = [
+        layer.register_forward_pre_hook(unmasked, with_kwargs=True)
+        for layer in backbone.model.get_submodule("bert.encoder.layer")
+    ]
+    try:
+        with repeatable(backbone.model):
+            found = audit(examine(backbone, Query("bert-sentiment", TEXT)))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    assert (found.verdict, found.cases[0].cause) == ("moves", "attention")
+    assert "attend to the padding" in str(found.says[0])
+
+
+def test_a_text_that_leaves_no_room_is_refused(ask: Callable[..., Padding]) -> None:
+    with pytest.raises(PoolscopeError, match="as many as the model takes"):
+        ask("bert-sentiment", "good " * 1000)
+
+
+def test_a_tokenizer_that_cannot_pad_is_said(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("bert-sentiment")
+    token, backbone.tokenizer.pad_token = backbone.tokenizer.pad_token, None
+    try:
+        with repeatable(backbone.model):
+            found = audit(examine(backbone, Query("bert-sentiment", TEXT)))
+    finally:
+        backbone.tokenizer.pad_token = token
+    assert (found.verdict, found.cases, found.pooled) == ("alone", (), {})
+    assert "one text at a time" in str(found.says[0])

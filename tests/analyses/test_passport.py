@@ -1,0 +1,144 @@
+"""A passport says what transformers alone says of the same checkpoint, and the same of the same files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from components.analyses.passport import TEXTS, Tried, fingerprint, issue
+from components.declaration import Declaration, Normalize
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.loading import load
+from components.model.repeatable import repeatable
+from components.passport.__main__ import issued, main
+from components.passport.passport import passport_json
+from components.settings import ASSETS
+from components.types import BackboneSpec
+from tests.inference.replicas import ABANDONED
+from tests.plain import KEYS, SPECS
+from tests.tiny import checkpoint
+
+BERT = str(ASSETS / "models" / "bert-sentiment")
+PLACES = {"xlnet": "last", "gpt2": "last"}  # of families; the others read the first
+EQUAL = {"first": {"cls", "first"}, "last": {"cls", "lasttoken"}}  # [CLS]'s place is what the head reads
+Made = Callable[..., BackboneSpec]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_it_says_is_what_transformers_says(engine: Engine, key: str) -> None:
+    folder, found = SPECS[key].location, engine.passport(key)
+    model = AutoModelForSequenceClassification.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert found.parameters == sum(one.numel() for one in model.parameters())
+    assert (found.layers, found.width) == (model.config.num_hidden_layers, model.config.hidden_size)
+    place = PLACES.get(model.config.model_type, "first")
+    assert (found.place, set(found.equal)) == (place, EQUAL[place])
+    for sample in found.samples:
+        ids = tokenizer(sample.text, sample.text_pair or None)["input_ids"]
+        assert list(sample.tokens) == tokenizer.convert_ids_to_tokens(ids)
+    for script in found.scripts:
+        for one in script.tried:
+            ids = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(one))
+            assert (tokenizer.unk_token_id in ids) == (one in script.unread)
+    bytewise = tokenizer.unk_token in (None, tokenizer.eos_token) or model.config.model_type == "roberta"
+    assert any(script.unread for script in found.scripts) != bytewise
+
+
+def test_a_head_that_averages_reads_every_token(tiny_family: Made) -> None:
+    backbone = load(tiny_family("modernbert", classifier_pooling="mean"))
+    with repeatable(backbone.model):
+        found = issue(backbone)
+    assert found.place == "every"
+    assert "mean" in found.equal
+    assert "cls" not in found.equal
+    assert found.token == ""
+
+
+def test_what_is_untrained_and_what_is_not_used_is_told(engine: Engine) -> None:
+    found = engine.passport("gpt2-pretrained")
+    assert not found.head_trained
+    assert "256 of its 256 numbers" in " ".join(map(str, found.says))
+    assert engine.passport("gpt2-sentiment").head_trained
+
+
+def test_what_is_declared_stands_beside_what_is_measured(tmp_path: Path) -> None:
+    declared = {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+            {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
+        ],
+        "1_Pooling/config.json": {"word_embedding_dimension": 128, "pooling_mode_cls_token": True},
+    }
+    shutil.copytree(BERT, tmp_path / "st")
+    for name, content in declared.items():
+        (tmp_path / "st" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "st" / name).write_text(json.dumps(content))
+    backbone = load(replace(SPECS["bert-sentiment"], location=str(tmp_path / "st")))
+    with repeatable(backbone.model):
+        found = issue(backbone)
+    assert found.backbone.declared == Declaration(("first",), 128, (Normalize(),))
+    assert "Its head reads the same" in " ".join(map(str, found.says))
+    assert found.fingerprint != fingerprint(SPECS["bert-sentiment"])
+
+
+def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -> None:
+    shutil.copytree(BERT, tmp_path / "copy")
+    (tmp_path / "copy" / "README.md").write_text("nothing that is loaded")
+    spec = replace(SPECS["bert-sentiment"], location=str(tmp_path / "copy"))
+    assert fingerprint(spec) == fingerprint(SPECS["bert-sentiment"])
+    answer = issued(spec, "en")
+    assert isinstance(answer, dict)
+    first = passport_json(engine.passport("bert-sentiment"))
+    assert json.loads(answer[".json"]) == json.loads(json.dumps({**first, "title": spec.title}))
+    config = tmp_path / "copy" / "config.json"
+    config.write_text(config.read_text() + " ")
+    assert fingerprint(spec) != fingerprint(SPECS["bert-sentiment"])
+
+
+def test_characters_are_tried_once() -> None:
+    scripts = Tried.read(TEXTS).scripts
+    assert all(len(set(characters)) == len(characters) for characters in scripts.values())
+
+
+def test_a_backbone_that_is_none_gets_a_sentence(engine: Engine) -> None:
+    for given in ("nothing", None, 3):
+        with pytest.raises(PoolscopeError, match="backbone"):
+            engine.passport(given)  # type: ignore[arg-type]  # what a program may send
+
+
+def test_a_model_without_room_for_padding_gets_a_sentence() -> None:
+    backbone = replace(load(SPECS[KEYS[0]]), limit=3)  # tokens: every sample is cut to as many
+    with repeatable(backbone.model), pytest.raises(PoolscopeError, match="as many as the model takes"):
+        issue(backbone)
+
+
+def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoint(tmp_path / "mine")
+    asked = [str(tmp_path / "mine"), "no/such one", "--out", str(tmp_path / "out")]
+    assert main(asked) == 1
+    said = capsys.readouterr()
+    assert "0 there already, 1 to measure" in said.out
+    assert "no/such one: backbone:" in said.err
+    names = {"mine.html", "mine.json", "mine.svg"}
+    assert {file.name for file in (tmp_path / "out").iterdir()} == names
+    times = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
+    assert main([asked[0], *asked[2:]]) == 0
+    assert "1 there already, 0 to measure" in capsys.readouterr().out
+    assert times == {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
+
+
+@pytest.mark.filterwarnings(ABANDONED)
+def test_a_cluster_issues_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    assert main(["bert-sentiment", "--out", str(tmp_path), "--ray", "local"]) == 0
+    answer = issued(SPECS["bert-sentiment"], "en")
+    assert isinstance(answer, dict)
+    assert (tmp_path / "bert-sentiment.json").read_text("utf-8") == answer[".json"]

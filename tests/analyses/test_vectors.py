@@ -1,0 +1,154 @@
+"""What is pasted as a vector: every form gives the numbers that NumPy has, and nothing else is one."""
+
+import json
+import sys
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.analyses.vectors import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
+from components.errors import PoolscopeError
+
+NUMBERS = np.random.default_rng(0).normal(size=128).astype(np.float32)
+LISTED = [float(number) for number in NUMBERS]
+PACKED = b64encode(NUMBERS.astype("<f4").tobytes()).decode()
+DIGITS = 1e-5  # what NumPy prints of a number
+
+
+def printed(numbers: Any) -> tuple[str, str]:
+    with np.printoptions(threshold=sys.maxsize):
+        return str(numbers), repr(numbers)
+
+
+FORMS = {
+    "a list": LISTED,
+    "JSON": json.dumps(LISTED),
+    "one line of CSV": ",".join(map(str, LISTED)),
+    "CSV with semicolons": "; ".join(map(str, LISTED)),
+    "a number a line": "\n".join(map(str, LISTED)),
+    "tabs": "\t".join(map(str, LISTED)),
+    "NumPy's print": printed(NUMBERS)[0],
+    "NumPy's repr": printed(NUMBERS)[1],
+    "a tuple": str(tuple(LISTED)),
+    "base64": PACKED,
+    "base64 in lines": "\n".join(PACKED[start : start + 76] for start in range(0, len(PACKED), 76)),
+    "base64 in quotes": json.dumps(PACKED),
+    "OpenAI's answer": json.dumps({"object": "list", "data": [{"index": 0, "embedding": LISTED}]}),
+    "OpenAI's answer in base64": json.dumps({"data": [{"embedding": PACKED}]}),
+    "TEI's answer": json.dumps([LISTED]),
+    "llama.cpp's answer": json.dumps([{"index": 0, "embedding": [LISTED]}]),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_numbers(form: str) -> None:
+    np.testing.assert_allclose(to_vector(FORMS[form]), LISTED, rtol=DIGITS, atol=DIGITS)
+
+
+def test_what_torch_prints() -> None:
+    torch.set_printoptions(threshold=sys.maxsize)
+    try:
+        shown = repr(torch.tensor(NUMBERS, requires_grad=True) * 1)
+    finally:
+        torch.set_printoptions(profile="default")
+    np.testing.assert_allclose(to_vector(shown), LISTED, atol=1e-4)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=2).filter(any))
+def test_numbers_stay_what_they_are(numbers: list[float]) -> None:
+    assert to_vector(json.dumps(numbers)) == to_vector(" ".join(map(repr, numbers))) == tuple(numbers)
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ("", "the numbers of one vector"),
+        ("0.5", "the numbers of one vector"),
+        ("a good film", "the numbers of one vector"),
+        ("1_0 2_0", "the numbers of one vector"),
+        ("\ud800", "the numbers of one vector"),
+        (None, "the numbers of one vector"),
+        (True, "the numbers of one vector"),
+        (3, "the numbers of one vector"),
+        ([], "the numbers of one vector"),
+        ([1, "2"], "the numbers of one vector"),
+        ([1, None], "the numbers of one vector"),
+        ([True, False], "the numbers of one vector"),
+        ({"text": [1, 2]}, "the numbers of one vector"),
+        ("9" * 5000, "the numbers of one vector"),
+        ("[" * 100_000 + "1", "one vector at a time"),
+        ("[[1, 2], [3, 4]]", "one vector at a time"),
+        ("[[1. 2.]\n [3. 4.]]", "one vector at a time"),
+        ([[1, 2], [3, 4]], "one vector at a time"),
+        ("[1, 2, NaN]", "number 3 of the vector"),
+        ("1 inf", "number 2 of the vector"),
+        ("[1e999, 2]", "number 1 of the vector"),
+        ("0 0 0", "neither zero nor endless"),
+        ("AAAAAAAAAAA=", "neither zero nor endless"),
+        ([1.7e308, 1.7e308], "neither zero nor endless"),
+        ([10**400, 1], "neither zero nor endless"),
+        ("QUJD", "these are 3"),
+        (printed(np.arange(2000.0))[0].replace(" 5.", " ... "), "left out"),
+        (str(np.arange(2000.0)), "left out"),
+        ("1 " * (MOST + 1), "at most 16,384"),
+        ("0.1 " * LONGEST, "at most 400,000"),
+    ],
+)
+def test_what_is_no_vector_is_refused_in_a_sentence(given: object, allowed: str) -> None:
+    with pytest.raises(PoolscopeError, match=allowed) as refusal:
+        to_vector(given)
+    assert refusal.value.field == "vector"
+    assert len(str(refusal.value)) < 300
+
+
+ONE = {"text": "a", "vector": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("1 2", (Pasted((1.0, 2.0)),)),
+        ({"text": None, "vector": [1, 2]}, (Pasted((1.0, 2.0)),)),
+        (ONE, (Pasted((1.0, 2.0), "a", ""),)),
+        (json.dumps([ONE]), (Pasted((1.0, 2.0), "a", ""),)),
+        (
+            [ONE, {"text": "b", "text_pair": "c", "data": [3, 4]}],
+            (Pasted((1, 2), "a", ""), Pasted((3, 4), "b", "c")),
+        ),
+    ],
+)
+def test_vectors_with_their_texts(given: object, expected: object) -> None:
+    assert to_vectors(given) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed"),
+    [
+        ([ONE, {"vector": [1, 2]}], "'2 vectors' was given; each of several vectors needs its “text”"),
+        ([ONE, [1, 2]], "needs its “text”"),
+        ([ONE] * (TEXTS + 1), f"at most {TEXTS} are allowed"),
+        ([ONE, {"text": "b", "vector": [1, 2, 3]}], "these have 2, 3 numbers"),
+        ([ONE, {"text": "b"}], "the numbers of one vector"),
+        ([{"vector": [1, 2]}, {"vector": [3, 4]}], "or a list of objects with a “text” and a “vector” each"),
+    ],
+)
+def test_vectors_that_cannot_be_asked_about_together(given: object, allowed: str) -> None:
+    for form in (given, json.dumps(given)):
+        with pytest.raises(PoolscopeError, match=allowed) as refusal:
+            to_vectors(form)
+        assert refusal.value.field == "vector"
+
+
+@given(st.one_of(st.text(), st.recursive(st.none() | st.floats() | st.text(), st.lists, max_leaves=20)))
+def test_anything_else_is_a_vector_or_a_sentence(given: object) -> None:
+    try:
+        numbers = to_vector(given)
+    except PoolscopeError:
+        return
+    assert 2 <= len(numbers) <= MOST
+    assert np.isfinite(numbers).all()

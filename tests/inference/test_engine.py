@@ -1,0 +1,227 @@
+"""The engine as the outside sees it."""
+
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextvars import copy_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from components.analyst import PATIENCE, Analyst
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.hub.cache import folder
+from components.model.pooling import POOLINGS
+from components.settings import Settings
+from components.texts import load_texts
+from components.types import Analysis, BackboneSpec, Query
+
+TEXT = "The plot is thin, but the actors are a delight."
+
+
+def same(one: Analysis, other: Analysis) -> bool:
+    """Equal bit for bit, the clock aside."""
+    arrays = ("similarity", "centred", "standardised", "pooled", "logits", "probabilities")
+    return (
+        all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
+        and np.array_equal(one.reads.share, other.reads.share)
+        and one.tokens.text == other.tokens.text
+        and one.warnings == other.warnings
+    )
+
+
+def bundled(engine: Engine) -> list[BackboneSpec]:
+    return [spec for spec in engine.backbones() if spec.source == "bundled"]
+
+
+def test_the_engine_is_an_analyst(engine: Engine) -> None:
+    analyst: Analyst = engine
+    assert [spec.key for spec in analyst.poolings()] == list(POOLINGS)
+    assert len(bundled(engine)) == 15
+
+
+def test_importing_it_loads_neither_torch_nor_transformers() -> None:
+    code = (
+        "import sys; from components.inference.engine import Engine; "
+        "from components.settings import Settings; "
+        "engine = Engine(Settings()); engine.backbones(); engine.poolings(); engine.tasks(); "
+        "sys.exit(bool({'torch', 'transformers', 'gradio', 'plotly'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
+    patience, context = Future[None](), copy_context()
+    context.run(PATIENCE.set, patience)
+    query = Query("bert-sentiment", TEXT)
+    assert context.run(engine.analyze, query).predicted
+    patience.cancel()
+    with pytest.raises(CancelledError):
+        context.run(engine.analyze, query)
+    assert engine.analyze(query).predicted
+
+
+def test_shapes(engine: Engine) -> None:
+    analysis = engine.analyze(Query("bert-sentiment", TEXT))
+    count = len(analysis.tokens.text)
+    assert analysis.similarity.shape == analysis.centred.shape == analysis.standardised.shape == (5, count)
+    assert analysis.ordinary.plain.shape == (5, 3)
+    assert analysis.layers == analysis.layer == 4
+    assert analysis.pooled.shape == (128,)
+    assert analysis.logits.shape == analysis.probabilities.shape == (2,)
+    assert analysis.labels == ("negative", "positive")
+    assert analysis.backbone.architecture == "BertForSequenceClassification"
+    assert analysis.similarity[:, 0].tolist() == pytest.approx([1] * 5)
+    assert set(analysis.milliseconds) == {"ordinary", "tokens", "forward", "head", "similarity"}
+
+
+@pytest.mark.parametrize("key", ["bert-sentiment", "xlnet-paraphrase", "gpt2-sentiment"])
+def test_the_same_question_has_the_same_answer_bit_for_bit(engine: Engine, key: str) -> None:
+    query = Query(key, TEXT, pooling="max")
+    first = engine.analyze(query)
+    engine.analyze(Query("roberta-sentiment", "something else " * 20))
+    engine.features(key, ["a", "b " * 50], ["native", "mean"])
+    assert same(first, engine.analyze(query))
+
+
+def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: Counter[str] = Counter()
+    whole = Path.read_bytes
+
+    def counting(file: Path) -> bytes:
+        if file.name == "config.json":
+            read[file.parent.name] += 1
+        return whole(file)
+
+    monkeypatch.setattr(Path, "read_bytes", counting)
+    engine = Engine(Settings())
+    for text in ("good", "bad", "good"):
+        engine.analyze(Query("bert-sentiment", text))
+        engine.find("bert-sentiment")
+        engine.backbones()
+    folders = [folder(spec) for spec in engine.backbones()]
+    assert read == dict.fromkeys((found.name for found in folders if found), 1)
+
+
+def test_threads_take_turns(engine: Engine) -> None:
+    queries = [
+        Query(key, TEXT, pooling=pooling)
+        for key in ("bert-sentiment", "gpt2-sentiment")
+        for pooling in list(POOLINGS)[:9]
+    ]
+    alone = [engine.analyze(query) for query in queries]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(engine.analyze, queries))
+    assert all(same(one, other) for one, other in zip(alone, together, strict=True))
+
+
+@pytest.mark.parametrize("layer", [-3, -2, -1, 0, 1, 2])
+def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
+    assert engine.analyze(Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (Query("bert-sentiment", TEXT, layer=5), "layer: 5 was given; allowed are -5 to 4"),
+        (Query("bert-sentiment", TEXT, layer=-6), "layer: -6 was given; allowed are -5 to 4"),
+        (Query("bert-sentiment", "good", reference=3), "reference: 3 was given; allowed are -3 to 2"),
+        (Query("distilbert-sentiment", TEXT, pooling="pooler"), "this checkpoint has no pooler"),
+        (
+            Query("bert-sentiment", TEXT, pooling="concat_last4_cls"),
+            "pooling: 'concat_last4_cls' was given; it gives 512 numbers and the own head takes 128",
+        ),
+        (Query("bert-sentiment", "x" * 1_000_000), "it has 1,000,000 characters, and at most 20,000"),
+        (Query("nobody", TEXT), "backbone: 'nobody' was given; allowed are bert-sentiment, "),
+        (Query("bert-sentiment", TEXT, head="linear"), "head: 'linear' was given; allowed are own, probe"),
+        (Query("bert-sentiment", TEXT, pooling="attention"), "it is learned with a probe: choose head probe"),
+        (
+            Query("bert-sentiment", TEXT, pooling="flatten"),
+            "pooling: 'flatten' was given; it gives 8192 numbers and the own head takes 128",
+        ),
+    ],
+)
+def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
+    with pytest.raises(PoolscopeError) as caught:
+        engine.analyze(query)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (Query("bert-sentiment", TEXT, TEXT), ["trained on one text"]),
+        (Query("bert-paraphrase", TEXT), ["trained on pairs"]),
+        (
+            Query("bert-sentiment", TEXT, pooling="mean"),
+            ["learned on [CLS], and here it is given “mean · average"],
+        ),
+        (Query("bert-sentiment", TEXT, pooling="cls"), []),
+        (Query("bert-sentiment", "good " * 500), ["128 are taken"]),
+        (Query("bert-sentiment", "good [CLS] film"), ["“[CLS]”"]),
+        (Query("bert-paraphrase", TEXT, TEXT), []),
+    ],
+)
+def test_warnings_say_what_the_outputs_mean(engine: Engine, query: Query, words: list[str]) -> None:
+    warnings = engine.analyze(query).warnings
+    assert len(warnings) == len(words)
+    assert all(word in str(warning) for word, warning in zip(words, warnings, strict=True))
+
+
+def test_a_swap_names_what_the_head_learned_on(engine: Engine) -> None:
+    for key in ("roberta-sentiment", "xlnet-sentiment"):  # <s> and <cls> in their vocabularies
+        assert "learned on [CLS]," in str(engine.analyze(Query(key, TEXT, pooling="mean")).warnings[0])
+    (said,) = engine.analyze(Query("gpt2-sentiment", TEXT, pooling="mean")).warnings
+    assert "learned on the last token," in str(said)
+    assert "最后一个词元" in said.said(load_texts("zh"))
+
+
+def test_features_of_a_layer(engine: Engine) -> None:
+    top = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls", "pooler"])
+    assert {key: value.shape for key, value in top.items()} == {
+        "cls": (2, 128),
+        "concat_last4_cls": (2, 512),
+        "pooler": (2, 128),
+    }
+    lower = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls"], layer=1)
+    np.testing.assert_allclose(lower["cls"], top["concat_last4_cls"][:, :128], atol=1e-6)
+    np.testing.assert_allclose(lower["cls"], lower["concat_last4_cls"], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bert-sentiment", [], ["mean"]), "at least one text"),
+        (("bert-sentiment", ["a", ""], ["mean"]), r"texts\[1\]"),
+        (("bert-sentiment", ["a"], ["median"]), "poolings: 'median'"),
+        (("nobody", ["a"], ["mean"]), "backbone: 'nobody'"),
+        (("bert-sentiment", ["a"], ["mean"], 9), "layer: 9"),
+    ],
+)
+def test_a_mistake_in_features_is_named(engine: Engine, arguments: tuple, message: str) -> None:
+    with pytest.raises(PoolscopeError, match=message):
+        engine.features(*arguments)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    text=st.text(st.characters(exclude_categories=()), max_size=60),
+    text_pair=st.text(st.characters(exclude_categories=()), max_size=20),
+    backbone=st.sampled_from(["bert-sentiment", "roberta-sentiment", "xlnet-paraphrase", "gpt2-paraphrase"]),
+    pooling=st.sampled_from(list(POOLINGS)),
+    layer=st.integers(-4, 4),
+    reference=st.sampled_from(["cls", "pooled", 0, -1, 5]),
+)
+def test_any_text_is_answered_or_refused_with_a_message(engine: Engine, **fields: object) -> None:
+    try:
+        analysis = engine.analyze(Query(**fields))  # type: ignore[arg-type]  # drawn to fit
+    except PoolscopeError:
+        return
+    assert np.isfinite(analysis.logits).all()
+    assert np.abs(analysis.similarity).max() <= 1
+    assert analysis.reads.share.sum() == pytest.approx(1, abs=1e-5)

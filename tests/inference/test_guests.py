@@ -1,0 +1,102 @@
+"""What somebody else's checkpoint does, ends its own worker at most, and is told in a sentence."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import ByteSize
+
+from components.errors import PoolscopeError
+from components.inference.apart import Apart
+from components.inference.desk import Desk
+from components.inference.limits import BEHIND
+from components.inference.workers import Workers, among_guests, at_home
+from components.settings import Settings
+from components.types import Query
+from tests.model.hostile.spoiling import change
+from tests.tiny import checkpoint
+
+MB = 1_000_000
+TEXT = "the film is good"
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone limits the memory of a process")
+
+
+def panics(folder: Path) -> None:
+    """Its tokenizer panics on some texts, which is no Exception."""
+    slow = {"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": ""}
+    change(folder / "tokenizer.json", normalizer=slow)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoints that load and answer, and what some of them do with another text."""
+    folder = tmp_path_factory.mktemp("guests")
+    checkpoint(folder / "good")
+    panics(Path(checkpoint(folder / "panics").location))
+    wide = {"hidden_size": 4, "intermediate_size": 30_000, "max_position_embeddings": 2_048}
+    change(
+        Path(checkpoint(folder / "wide", **wide).location) / "tokenizer_config.json", model_max_length=2_048
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def desk(folder: Path) -> Iterator[Desk]:
+    """One worker for guests alone: nobody asks about anything bundled."""
+    lines = [f'[{one.name}]\ntitle = "x"\ntask = "y"\npath = "{one}"' for one in sorted(folder.iterdir())]
+    (folder / "backbones.toml").write_text("\n".join(lines), encoding="utf-8")
+    settings = Settings(catalogue=folder / "backbones.toml", workers=1, memory=ByteSize(100 * MB))
+    staff = replace(among_guests(settings), working=300 * MB)
+    runner = Apart(Workers(settings, at_home(settings)), Workers(settings, staff))
+    desk = Desk(settings, runner)
+    yield desk
+    desk.close(0)
+
+
+def worker(desk: Desk) -> int:
+    """The process that runs guests."""
+    assert isinstance(desk._runner, Apart)
+    assert isinstance(desk._runner._guests, Workers)
+    (only,) = desk._runner._guests._pool._idle
+    return only._process.pid or 0
+
+
+def test_what_is_bundled_goes_first_where_processors_are_short(desk: Desk) -> None:
+    assert desk.analyze(Query("good", TEXT)).labels
+    assert os.getpriority(os.PRIO_PROCESS, worker(desk)) == os.getpriority(os.PRIO_PROCESS, 0) + BEHIND
+
+
+def test_a_panic_is_a_sentence_and_its_worker_lives_on(desk: Desk) -> None:
+    assert desk.analyze(Query("panics", TEXT)).labels
+    before = worker(desk)
+    with pytest.raises(PoolscopeError, match="it fails on this text \\(PanicException\\)"):
+        desk.analyze(Query("panics", "x" * 30))
+    assert worker(desk) == before
+    assert desk.analyze(Query("panics", TEXT + " !")).labels
+
+
+@LINUX
+def test_memory_beyond_the_limit_is_a_sentence_and_its_worker_lives_on(desk: Desk) -> None:
+    assert desk.analyze(Query("wide", TEXT)).labels
+    before = worker(desk)
+    with pytest.raises(PoolscopeError, match="it takes more memory for this text than"):
+        desk.analyze(Query("wide", "good " * 2_040))
+    assert worker(desk) == before
+    assert desk.analyze(Query("good", TEXT)).labels
+
+
+@LINUX
+def test_a_crash_is_told_by_its_name_and_another_worker_takes_its_place(desk: Desk) -> None:
+    assert desk.analyze(Query("good", TEXT)).labels
+    before = worker(desk)
+    os.kill(before, signal.SIGSTOP)  # so that the question is under way when it crashes
+    os.kill(before, signal.SIGSEGV)
+    os.kill(before, signal.SIGCONT)
+    with pytest.raises(PoolscopeError, match="the process that ran this checkpoint crashed \\(SIGSEGV\\)"):
+        desk.analyze(Query("good", TEXT + " not"))
+    assert desk.analyze(Query("good", TEXT + " not")).labels
+    assert worker(desk) != before

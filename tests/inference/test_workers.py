@@ -1,0 +1,227 @@
+"""Workers are processes of their own: they say what the engine says, and one that dies harms nobody else."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextvars import copy_context
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from components.analyst import PATIENCE
+from components.errors import PoolscopeError
+from components.inference.desk import Desk
+from components.inference.engine import Engine
+from components.inference.loaded import THREADS
+from components.inference.pool import Pool
+from components.inference.worker import WorkerDiedError, WorkerLateError
+from components.inference.workers import Workers, at_home
+from components.settings import ASSETS, Settings
+from components.types import Analysis, Query
+from tests.tiny import checkpoint
+
+TEXT = "The plot is thin, but the actors are a delight."
+KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
+STUCK = ("one", "two")  # which are asked while their workers stand still
+CLOCKS = {"milliseconds"}
+LONG = 300  # seconds, at most, that a worker takes to begin on a machine with much else to do
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values hold the same, bit for bit, at any depth; the clock aside."""
+    if is_dataclass(one):
+        names = [field.name for field in fields(one) if field.name not in CLOCKS]
+        alike = (same(getattr(one, name), getattr(other, name)) for name in names)
+        return type(one) is type(other) and all(alike)
+    if isinstance(one, np.ndarray):
+        assert isinstance(other, np.ndarray)
+        return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if isinstance(one, tuple | list):
+        assert isinstance(other, tuple | list)
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, Mapping):
+        assert isinstance(other, Mapping)
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+def is_kept(answer: Analysis, first: Analysis) -> bool:
+    """Whether an answer is one that was given before: no two runs take the same time."""
+    return answer.milliseconds == first.milliseconds and same(answer, first)
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Two workers; the five backbones for sentiment, and two more."""
+    folder = tmp_path_factory.mktemp("workers")
+    places = {key: ASSETS / "models" / key for key in KEYS}
+    for name in STUCK:
+        places[name] = folder / name
+        checkpoint(places[name])
+    lines = [f'[{key}]\ntitle = "{key}"\ntask = "sentiment"\npath = "{path}"' for key, path in places.items()]
+    catalogue = folder / "backbones.toml"
+    catalogue.write_text("\n".join(lines), encoding="utf-8")
+    return Settings(catalogue=catalogue, workers=2)
+
+
+@pytest.fixture(scope="module")
+def desk(settings: Settings) -> Iterator[Desk]:
+    workers = Workers(settings, at_home(settings))
+    desk = Desk(settings, workers)
+    before = torch.get_num_threads()
+    torch.set_num_threads(int(os.environ.get(THREADS, "1")))  # as a worker has
+    workers.open(desk.first())
+    yield desk
+    workers.close()
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def here(settings: Settings) -> Engine:
+    return Engine(settings)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_workers_say_what_the_engine_says_bit_for_bit(desk: Desk, here: Engine, key: str) -> None:
+    for query in (Query(key, TEXT), Query(key, TEXT, "Another.", "mean", layer=1, reference="pooled")):
+        assert same(desk.analyze(query), here.analyze(query))
+        assert same(desk.anatomy(query), here.anatomy(query))
+        assert same(desk.lens(query), here.lens(query))
+        assert same(desk.importance(query, "", True), here.importance(query, "", True))
+        assert same(desk.padding(query), here.padding(query))
+        vector = [1.0] * 128, ""
+        assert same(desk.detect(query, *vector), here.detect(query, *vector))
+        other = "Something else.", query.text_pair
+        assert same(desk.trace(query, *other), here.trace(query, *other))
+    assert same(desk.passport(key), here.passport(key))
+
+
+def test_a_comparison_comes_backbone_by_backbone_with_the_engine_s_cells(desk: Desk, here: Engine) -> None:
+    poolings = ("native", "cls", "attention", "concat_last4_cls")  # of which some cannot be answered
+    queries = [Query(key, TEXT, pooling=pooling) for pooling in poolings for key in KEYS[:2]]
+    answers = desk.compare(queries)
+    assert next(answers).backbone.key == KEYS[0]
+    answers.close()
+    assert same(list(desk.compare(queries)), list(here.compare(queries)))
+
+
+def test_a_refusal_is_the_engine_s(desk: Desk, here: Engine) -> None:
+    for query in (Query("bert-sentiment", " "), Query("bert-sentiment", TEXT, layer=99), Query("no", TEXT)):
+        with pytest.raises(PoolscopeError) as theirs:
+            desk.analyze(query)
+        with pytest.raises(PoolscopeError) as ours:
+            here.analyze(query)
+        assert str(theirs.value) == str(ours.value)
+
+
+def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
+    settings: Settings, desk: Desk
+) -> None:
+    first = desk.analyze(Query("gpt2-sentiment", TEXT))
+    assert is_kept(desk.analyze(Query("gpt2-sentiment", TEXT)), first)
+    changed = desk._specs["gpt2-sentiment"]
+    copy = settings.catalogue.parent / "copy"
+    copy.mkdir()
+    for file in Path(changed.location).iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    other = Desk(settings.model_copy(update={"catalogue": _catalogue(copy)}), desk._runner)
+    second = other.analyze(Query("gpt2-sentiment", TEXT))
+    assert not is_kept(second, first)
+    assert is_kept(other.analyze(Query("gpt2-sentiment", TEXT)), second)
+    os.utime(copy / "model.safetensors", ns=(1, 1))
+    third = other.analyze(Query("gpt2-sentiment", TEXT))
+    assert not is_kept(third, second)
+    assert same(third, second)
+
+
+def _catalogue(folder: Path) -> Path:
+    file = folder.with_suffix(".toml")
+    file.write_text(f'[gpt2-sentiment]\ntitle = "x"\ntask = "sentiment"\npath = "{folder}"', "utf-8")
+    return file
+
+
+def test_workers_know_which_models_transformers_classifies_with(desk: Desk) -> None:
+    assert desk._runner.classifies("bert")
+    assert not desk._runner.classifies("whisper-small")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (WorkerDiedError, "the process that measured it ended before it had an answer"),
+        (WorkerLateError, "its answer took longer than 7 seconds and was stopped"),
+    ],
+)
+def test_what_a_worker_came_to_is_said_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception], told: str
+) -> None:
+    def fail(*_question: object, **_about: object) -> bytes:
+        raise error
+
+    settings = Settings(workers=1, seconds=7)
+    workers = Workers(settings, at_home(settings))  # none of which has begun
+    monkeypatch.setattr(workers._pool, "run", fail)
+    desk = Desk(settings, workers)
+    with pytest.raises(PoolscopeError, match=f"backbone: 'gpt2-sentiment' was given; {told}"):
+        desk.analyze(Query("gpt2-sentiment", TEXT))
+    (compared,) = desk.compare([Query("gpt2-sentiment", TEXT)])
+    assert told in str(compared.cells[0].refusal)
+    with pytest.raises(PoolscopeError, match=told):
+        workers.classifies("bert")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each worker loads torch")
+def test_torch_is_loaded_once_by_the_process_that_workers_are_copies_of(desk: Desk) -> None:
+    assert desk.analyze(Query(KEYS[0], TEXT)).predicted
+    workers = [Path(f"/proc/{worker._process.pid}") for worker in _pool(desk)._idle]
+    (begun_by,) = {(worker / "stat").read_text().rpartition(")")[2].split()[1] for worker in workers}
+    assert begun_by != str(os.getpid())
+    assert "libtorch_cpu" in Path(f"/proc/{begun_by}/maps").read_text()
+    assert len(list(Path(f"/proc/{begun_by}/task").iterdir())) == 1  # a copy has no thread but one
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals make a worker stand still")
+def test_who_leaves_ends_the_work_and_others_go_on(desk: Desk) -> None:
+    pool = _pool(desk)
+    while len(pool._idle) < 2:
+        threading.Event().wait(0.01)
+    workers = {worker._process.pid: worker for worker in pool._idle}
+    for pid in workers:
+        os.kill(pid or 0, signal.SIGSTOP)
+    patience = {name: Future[None]() for name in STUCK}
+    told = {name: _asked(desk, name, patience[name]) for name in STUCK}
+    while pool._idle:  # both have been asked
+        threading.Event().wait(0.01)
+    patience["one"].cancel()
+    with pytest.raises(PoolscopeError, match="ended before it had an answer"):
+        told["one"].result(LONG)
+    (alive,) = [pid for pid, worker in workers.items() if worker in pool._seen]
+    assert desk.analyze(Query(KEYS[0], "after that")).predicted  # by the one that has taken its place
+    os.kill(alive or 0, signal.SIGCONT)
+    assert told["two"].result(LONG) == "two"  # whose worker was not touched
+
+
+def _pool(desk: Desk) -> Pool:
+    assert isinstance(desk._runner, Workers)
+    return desk._runner._pool
+
+
+def _asked(desk: Desk, key: str, patience: "Future[None]") -> "Future[str]":
+    """Ask in a thread, on behalf of somebody with ``patience``."""
+    answer: Future[str] = Future()
+
+    def run() -> None:
+        PATIENCE.set(patience)
+        try:
+            answer.set_result(desk.analyze(Query(key, "the film is good")).backbone.key)
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=copy_context().run, args=(run,)).start()
+    return answer

@@ -1,0 +1,159 @@
+"""The lab as a command: what comes out runs without Poolscope, and a run that was stopped goes on."""
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+from transformers import AutoModel, AutoTokenizer
+
+from components.fitting import Fit, Plan, Table, fit_json
+from components.inference.engine import Here
+from components.inference.jobs import Embed, Job, Validate
+from components.lab.__main__ import main
+from components.lab.kept import Kept
+from components.lab.lab import fit_table, in_memory, to_rows
+from components.settings import Settings
+from tests.lab.test_lab import reviews
+from tests.plain import SPECS
+from tests.serving import ROOT
+from tests.ui.test_report import Document
+
+KEY = "bert-sentiment"
+STOP = 7  # jobs, after which the run is stopped
+
+
+def save(table: Table, file: Path) -> Path:
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        rows = csv.writer(opened)
+        rows.writerow(("review", "stars"))
+        rows.writerows(zip(table.texts, table.labels, strict=True))
+    return file
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the command makes of 60 rows, one of whose labels is a formula's beginning."""
+    folder = tmp_path_factory.mktemp("lab")
+    table = reviews(60)
+    table = replace(table, labels=tuple("=1+1" if one == "negative" else one for one in table.labels))
+    file = save(table, folder / "reviews.csv")
+    asked = [str(file), "--text", "review", "--label", "stars", "--backbones", KEY, "--layers", "all"]
+    assert main([*asked, "--poolings", "mean", "--folds", "3", "--out", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+def test_the_program_says_what_the_head_makes_of_the_text(out: Path) -> None:
+    """Against transformers and NumPy alone."""
+    best = json.loads((out / "classifier" / "fit.json").read_text(encoding="utf-8"))["rows"][0]
+    text = reviews(60).texts[0]
+    model = AutoModel.from_pretrained(SPECS[KEY].location, dtype=torch.float32).eval()
+    tokenizer = AutoTokenizer.from_pretrained(SPECS[KEY].location)
+    with torch.no_grad():
+        states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
+    weight, bias = (
+        next(
+            value
+            for name, value in load_file(out / "classifier" / "head.safetensors").items()
+            if part in name
+        )
+        for part in ("weight", "bias")
+    )
+    logits = weight @ states[best["layer"]][0].numpy().mean(axis=0) + bias
+    expected = np.exp(logits) / np.exp(logits).sum()
+
+    source = (out / "classifier" / "classify.py").read_text(encoding="utf-8")
+    head = str(out / "classifier" / "head.safetensors")
+    source = source.replace('"head.safetensors"', json.dumps(head))
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", source], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    lines = [line.rsplit(": ", 1) for line in run.stdout.splitlines()]
+    assert [label for label, _ in lines] == ["=1+1", "positive"]
+    np.testing.assert_allclose([float(number) for _, number in lines], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_report_shows_the_best_one_of_those_that_were_fitted(out: Path) -> None:
+    """Its numbers are those of `fit.json`."""
+    best, *_ = rows = json.loads((out / "classifier" / "fit.json").read_text(encoding="utf-8"))["rows"]
+    report = Document((out / "report.html").read_text(encoding="utf-8"))
+    (dots, _values) = report.figures["lab-ranking"]["data"]
+    assert dots["x"] == [pytest.approx(row["accuracy"], abs=1e-4) for row in rows]
+    assert f"mean · layer {best['layer']}. It is right about {round(100 * best['accuracy'])} %" in report.text
+    assert "=1+1" in report.text
+
+
+def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
+    with ZipFile(out / "classifier.zip") as archive:
+        names = {name.removeprefix("classifier/") for name in archive.namelist()}
+        predictions = archive.read("classifier/predictions.csv").decode()
+    assert names == {file.name for file in (out / "classifier").iterdir()}
+    assert names == {
+        "README.md", "classify.py", "fit.json", "head.safetensors", "predictions.csv", "results.csv"
+    }  # fmt: skip
+    rows = list(csv.DictReader(predictions.splitlines()))
+    assert [row["text"] for row in rows] == list(reviews(60).texts)
+    assert {row["label"] for row in rows} == {"'=1+1", "positive"}
+
+
+def test_a_run_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> None:
+    table, plan = reviews(150), Plan((KEY,), ("mean", "cls"), True, 3)
+    asked = to_rows(table, plan, Settings())
+    run, done = Here(Settings()).run, []
+
+    def fit(kept: Callable[[Job[Any]], Any], allocate: Any) -> Fit:
+        *_, last = fit_table(kept, [SPECS[KEY]], asked, 0.0, allocate)
+        assert isinstance(last, Fit)
+        return last
+
+    def counting(job: Job[Any]) -> Any:
+        done.append(type(job))
+        return run(job)
+
+    def stopping(job: Job[Any]) -> Any:
+        if len(done) == STOP:
+            raise KeyboardInterrupt
+        return counting(job)
+
+    whole = fit(counting, in_memory)
+    jobs = len(done)
+    done.clear()
+    stopped = Kept(tmp_path, asked, stopping)
+    with pytest.raises(KeyboardInterrupt):
+        fit(stopped, stopped.allocate)
+    done.clear()
+    kept = Kept(tmp_path, asked, counting)
+    again = fit(kept, kept.allocate)
+    assert len(done) < jobs - STOP / 2
+    assert fit_json(again, ()) == fit_json(whole, ())
+    done.clear()
+    assert fit_json(fit(kept, kept.allocate), ()) == fit_json(whole, ())
+    assert done.count(Validate) == 0
+    assert done.count(Embed) == 1  # the last part: that it lies there is noted by the next one
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "said"),
+    [
+        ("text,label\n", [], "at least one row"),
+        ("text,label\na,b\n", ["--text", "review", "--label", "label"], "no such column"),
+        ("text,label\na,1\n\ufffd,2\n", [], "UTF-8"),
+        ("text,label\na,1\nb,2\n", ["--backbones", "no such model"], "no such model"),
+    ],
+)
+def test_what_is_refused_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, more: list[str], said: str
+) -> None:
+    file = tmp_path / "table.csv"
+    file.write_text(content, encoding="utf-8")
+    assert main([str(file), "--out", str(tmp_path), *more]) == 1
+    assert said in capsys.readouterr().err

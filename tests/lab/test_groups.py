@@ -1,0 +1,117 @@
+"""Rows that a fold may not part: found here by comparing every row with every other."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.fitting import Fit, Plan, Table
+from components.inference.engine import Engine
+from components.lab.groups import equal_rows, groups_of, linked_rows
+from components.lab.rows import Asked
+from components.lab.validation import divide, splits_of
+from components.settings import Settings
+from components.types import Bools, Ints
+
+CELLS = st.sampled_from(["a", "b", "B ", "c", "d", "e", " f", "F", "g", "h"])
+PAIRS = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=12)
+
+
+def table_of(pairs: list[tuple[str, str]]) -> Table:
+    texts, others = zip(*pairs, strict=True)
+    return Table(texts, others, tuple("xy"[row % 2] for row in range(len(pairs))))
+
+
+def together(groups: Ints) -> Bools:
+    """(N, N) which rows are in one group."""
+    same: Bools = groups[:, None] == groups[None]
+    return same
+
+
+def by_closure(pairs: list[tuple[str, str]]) -> Bools:
+    """(N, N) which rows reach each other by texts that they share, in any number of steps."""
+    texts = [{cell.strip().casefold() for cell in pair} for pair in pairs]
+    reach = np.array([[bool(one & other) for other in texts] for one in texts])
+    for _ in pairs:
+        reach = (reach.astype(int) @ reach.astype(int)) > 0
+    found: Bools = reach
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(pairs=PAIRS)
+def test_rows_that_share_a_text_hang_together(pairs: list[tuple[str, str]]) -> None:
+    np.testing.assert_array_equal(together(linked_rows(table_of(pairs))), by_closure(pairs))
+
+
+def test_a_pair_that_comes_a_thousand_times_is_one_group() -> None:
+    table = table_of([("a", "b")] * 1024 + [("b", "c"), ("d", "e")])
+    assert len(set(linked_rows(table).tolist())) == 2
+
+
+def questions(answers: int) -> Table:
+    """40 questions, each with so many answers of its own, which fit it in turns."""
+    rows = [(f"question {row // answers}", f"answer {row}") for row in range(40 * answers)]
+    return table_of(rows)
+
+
+def test_pairs_that_share_a_text_are_one_group_and_this_is_said() -> None:
+    table = questions(3)
+    groups, (said,) = groups_of(table, 5)
+    np.testing.assert_array_equal(together(groups), together(np.arange(120) // 3))
+    assert (said.key, dict(said.values)) == ("lab.together", {"count": 120, "groups": 40})
+    for parts in divide(Asked.of(table, Plan(("x",))).rows, 5, 2):
+        for split in splits_of(parts, 5):
+            sides = [{table.texts[row] for row in side} for side in (split.train, split.held_out, split.test)]
+            assert sum(map(len, sides)) == len(set.union(*sides))
+
+
+FEW = table_of([(f"question {row // 10}", f"answer {row}") for row in range(60)])  # six groups of ten
+LARGE = table_of(
+    [(f"question {max(row, 12)}", f"answer {row}") for row in range(60)]
+)  # folds have twelve rows
+
+
+@pytest.mark.parametrize(("table", "shared"), [(FEW, 60), (LARGE, 13)], ids=["few groups", "a large group"])
+def test_where_no_folds_could_be_made_equal_pairs_alone_are_one_group(table: Table, shared: int) -> None:
+    groups, (said,) = groups_of(table, 5)
+    assert len(set(groups.tolist())) == 60
+    assert (said.key, dict(said.values)) == ("lab.shared", {"count": shared})
+
+
+def test_single_texts_and_pairs_of_their_own_have_nothing_to_say() -> None:
+    table = questions(1)
+    assert groups_of(table, 5)[1] == ()
+    single = Table(("a", "A ", "b"), (), ("x", "y", "x"))
+    groups, said = groups_of(single, 5)
+    assert (groups.tolist(), said) == ([0, 0, 1], ())
+    np.testing.assert_array_equal(groups, equal_rows(single))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 6), min_size=30, max_size=50),
+    lean=st.integers(1, 5),
+    seed=st.integers(0, 1000),
+)
+def test_every_fold_of_groups_has_every_label_to_fit_on(sizes: list[int], lean: int, seed: int) -> None:
+    """Groups of all sizes, whose rows mostly have one label."""
+    draw = np.random.default_rng(seed)
+    rows = [
+        (f"question {place}", f"{place} {row}") for place, size in enumerate(sizes) for row in range(size)
+    ]
+    labels = [
+        "x" if (place + draw.integers(0, lean)) % 2 else "y" for place in np.repeat(range(len(sizes)), sizes)
+    ]
+    table = Table(*map(tuple, zip(*rows, strict=True)), tuple(labels))  # type: ignore[arg-type]  # two columns
+    asked = Asked.of(table, Plan(("x",), seed=seed))
+    for parts in divide(asked.rows, 5, 2):
+        for split in splits_of(parts, 5):
+            assert set(asked.rows.labels[split.train]) == {0, 1}
+
+
+def test_a_fit_says_that_pairs_stand_together() -> None:
+    plan = Plan(("bert-sentiment",), ("cls",), folds=2)
+    *_stages, fit = Engine(Settings()).fit(questions(2), plan)
+    assert isinstance(fit, Fit)
+    assert [note.key for note in fit.warnings] == ["lab.together"]

@@ -1,0 +1,287 @@
+"""The lab's numbers against scikit-learn's own pipelines, and against data whose answer is known."""
+
+from math import inf
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from components.errors import PoolscopeError
+from components.fitting import Fit, Plan, Stage, Table
+from components.inference.engine import Engine
+from components.inference.jobs import Validate
+from components.lab import rows as rows_of
+from components.lab.classifier import STRENGTHS, fit_with_held_out
+from components.lab.groups import equal_rows
+from components.lab.rows import Folded, Rows, fitted_poolings
+from components.lab.validation import Split, divide, splits_of, validate
+from components.settings import Settings
+from components.types import Floats, Ints
+
+GOOD = ("good", "great", "fine", "lovely", "superb", "clever")
+BAD = ("bad", "awful", "dull", "poor", "silly", "tedious")
+THINGS = ("film", "plot", "music", "acting", "ending", "script", "cast", "story", "scene", "joke")
+
+
+def reviews(count: int, seed: int = 0) -> Table:
+    """Short sentences whose label a word decides, none of them twice."""
+    made = [
+        (f"the {thing} is {word} and the {other} is {again}", label)
+        for label, words in (("positive", GOOD), ("negative", BAD))
+        for word in words
+        for again in words
+        for thing in THINGS
+        for other in THINGS
+    ]
+    rows = np.random.default_rng(seed).permutation(len(made))[:count]
+    return Table(tuple(made[row][0] for row in rows), (), tuple(made[row][1] for row in rows))
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine(Settings())
+
+
+def planted(count: int, width: int, seed: int, strength: float = 1.0) -> tuple[Floats, Ints]:
+    """Vectors (N, D) of which one dimension says the label (N,), of two."""
+    draw = np.random.default_rng(seed)
+    labels = draw.integers(0, 2, count)
+    found = draw.normal(size=(count, width)).astype(np.float32)
+    found[:, 0] += strength * (2 * labels - 1)
+    return found, labels
+
+
+def all_of(
+    found: Floats, rows: Rows, folds: int, repeats: int, share: float = 1, seconds: float = inf
+) -> rows_of.Tested:
+    """All folds, in parts of so many seconds; which backbone gave the vectors does not matter."""
+    nobody = cast(Any, None)
+    drawn, parts = divide(rows, folds, repeats), list[Folded]()
+    while not parts or sum(len(part.sizes) for part in parts) < folds * repeats:
+        done = sum(len(part.sizes) for part in parts)
+        parts.append(validate(Validate(nobody, nobody, found, rows, drawn, folds, seconds, share, done)))
+    return rows_of.Tested.of(parts, rows.labels)
+
+
+def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
+    """Of one fold, in double precision: probabilities (n, K) with one strength, and how much is lost by it.
+
+    That is the log loss of what is held out, beyond the least that any strength has there.
+    """
+    fitted = np.sort(np.concatenate([split.train, split.held_out]))
+    search = GridSearchCV(
+        LogisticRegression(max_iter=5000),
+        {"C": STRENGTHS},
+        scoring="neg_log_loss",
+        cv=PredefinedSplit(np.where(np.isin(fitted, split.held_out), 0, -1)),
+    )
+    scaler = StandardScaler().fit(found[fitted].astype(np.float64))
+    search.fit(scaler.transform(found[fitted]), labels[fitted])
+    lost = search.best_score_ - search.cv_results_["mean_test_score"][STRENGTHS.index(strength)]
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=5000))
+    pipeline.fit(found[fitted].astype(np.float64), labels[fitted])
+    return pipeline.predict_proba(found[split.test]), lost
+
+
+@pytest.mark.parametrize("signal", [0.3, 2.0])
+@pytest.mark.parametrize(("classes", "width"), [(2, 12), (4, 12), (3, 300)])
+def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int, signal: float) -> None:
+    draw = np.random.default_rng(classes)
+    labels = draw.integers(0, classes, 240)
+    found = draw.normal(size=(240, width)) @ np.diag(0.99 ** np.arange(width))
+    found = (found + signal * np.eye(classes, width)[labels]).astype(np.float32)
+    rows = Rows(labels, draw.integers(0, 200, 240), seed=3)
+    answer = all_of(found, rows, 5, 1)
+    drawn = StratifiedGroupKFold(5, shuffle=True, random_state=rows.seed)
+    tests = [test for _others, test in drawn.split(found, labels, rows.groups)]
+    (parts,) = divide(rows, 5, 1)
+    for fold, split in enumerate(splits_of(parts, 5)):
+        np.testing.assert_array_equal(split.test, tests[fold])
+        np.testing.assert_array_equal(split.held_out, tests[(fold + 1) % 5])
+        strength = fit_with_held_out(found, labels, split.train, split.held_out)[1].C
+        expected, lost = by_scikit_learn(found, labels, split, strength)
+        assert lost < 0.003  # of two that are as good as equal it may be either
+        np.testing.assert_allclose(answer.probabilities[split.test], expected, atol=0.005)
+        right = expected.argmax(axis=1) == labels[split.test]
+        assert abs(answer.accuracies[fold] - right.mean()) <= 1 / len(split.test)
+
+
+@pytest.mark.parametrize("folds", range(2, 11))
+def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(folds: int) -> None:
+    draw = np.random.default_rng(folds)
+    labels, groups = np.arange(300) % 3, draw.integers(0, 200, 300)
+    (parts,) = divide(Rows(labels, groups, 0), folds, 1)
+    splits = list(splits_of(parts, folds))
+    assert len(splits) == folds
+    assert sorted(np.concatenate([split.test for split in splits])) == list(range(300))
+    for split in splits:
+        sides = (split.train, split.held_out, split.test)
+        assert sorted(np.concatenate(sides)) == list(range(300))
+        seen = [set(groups[side]) for side in sides]
+        assert sum(map(len, seen)) == len(set.union(*seen))
+        assert len(split.test) == pytest.approx(300 / folds, rel=0.15)
+        assert 0.15 < len(split.held_out) / (300 - len(split.test)) < 0.4
+        for side in sides:
+            assert np.bincount(labels[side]) == pytest.approx(len(side) / 3, rel=0.3)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_fold_at_a_time_gives_what_all_at_once_give(repeats: int) -> None:
+    found, labels = planted(90, 6, seed=4)
+    rows = Rows(labels, np.arange(90) // 2, seed=1)
+    whole, parts = (all_of(found, rows, 3, repeats, 1, seconds) for seconds in (inf, 0))
+    for one, other in zip(vars(whole).values(), vars(parts).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert whole.correct.shape == (repeats, 90)
+    assert len(whole.accuracies) == 3 * repeats
+    np.testing.assert_array_equal(whole.correct[0], whole.probabilities.argmax(axis=1) == labels)
+    assert whole.accuracies.mean() == pytest.approx(whole.correct.mean(), abs=0.02)
+
+
+def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
+    texts = tuple(f"text {index // 3}" if index % 2 else f"Text  {index // 3}" for index in range(90))
+    table = Table(texts, (), tuple("ab"[(index // 3) % 2] for index in range(90)))
+    groups = equal_rows(table)
+    assert len(set(groups.tolist())) == 30
+    labels = np.array(["ab".index(label) for label in table.labels])
+    for parts in divide(Rows(labels, groups, 0), 5, 2):
+        splits = list(splits_of(parts, 5))
+        assert sorted(np.concatenate([split.test for split in splits])) == list(range(90))
+        for split in splits:
+            seen = [set(groups[side]) for side in (split.train, split.held_out, split.test)]
+            assert sum(map(len, seen)) == len(set.union(*seen)) == 30
+
+
+def test_more_rows_help_and_the_last_point_is_the_whole_fold() -> None:
+    found, labels = planted(400, 30, seed=1)
+    rows = Rows(labels, np.arange(400), seed=0)
+    points = [all_of(found, rows, 5, 1, share) for share in (0.1, 0.4, 1.0)]
+    assert [round(point.fitted, -1) for point in points] == [30, 130, 320]
+    values = [float(point.correct.mean()) for point in points]
+    assert values[0] < values[2]
+    assert values[2] == float(all_of(found, rows, 5, 1).correct.mean())
+
+
+@pytest.fixture(scope="module")
+def answer(engine: Engine) -> tuple[list[Stage], Fit]:
+    plan = Plan(("bert-sentiment",), ("cls", "mean", "native", "max"), all_layers=False, folds=3)
+    *stages, fit = engine.fit(reviews(120), plan)
+    assert isinstance(fit, Fit)
+    return [stage for stage in stages if isinstance(stage, Stage)], fit
+
+
+def test_every_combination_is_measured_and_equal_vectors_share_one(answer: tuple[list[Stage], Fit]) -> None:
+    _stages, fit = answer
+    rows = {(row.pooling, row.layer): row for row in fit.ranking}
+    assert set(rows) == {(pooling, 4) for pooling in ("cls", "mean", "native", "max")}
+    assert rows["native", 4].same_as == "cls"
+    assert rows["native", 4].accuracy == rows["cls", 4].accuracy
+    values = [row.accuracy.value for row in fit.ranking]
+    assert values == sorted(values, reverse=True)
+    assert (fit.ranking[0].p, fit.ranking[0].p_corrected) == (1, 1)
+
+
+def test_the_best_one_is_described_by_its_own_predictions(answer: tuple[list[Stage], Fit]) -> None:
+    _stages, fit = answer
+    given = [fit.classes.index(label) for label in fit.table.labels]
+    np.testing.assert_array_equal(fit.confusion, confusion_matrix(given, fit.predicted))
+    best = fit.ranking[0]
+    assert best.macro_f1 == pytest.approx(f1_score(given, fit.predicted, average="macro"))
+    wrong = {row for row in range(120) if given[row] != fit.predicted[row]}
+    assert wrong == {miss.row for miss in fit.misses if miss.given != miss.predicted}
+    assert abs(best.accuracy.value - accuracy_score(given, fit.predicted)) < 0.05  # that is of both repeats
+    assert best.accuracy.low <= best.accuracy.value <= best.accuracy.high
+    assert fit.map.shape == (120, 2)
+
+
+def test_shuffled_labels_say_nothing_and_the_real_ones_do(answer: tuple[list[Stage], Fit]) -> None:
+    _stages, fit = answer
+    assert fit.shuffled.value < 0.65 < fit.ranking[0].accuracy.value
+    assert fit.majority == max(fit.table.labels.count(label) for label in fit.classes) / 120
+
+
+def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
+    """A layer that is far from the last: what is fitted there is what a user of the library fits."""
+    table, plan = reviews(90), Plan(("bert-sentiment",), ("mean", "cls"), all_layers=True, folds=3)
+    *_stages, fit = engine.fit(table, plan)
+    assert isinstance(fit, Fit)
+    rows = {(row.pooling, row.layer): row for row in fit.ranking}
+    assert set(rows) == {(pooling, layer) for pooling in ("mean", "cls") for layer in range(5)}
+    labels = np.array([fit.classes.index(label) for label in table.labels])
+    for layer in (1, 4):
+        found = np.concatenate(
+            [engine.features("bert-sentiment", [text], ["mean"], layer)["mean"] for text in table.texts]
+        )
+        expected = all_of(found, Rows(labels, equal_rows(table), 0), 3, 2, 1)
+        assert abs(rows["mean", layer].accuracy.value - expected.correct.mean()) <= 2 / 90
+
+
+def test_stages_come_in_order_and_end_at_their_total(answer: tuple[list[Stage], Fit]) -> None:
+    stages, _fit = answer
+    names = [stage.name for stage in stages]
+    assert names == sorted(names, key=("embed", "fit", "check").index)
+    for name, total in (("embed", 120), ("fit", 4), ("check", 6)):
+        last = [stage for stage in stages if stage.name == name][-1]
+        assert (last.done, last.total) == (total, total)
+
+
+def test_what_a_combination_reached_is_said_once_as_soon_as_it_is_fitted(
+    answer: tuple[list[Stage], Fit],
+) -> None:
+    stages, fit = answer
+    fitted = [stage.reached for stage in stages if stage.name == "fit"]
+    said = {(one.pooling, one.layer): one.accuracy for one in fitted if one is not None}
+    assert said == {(row.pooling, row.layer): row.accuracy.value for row in fit.ranking if not row.same_as}
+    assert fitted.count(None) == 1  # native, which has the vectors of cls
+    assert not any(stage.reached for stage in stages if stage.name != "fit")
+
+
+def test_numbers_as_labels_have_a_rho(engine: Engine) -> None:
+    table = reviews(80)
+    stars = Table(table.texts, (), tuple("5" if label == "positive" else "10" for label in table.labels))
+    plan = Plan(("bert-sentiment",), ("cls",), folds=2)
+    *_stages, fit = engine.fit(stars, plan)
+    assert isinstance(fit, Fit)
+    assert fit.classes == ("5", "10")
+    rho = fit.ranking[0].rho
+    assert rho is not None
+    assert rho.low < rho.value < rho.high <= 1
+    assert rho.value > 0.5
+
+
+@pytest.mark.parametrize(
+    ("labels", "poolings", "field"),
+    [
+        (("a",) * 40, (), "label"),
+        (("a",) * 38 + ("b",) * 2, (), "label"),
+        (("a", "b") * 20, ("attention",), "poolings"),
+        (("a", "b") * 20, ("none",), "poolings"),
+    ],
+)
+def test_what_cannot_be_fitted_is_said(
+    engine: Engine, labels: tuple[str, ...], poolings: tuple[str, ...], field: str
+) -> None:
+    table = Table(tuple(f"text {index}" for index in range(40)), (), labels)
+    with pytest.raises(PoolscopeError) as caught:
+        next(engine.fit(table, Plan(("bert-sentiment",), poolings)))
+    assert caught.value.field == field
+
+
+def test_a_pooling_that_a_text_has_no_vector_for_is_left_out(engine: Engine) -> None:
+    table = reviews(40)
+    texts = ("", *table.texts[1:])
+    plan = Plan(("bert-sentiment",), ("mean_content", "cls"), folds=2)
+    *_stages, fit = engine.fit(Table(texts, (), table.labels), plan)
+    assert isinstance(fit, Fit)
+    assert [row.pooling for row in fit.ranking] == ["cls"]
+    assert "mean_content" in str(fit.warnings[0]) or "content" in str(fit.warnings[0])
+
+
+def test_learned_poolings_are_not_among_them() -> None:
+    assert "attention" not in fitted_poolings()
+    assert {"cls", "mean", "max", "mean_max"} <= set(fitted_poolings())

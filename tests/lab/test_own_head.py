@@ -1,0 +1,176 @@
+"""The head that was fitted on a visitor's table: it answers as it was fitted, whatever it is asked for."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from components.errors import PoolscopeError
+from components.fitting import Fit, Plan, Table
+from components.inference import jobs
+from components.inference.engine import Engine
+from components.inference.jobs import may_be_kept
+from components.lab.classifier import STRENGTHS
+from components.lab.groups import equal_rows
+from components.model.query import Asked
+from components.own_head import MINE, OwnHead, packed, read_head, write_head
+from components.settings import Settings
+from components.types import Query
+from tests.lab.test_lab import reviews
+
+KEY = "bert-sentiment"
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine(Settings())
+
+
+def fitted(engine: Engine, table: Table, plan: Plan) -> Fit:
+    *_, fit = engine.fit(table, plan)
+    assert isinstance(fit, Fit)
+    return fit
+
+
+def query_of(head: OwnHead, text: str, pair: str = "") -> Query:
+    return Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=write_head(head))
+
+
+@pytest.mark.parametrize("all_layers", [False, True])
+def test_it_answers_as_the_best_combination_was_fitted(engine: Engine, all_layers: bool) -> None:
+    table = reviews(90)
+    fit = fitted(engine, table, Plan((KEY,), ("mean", "cls"), all_layers, folds=2))
+    head, best = read_head(fit.head), fit.ranking[0]
+    assert (head.backbone, head.pooling, head.labels, head.texts) == (KEY, best.pooling, fit.classes, 1)
+    assert head.layer == (-1 if best.layer == 4 else best.layer)
+    found = np.concatenate(
+        [engine.features(KEY, [text], [best.pooling], best.layer)[best.pooling] for text in table.texts]
+    )
+    labels = np.array([fit.classes.index(label) for label in table.labels])
+    groups = equal_rows(table)
+    folds = StratifiedGroupKFold(6, shuffle=True, random_state=0)
+    held_out = [test for _others, test in folds.split(found, labels, groups)][1]  # the first one is tested
+    search = GridSearchCV(
+        LogisticRegression(max_iter=5000),
+        {"C": STRENGTHS},
+        scoring="neg_log_loss",
+        cv=PredefinedSplit(np.where(np.isin(np.arange(90), held_out), 0, -1)),
+    )
+    expected = make_pipeline(StandardScaler(), search).fit(found, labels).decision_function(found)
+    right = 0
+    for row, text in enumerate(table.texts[:12]):
+        answer = engine.analyze(query_of(head, text))
+        np.testing.assert_allclose(np.diff(answer.logits), expected[row], rtol=0.02, atol=0.02)  # not padded
+        right += answer.predicted == (table.labels[row],)
+    assert right >= 11
+
+
+@pytest.fixture(scope="module")
+def head(engine: Engine) -> OwnHead:
+    return read_head(fitted(engine, reviews(60), Plan((KEY,), ("mean",), folds=2)).head)
+
+
+def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
+    query = query_of(head, "a fine film")
+    anatomy = engine.anatomy(query)
+    assert [weight.origin for weight in anatomy.weights] == ["probe", "probe"]
+    assert "components.lab" in anatomy.program
+    looked = engine.lens(query)
+    np.testing.assert_allclose(looked.lens.pooled[-1], anatomy.analysis.logits, atol=1e-4)
+    assert engine.trace(query, "a dull film", "").first.labels == head.labels
+    assert engine.importance(query, "", False).analysis.labels == head.labels
+    others = [query, replace(query, pooling="cls"), replace(query, backbone="gpt2-sentiment")]
+    one, refused, elsewhere = [cell for found in engine.compare(others) for cell in found.cells]
+    assert one.analysis is not None
+    assert "fitted for mean" in str(refused.refusal)
+    assert f"fitted for {KEY}" in str(elsewhere.refusal)
+
+
+def test_a_head_of_pairs_takes_pairs(engine: Engine, head: OwnHead) -> None:
+    pairs = head.__class__(**{**vars_of(head), "texts": 2})
+    assert engine.analyze(query_of(pairs, "a fine film", "a good one")).labels == head.labels
+    with pytest.raises(PoolscopeError, match="two texts"):
+        engine.analyze(query_of(pairs, "a fine film"))
+    with pytest.raises(PoolscopeError, match="one text"):
+        engine.analyze(query_of(head, "a fine film", "a good one"))
+
+
+def vars_of(head: OwnHead) -> dict[str, object]:
+    return {
+        name: getattr(head, name) for name in ("backbone", "pooling", "layer", "texts", "labels", "numbers")
+    }
+
+
+def with_values(**values: object) -> str:
+    narrow = OwnHead(
+        KEY, "mean", -1, 1, ("a", "b"), packed(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
+    )
+    return json.dumps({**vars_of(narrow), **values})
+
+
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        ("", "no link and in no other session"),
+        (7, "no link and in no other session"),
+        ("{", "it is none that the Lab"),
+        ("[]", "it is none that the Lab"),
+        ("[" * 100_000, "it is none that the Lab"),
+        ('{"backbone": "bert-sentiment"}', "it is none that the Lab"),
+        (with_values(labels=["a"]), "it is none that the Lab"),
+        (with_values(labels=["a"] * 51), "it is none that the Lab"),
+        (with_values(labels=["a", 7]), "it is none that the Lab"),
+        (with_values(numbers="?"), "it is none that the Lab"),
+        (with_values(numbers=""), "it is none that the Lab"),
+        (with_values(numbers="AAAA"), "it is none that the Lab"),
+        (with_values(numbers="AACAfwAAgH8AAIB/AACAfw=="), "it is none that the Lab"),  # infinite
+        (with_values(layer=2.5), "it is none that the Lab"),
+        (with_values(more=1), "it is none that the Lab"),
+        (with_values(numbers="A" * 2_000_001), "it is none that the Lab"),
+        (with_values(), "where the vector has 128"),
+        (with_values(layer=2), "fitted for 2"),
+        (with_values(layer=99), "fitted for 99"),
+        (with_values(backbone="gpt2-sentiment"), "fitted for gpt2-sentiment"),
+        (with_values(pooling="cls"), "fitted for cls"),
+    ],
+)
+def test_what_is_no_head_for_the_question_gets_a_sentence(engine: Engine, mine: object, said: str) -> None:
+    query = Query(KEY, "a fine film", pooling="mean", head=MINE, mine=mine)  # type: ignore[arg-type]  # as sent
+    with pytest.raises(PoolscopeError, match=said):
+        engine.analyze(query)
+
+
+def test_a_label_may_be_as_long_as_a_table_has_it(engine: Engine) -> None:
+    table = reviews(40)
+    long = Table(table.texts, (), tuple(label * 500 for label in table.labels))
+    head = read_head(fitted(engine, long, Plan((KEY,), ("cls",), folds=2)).head)
+    assert engine.analyze(query_of(head, "a fine film")).labels == ("negative" * 500, "positive" * 500)
+
+
+def test_a_pooling_that_is_learned_is_none_of_a_table(engine: Engine) -> None:
+    query = Query(KEY, "a fine film", pooling="attention", head=MINE, mine=with_values(pooling="attention"))
+    with pytest.raises(PoolscopeError, match="it is none that the Lab"):
+        engine.analyze(query)
+
+
+@settings(max_examples=200, deadline=None)
+@given(given=st.text(st.sampled_from('{}[]":,\\ab01.eE-=/+\0\ud800'), max_size=40))
+def test_no_text_is_more_than_refused(given: str) -> None:
+    with pytest.raises(PoolscopeError):
+        read_head(given)
+
+
+def test_no_answer_of_it_is_kept(engine: Engine, head: OwnHead) -> None:
+    spec = engine.backbones()[0]
+    mine, own = Asked(query_of(head, "a"), None), Asked(Query(KEY, "a"), None)
+    for asked, kept in ((mine, False), (own, True)):
+        assert may_be_kept(jobs.Analyze(spec, None, asked)) is kept  # type: ignore[arg-type]  # of no file
+        assert may_be_kept(jobs.Trace(spec, None, own, asked)) is kept  # type: ignore[arg-type]
+        assert may_be_kept(jobs.Compare(spec, None, (own, asked))) is kept  # type: ignore[arg-type]

@@ -1,0 +1,120 @@
+"""Tokens, spans, segments and [CLS], on the bundled tokenizers and on a tiny one."""
+
+import pytest
+from tokenizers import processors
+
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.encoding import encode, encode_batch
+from components.types import Query
+from tests.plain import KEYS, SPECS, load_plain
+from tests.tiny import tokenizer
+
+HOSTILE = (
+    "Ein Café, naïve — cafe\u0301",
+    "😀👩‍👩‍👧 🏳️‍🌈",
+    "مرحبا بالعالم",
+    "你好,世界",
+    "zero\u200bwidth\u200d\ufeff",
+    "nul\x00 bell\x07 tab\t",
+    "<script>alert(1)</script>",
+    "  spaces  before and after  ",
+    "\ufffd\ufffd",
+)
+
+
+def test_a_text_between_its_special_tokens() -> None:
+    tokens = encode(tokenizer(), 24, "The film  is good", "").tokens
+    assert tokens.text == ("[CLS]", "the", "film", "is", "good", "[SEP]")
+    assert tokens.span.tolist() == [[0, 0], [0, 3], [4, 8], [10, 12], [13, 17], [0, 0]]
+    assert tokens.segment.tolist() == [-1, 0, 0, 0, 0, -1]
+    assert tokens.special.tolist() == [True, False, False, False, False, True]
+    assert tokens.cls == 0
+
+
+def test_spans_of_a_pair_count_in_the_text_of_the_token() -> None:
+    tokens = encode(tokenizer(), 24, "the film", "a man").tokens
+    assert tokens.segment.tolist() == [-1, 0, 0, -1, 1, 1, -1]
+    assert tokens.span.tolist()[4:6] == [[0, 1], [2, 5]]
+
+
+def test_a_long_text_is_cut_and_the_loss_is_counted() -> None:
+    encoded = encode(tokenizer(), 24, "good " * 40, "")
+    assert len(encoded.tokens.text) == 24
+    assert tuple(map(str, encoded.warnings)) == (
+        "The input has 42 tokens and 24 are taken: the last 18 were left out.",
+    )
+
+
+def test_a_text_as_long_as_the_model_takes_is_whole() -> None:
+    assert encode(tokenizer(), 24, "good " * 22, "").warnings == ()
+
+
+def test_a_typed_special_token_is_taken_as_transformers_takes_it() -> None:
+    encoded = encode(tokenizer(), 24, "the [CLS] film [SEP]", "")
+    assert encoded.tokens.text == ("[CLS]", "the", "[CLS]", "film", "[SEP]", "[SEP]")
+    assert encoded.tokens.cls == 0
+    assert [str(warning).split("”")[0] for warning in encoded.warnings] == ["“[CLS]", "“[SEP]"]
+
+
+def test_unknown_words_are_counted() -> None:
+    (warning,) = encode(tokenizer(), 24, "the zebra sleeps, xylophone", "").warnings
+    assert str(warning).startswith("2 of 7 tokens are unknown")
+
+
+@pytest.mark.parametrize(
+    ("text", "text_pair", "readable"),
+    [
+        ("zebra xylophone the", "", False),
+        ("zebra the", "", True),
+        ("zebra xylophone", "the film", True),
+        ("zebra xylophone", "yak", False),
+        ("[UNK] [UNK] [UNK]", "", True),  # typed as such, and that is what was meant
+    ],
+)
+def test_a_text_of_mostly_unknown_tokens_cannot_be_read(text: str, text_pair: str, readable: bool) -> None:
+    encoded = encode(tokenizer(), 24, text, text_pair)
+    said = any(str(warning).startswith("This model cannot read this text: ") for warning in encoded.warnings)
+    assert said == (not readable)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "said"),
+    [
+        ("bert-sentiment", "这部电影很精彩，演员的表演也很好。", "17 of 19 tokens"),
+        ("xlnet-sentiment", "这部电影很精彩，演员的表演也很好。", "2 of 6 tokens"),  # one for a whole phrase
+        ("bert-sentiment", "the café scenes are naïve, and I loved every minute 😀", ""),
+        ("roberta-sentiment", "这部电影很精彩", ""),  # spelled in bytes: nothing is unknown
+    ],
+)
+def test_which_bundled_models_cannot_read_a_text(engine: Engine, key: str, text: str, said: str) -> None:
+    analysis = engine.analyze(Query(key, text))
+    assert (analysis.unreadable is not None) == bool(said)
+    assert said in str(analysis.unreadable)
+
+
+def test_a_batch_knows_where_each_row_has_its_cls() -> None:
+    padded = tokenizer()
+    padded.padding_side = "left"
+    inputs, special, cls = encode_batch(padded, 24, ["good", "the film is good"])
+    assert inputs["input_ids"].shape == special.shape == (2, 6)
+    assert cls.tolist() == [3, 0]
+
+
+def test_no_tokens_at_all() -> None:
+    bare = tokenizer()
+    bare.backend_tokenizer.post_processor = processors.TemplateProcessing(single="$A", special_tokens=[])
+    with pytest.raises(PoolscopeError, match="no tokens"):
+        encode(bare, 24, " ", "")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("key", KEYS[:5])
+def test_hostile_texts_are_tokenised_as_transformers_does(key: str, text: str) -> None:
+    plain = load_plain(SPECS[key].location)
+    encoded = encode(plain.tokenizer, 128, text, text)
+    expected = plain.tokenizer(text, text)
+    assert encoded.inputs["input_ids"][0].tolist() == expected["input_ids"]
+    assert list(encoded.tokens.text) == plain.tokenizer.convert_ids_to_tokens(expected["input_ids"])
+    assert encoded.tokens.span.max() <= len(text)
+    assert set(encoded.tokens.segment.tolist()) <= {-1, 0, 1}

@@ -1,0 +1,199 @@
+"""The steps of a head: nothing left out, in the order in which PyTorch ran them, each with its own result."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+
+from components.model.backbone import Backbone
+from components.model.cut import Pass, run
+from components.model.heads import own_head
+from components.model.loading import load
+from components.model.tracing import Call, rerun, trace
+from tests.plain import INPUTS, KEYS, SPECS
+from tests.tiny import checkpoint
+
+FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
+ATEN = {  # what PyTorch's own profiler calls the functions of these heads
+    "linear": {"aten::linear"},
+    "tanh": {"aten::tanh"},
+    "relu": {"aten::relu"},
+    "dropout": {"aten::dropout"},
+    "getitem": {"aten::select", "aten::index"},
+}
+
+
+def passed(backbone: Backbone, text: str, text_pair: str = "") -> Pass:
+    inputs = dict(backbone.tokenizer(text, text_pair or None, return_tensors="pt"))
+    return run(backbone.model, backbone.cut, inputs)
+
+
+def traced(backbone: Backbone, kept: Pass) -> tuple[Call, ...]:
+    return trace(backbone.model, own_head(backbone, kept), kept.hidden[-1])
+
+
+def shown(calls: tuple[Call, ...]) -> list[str]:
+    """Modules by the last part of their path, functions by their name."""
+    return [call.module.rsplit(".", 1)[-1] if call.weights else call.kind for call in calls]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("texts", INPUTS[::2])
+def test_running_the_steps_again_gives_the_logits(
+    key: str, texts: tuple[str, str], loaded: Callable[[str], Backbone]
+) -> None:
+    backbone = loaded(key)
+    kept = passed(backbone, *texts)
+    start = kept.hidden[-1]
+    calls = traced(backbone, kept)
+    torch.testing.assert_close(rerun(calls, start, start), kept.logits, rtol=0, atol=1e-6)
+    other = torch.randn(start.shape, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        expected = own_head(backbone, kept)(other)
+    assert not torch.allclose(expected, kept.logits)
+    torch.testing.assert_close(rerun(calls, other, start), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_order_is_the_one_that_the_profiler_saw(family: str, loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded(f"{family}-sentiment")
+    kept = passed(backbone, "not good, not good at all")
+    calls = traced(backbone, kept)
+    with profile(activities=[ProfilerActivity.CPU]) as seen, torch.no_grad():
+        backbone.model(**kept.inputs)
+    known = set().union(*ATEN.values())
+    ran = [event.name for event in sorted(seen.events(), key=lambda event: event.time_range.start)]
+    tail = [name for name in ran if name in known][-len(calls) :]
+    assert len(tail) == len(calls) > 1
+    for name, call in zip(tail, calls, strict=True):
+        assert name in ATEN[call.kind]
+
+
+def test_the_steps_are_those_of_the_libraries_code(loaded: Callable[[str], Backbone]) -> None:
+    """As anybody can read them in transformers: functions that belong to no module stand among them."""
+    found = {}
+    for family in FAMILIES:
+        backbone = loaded(f"{family}-sentiment")
+        found[family] = shown(traced(backbone, passed(backbone, "not good")))
+    assert found == {
+        "bert": ["getitem", "dense", "tanh", "dropout", "classifier"],
+        "distilbert": ["getitem", "pre_classifier", "relu", "dropout", "classifier"],
+        "roberta": ["getitem", "dropout", "dense", "tanh", "dropout", "out_proj"],
+        "xlnet": ["getitem", "summary", "tanh", "dropout", "logits_proj"],
+        "gpt2": ["score", "getitem"],
+    }
+
+
+def linear(weights: dict[str, Tensor], name: str, vector: Tensor) -> Tensor:
+    product = weights[f"{name}.weight"].float() @ vector
+    return product + weights[f"{name}.bias"].float() if f"{name}.bias" in weights else product
+
+
+@pytest.mark.parametrize(
+    ("family", "position", "hidden_layer", "bend", "last"),
+    [
+        ("bert", 0, "bert.pooler.dense", torch.tanh, "classifier"),
+        ("distilbert", 0, "pre_classifier", torch.relu, "classifier"),
+        ("roberta", 0, "classifier.dense", torch.tanh, "classifier.out_proj"),
+        ("xlnet", -1, "sequence_summary.summary", torch.tanh, "logits_proj"),
+    ],
+)
+def test_every_step_s_result_is_what_the_file_s_weights_give(
+    family: str,
+    position: int,
+    hidden_layer: str,
+    bend: Callable[[Tensor], Tensor],
+    last: str,
+    loaded: Callable[[str], Backbone],
+) -> None:
+    spec = SPECS[f"{family}-sentiment"]
+    backbone = loaded(spec.key)
+    kept = passed(backbone, "The plot is thin, but the actors are a delight.")
+    weights = load_file(Path(spec.location) / "model.safetensors")
+    vector = kept.hidden[-1][0, position]
+    dense = linear(weights, hidden_layer, vector)
+    expected = {"getitem": vector, "linear": dense, bend.__name__: bend(dense)}
+    calls = traced(backbone, kept)
+    first = {call.kind: call.given[0][0] for call in reversed(calls)}  # the first call of each kind
+    for kind, value in expected.items():
+        torch.testing.assert_close(first[kind], value, rtol=0, atol=1e-5)
+    torch.testing.assert_close(calls[-1].given[0][0], linear(weights, last, bend(dense)), rtol=0, atol=1e-5)
+
+
+def test_weights_are_named_where_they_are_used(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("roberta-sentiment")
+    calls = traced(backbone, passed(backbone, "not good"))
+    assert [call.weights for call in calls if call.weights] == [
+        ("classifier.dense.bias", "classifier.dense.weight"),
+        ("classifier.out_proj.bias", "classifier.out_proj.weight"),
+    ]
+
+
+def test_only_dropout_does_nothing(loaded: Callable[[str], Backbone]) -> None:
+    backbone = loaded("roberta-sentiment")
+    calls = traced(backbone, passed(backbone, "not good"))
+    assert [call.kind for call in calls if call.idle] == ["dropout", "dropout"]
+
+
+def test_a_head_that_averages_is_followed_through_every_function(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "x", "modernbert", classifier_pooling="mean"))
+    kept = passed(backbone, "the film is not good")
+    calls = traced(backbone, kept)
+    assert "sum" in [call.kind for call in calls]
+    start = kept.hidden[-1]
+    torch.testing.assert_close(rerun(calls, start, start), kept.logits, rtol=0, atol=1e-6)
+
+
+def test_tracing_leaves_the_model_as_it_was(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "x"))
+    kept = passed(backbone, "the film is not good")
+
+    def hooks() -> list[int]:
+        return [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in backbone.model.modules()]
+
+    before = hooks()
+    traced(backbone, kept)
+    assert hooks() == before
+    with torch.no_grad():
+        assert torch.equal(backbone.model(**kept.inputs).logits, kept.logits)
+
+
+def moving(calls: tuple[Call, ...]) -> list[str]:
+    """The kinds of the steps that only choose and place numbers."""
+    return [call.kind for call in calls if call.moves]
+
+
+@pytest.mark.parametrize(
+    ("model_type", "size", "expected"),
+    [
+        ("bert", "bert", ["getitem", "dropout"]),
+        ("bart", "bart", ["getitem", "view", "getitem", "dropout", "dropout"]),
+        ("distilbert", "bert", ["getitem", "dropout"]),
+        ("gpt2", "gpt2", ["getitem"]),
+    ],
+)
+def test_steps_that_change_no_number_are_told_from_those_that_do(
+    tmp_path: Path, model_type: str, size: str, expected: list[str]
+) -> None:
+    """What moves numbers gives each as it was, and gives twice as much of twice as much; a layer does not."""
+    backbone = load(checkpoint(tmp_path / "x", model_type, size))
+    calls = traced(backbone, passed(backbone, "the film is not good"))
+    assert moving(calls) == expected
+    for call in calls:
+        if call.moves:
+            held = set(call.taken[0].flatten().tolist())
+            assert set(call.given[0].flatten().tolist()) <= held
+
+
+def test_a_function_that_gives_numbers_of_other_places_than_with_others_moves_none(tmp_path: Path) -> None:
+    """The largest of some numbers is one of them, and a ReLU leaves what is positive: both look at values."""
+    backbone = load(checkpoint(tmp_path / "x"))
+    hidden = torch.tensor([[[3.0, 1.0], [2.0, 5.0]]])
+    for head in (lambda states: states.amax(dim=1), lambda states: (states - 2.5).relu()[:, 0]):
+        calls = trace(backbone.model, head, hidden)
+        assert "amax" not in moving(calls)
+        assert "relu" not in moving(calls)

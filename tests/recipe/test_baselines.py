@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from recipe.baselines import (
+    bag_of_words,
+    baseline_answers,
+    baseline_results,
+    most_frequent_label,
+    overlap_threshold,
+    word_overlap,
+)
+from recipe.corpus import Example
+
+PAIRS = (
+    Example(("A cat sat", "a CAT sat."), 1),
+    Example(("a cat sat", "a cat lay"), 1),
+    Example(("a cat sat", "the dog lay"), 0),
+    Example(("rain falls", "no word of it"), 0),
+    Example(("one two three", "one four five"), 0),
+)
+
+
+def test_overlap_is_what_both_have_over_what_either_has() -> None:
+    assert word_overlap(PAIRS).tolist() == pytest.approx([1, 0.5, 0, 0, 0.2])
+    assert word_overlap([Example(("...", "?"), 1)]).tolist() == [1]  # no word in either: nothing differs
+
+
+def test_a_threshold_lies_where_training_is_right_most_often() -> None:
+    classify = overlap_threshold(PAIRS)
+    assert classify(PAIRS).tolist() == [1, 1, 0, 0, 0]
+    assert classify([Example(("a b c", "a b c d e f g"), 0)]).tolist() == [0]  # 3 of 7: below 1/2
+
+
+def test_the_most_frequent_label_is_that_of_training() -> None:
+    assert most_frequent_label(PAIRS)(PAIRS[:2]).tolist() == [0, 0]
+
+
+def test_a_bag_of_words_learns_which_words_matter() -> None:
+    texts = [
+        f"{word} {rest}" for rest in ("film", "story", "cast", "end") for word in ("good", "bad", "dull")
+    ]
+    training = [Example((text,), float(text.startswith("good"))) for text in texts]
+    classify = bag_of_words(training, seed=0)
+    unseen = [Example(("a good joke",), 1), Example(("dull and bad",), 0)]
+    assert classify(unseen).tolist() == [1, 0]
+    answers = baseline_answers(training, unseen, seed=0)
+    assert list(answers) == ["majority", "words"]
+    assert answers["majority"].tolist() == [False, True]
+    majority, words = baseline_results("sentiment", len(training), answers, seed=0)
+    assert (majority.kind, majority.trained, majority.measured, majority.accuracy) == ("majority", 12, 2, 0.5)
+    assert (words.accuracy, words.low, words.high) == (1, 1, 1)
+
+
+def test_pairs_have_baselines_of_their_own() -> None:
+    answers = baseline_answers(PAIRS, PAIRS, seed=0)
+    assert list(answers) == ["majority", "overlap"]
+    assert np.mean(answers["majority"]) == 0.6
+    assert answers["overlap"].all()

@@ -1,0 +1,146 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from components.lab.classifier import FOLDS
+from recipe.corpus import (
+    UNLABELLED,
+    Corpus,
+    Example,
+    fingerprint,
+    load_corpus,
+    read,
+    read_scored,
+    sentences,
+    without_leaks,
+)
+from recipe.recipes import Recipes, Source, load_recipes
+from tests.recipe.labelled import LEAKED, LEAKED_NATURALLY, LEAKED_SIDE, write
+
+
+def test_rows_between_the_scores_are_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "scored.tsv", "a\tb\thow", "One  .\tTwo\t4", "Three\tFour\t3", 'Fi"ve\tSix\t2.5')
+    source = Source("scored.tsv", ("a", "b"), score="how", positive=4, negative=2.5)
+    assert read(source, tmp_path) == (Example(("One .", "Two"), 1), Example(('Fi"ve', "Six"), 0))
+    scored = (("One .", "Two", 4.0), ("Three", "Four", 3.0), ('Fi"ve', "Six", 2.5))
+    assert read_scored(source, tmp_path) == scored
+
+
+def test_labels_are_counted_from_the_first(tmp_path: Path) -> None:
+    write(tmp_path / "news.csv", '"1","A ""b"", c"', '"4","D"')
+    source = Source("news.csv", ("text",), "comma-separated", ("class", "text"), score="class", first=1)
+    assert read(source, tmp_path) == (Example(('A "b", c',), 0), Example(("D",), 3))
+
+
+def test_a_label_before_a_latin_1_text(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_bytes(b"1 caf\xe9 \x85 noir\n0 two  words\n")
+    source = Source("rows", ("text",), "label first", ("label", "text"), score="label")
+    assert read(source, tmp_path) == (Example(("café noir",), 1), Example(("two words",), 0))
+
+
+def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
+    write(tmp_path / "s1.dev", "One", "Two")
+    write(tmp_path / "s2.dev", "Eins", "Zwei")
+    source = Source("*.dev", ("s2", "s1"), "aligned", ("s1", "s2"))
+    assert read(source, tmp_path) == (
+        Example(("Eins", "One"), UNLABELLED),
+        Example(("Zwei", "Two"), UNLABELLED),
+    )
+
+
+def test_files_of_unequal_length_are_refused(tmp_path: Path) -> None:
+    write(tmp_path / "s1.dev", "One", "Two")
+    write(tmp_path / "s2.dev", "Eins")
+    with pytest.raises(ValueError, match="shorter"):
+        read(Source("*.dev", ("s1",), "aligned", ("s1", "s2")), tmp_path)
+
+
+def test_documents_and_sentences(tmp_path: Path) -> None:
+    text = "it is dull . very . but the cast is good ! is the music ?"
+    write(tmp_path / "rows.tsv", "text", text)
+    parts = ("it is dull . very .", "but the cast is good !", "is the music ?")
+    assert sentences(text) == parts
+    assert read(Source("rows.tsv", ("text",), split="documents"), tmp_path) == (Example(parts, UNLABELLED),)
+    long = read(Source("rows.tsv", ("text",), split="sentences", min_words=5), tmp_path)
+    assert long == tuple(Example((part,), UNLABELLED) for part in parts[:2])
+    short = read(Source("rows.tsv", ("text",), split="sentences", max_words=4), tmp_path)
+    assert short == (Example((parts[2],), UNLABELLED),)
+
+
+def test_a_file_falls_into_a_fifth_and_the_rest(tmp_path: Path) -> None:
+    write(tmp_path / "rows.tsv", "text", *(f"row {i}" for i in range(500)), "Row 7 .", "ROW 8")
+    fifth, rest = (
+        {fingerprint(e.texts[0]) for e in read(Source("rows.tsv", ("text",), fold=fold), tmp_path)}
+        for fold in ("fifth", "rest")
+    )
+    assert not fifth & rest
+    assert len(fifth | rest) == 500
+    assert 60 < len(fifth) < 140
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "rows.tsv", "text\tlabel", "One\t1")
+    with pytest.raises(KeyError, match="sentence"):
+        read(Source("rows.tsv", ("sentence",), score="label"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("It's GOOD!", "it 's  good !"), (LEAKED, LEAKED_NATURALLY), ("...", " ... ")],
+)
+def test_spellings_share_a_fingerprint(one: str, other: str) -> None:
+    assert fingerprint(one) == fingerprint(other)
+
+
+def test_other_texts_do_not() -> None:
+    assert len({fingerprint(text) for text in ("good", "not good", "...", "?", "gut", "güt")}) == 6
+
+
+def test_a_leak_on_either_side_is_dropped() -> None:
+    held = [Example(("Held text .",), 0)]
+    rows = [Example(("a", "HELD text."), 1), Example(("held  text .", "b"), 0), Example(("a", "b"), 1)]
+    assert without_leaks(rows, held) == (rows[2],)
+
+
+def test_planted_rows_are_dropped_from_every_file(corpus: Corpus, recipes: Recipes) -> None:
+    planted = {"short phrases": 0, "long phrases": 1, "paraphrases": 1, "similarities": 1}
+    assert {name: corpus.dropped[name] for name in planted} == planted
+    trained = {fingerprint(text) for text in corpus.texts(recipes.sources)}
+    assert trained.isdisjoint(map(fingerprint, (LEAKED, LEAKED_SIDE)))
+
+
+def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes) -> None:
+    held = {fingerprint(text) for rows in corpus.evaluation.values() for e in rows for text in e.texts}
+    assert len(held) > 100
+    assert held.isdisjoint(map(fingerprint, corpus.texts(recipes.sources)))
+
+
+def test_texts_are_listed_once(corpus: Corpus, recipes: Recipes) -> None:
+    texts = corpus.texts(recipes.sources)
+    assert len(set(texts)) == len(texts)
+    assert all(len(rows) <= recipes.sources[name].rows for name, rows in corpus.training.items())
+
+
+def test_thinning_is_the_same_every_time(data: Path, recipes: Recipes, corpus: Corpus) -> None:
+    assert load_corpus(recipes, data) == corpus
+    whole = load_corpus(load_recipes(), data)
+    assert len(whole.training["captions"]) > len(corpus.training["captions"]) == 48
+    assert set(corpus.training["captions"]) < set(whole.training["captions"])
+
+
+def test_every_task_with_probes_has_enough_examples_of_each_label(data: Path) -> None:
+    recipes = load_recipes()
+    corpus = load_corpus(recipes, data)
+    labels = {}
+    for task, source in recipes.probing.sources.items():
+        counts = Counter(example.label for example in corpus.training[source])
+        assert min(counts.values()) >= FOLDS
+        assert {example.label for example in corpus.evaluation[task]} == set(counts)
+        labels[task] = set(counts)
+    assert labels == {
+        "sentiment": {0, 1},
+        "subjectivity": {0, 1},
+        "topic": {0, 1, 2, 3},
+        "paraphrase": {0, 1},
+    }

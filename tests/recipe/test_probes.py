@@ -1,0 +1,243 @@
+"""Probes against scikit-learn's own answers, and on labels that were planted."""
+
+import random
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from components.inference.engine import Engine
+from components.lab.classifier import fold_scaler, logistic_regression, standardiser
+from components.lab.embedding import Batch, at_layer, available, embed, vectors
+from components.model.backbone import Backbone
+from components.model.loading import load
+from components.model.pooling import POOLINGS, States
+from components.model.probes import probed, read_probe
+from components.model.reads import Reading
+from components.results import Results
+from components.settings import Settings
+from components.types import Query
+from recipe.corpus import Example
+from recipe.cosines import Scored
+from recipe.evidence import probe_backbone
+from recipe.probes import fit_probes, learn_query
+from tests.tiny import checkpoint
+
+MEASURED = [key for key in POOLINGS if key != "declared"]  # no checkpoint here declares anything
+
+FILLERS = ("the", "film", "is", "at", "all", "a", "b", "c", "man", "sleeps", "!", ",")
+
+
+def planted(count: int, seed: int, texts: int = 1) -> list[Example]:
+    """Word salad in which one word gives the label away, in either side of a pair."""
+    rng = random.Random(seed)
+    examples = []
+    for number in range(count):
+        label = number % 2
+        sides = [rng.choices(FILLERS, k=rng.randint(1, 4)) for _ in range(texts)]
+        for side in sides:
+            for _ in range(4):  # the tiny backbone is random, and blurs what stands there once
+                side.insert(rng.randint(0, len(side)), "good" if label else "bad")
+        examples.append(Example(tuple(" ".join(side) for side in sides), label))
+    return examples
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("probes")
+
+
+@pytest.fixture(scope="module")
+def backbone(folder: Path) -> Backbone:
+    return load(checkpoint(folder / "tiny"))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_folded_probe_is_the_pipeline(count: int, wide: bool) -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(120) % count
+    width = 300 if wide else 20
+    pooled = (rng.normal(size=(120, width)) * rng.uniform(0.1, 9, width) + labels[:, None]).astype(np.float32)
+    scaler, regression = standardiser(pooled), logistic_regression(wide, seed=0)
+    regression.fit(scaler.transform(pooled), labels)
+    probe = fold_scaler(scaler, regression)
+    logits = torch.from_numpy(pooled @ probe.weight.T + probe.bias)
+    expected = regression.predict_proba(scaler.transform(pooled))
+    np.testing.assert_allclose(logits.softmax(dim=1), expected, atol=1e-5)
+    decision = regression.decision_function(scaler.transform(pooled))
+    ours = logits[:, 1] - logits[:, 0] if count == 2 else logits
+    np.testing.assert_allclose(ours, decision, atol=1e-4)
+
+
+def test_a_number_that_is_constant_but_for_rounding_weighs_nothing() -> None:
+    rng = np.random.default_rng(0)
+    pooled = rng.normal(size=(90, 5)).astype(np.float32)
+    pooled[:, 2] = 3 + rng.normal(scale=1e-6, size=90)
+    scaler, regression = standardiser(pooled), logistic_regression(wide=False, seed=0)
+    probe = fold_scaler(scaler, regression.fit(scaler.transform(pooled), np.arange(90) % 2))
+    assert (probe.weight != 0).all(axis=0).tolist() == [True, True, False, True, True]
+
+
+@pytest.mark.parametrize("texts", [1, 2])
+def test_vectors_keep_the_order_and_do_not_depend_on_the_batch(backbone: Backbone, texts: int) -> None:
+    inputs = [example.texts for example in planted(70, seed=0, texts=texts)]
+    together = {
+        key: vectors(embed(backbone, inputs), key) for key in available(backbone) if key != "attention"
+    }
+    for row in (0, 41, 69):
+        alone = embed(backbone, [inputs[row]])
+        for key, pooled in together.items():
+            np.testing.assert_allclose(vectors(alone, key)[0], pooled[row], atol=1e-5, err_msg=key)
+
+
+def test_a_backbone_without_a_pooler_goes_without_it(backbone: Backbone, folder: Path) -> None:
+    assert available(backbone) == [key for key in POOLINGS if key != "declared"]
+    bare = load(checkpoint(folder / "poolerless", "gpt2", "gpt2"))
+    assert available(bare) == [key for key in POOLINGS if key not in ("pooler", "declared")]
+
+
+def test_attention_learns_to_look_at_the_telling_token() -> None:
+    """Of six random tokens the third carries the label, and a mark by which it can be found."""
+    generator = torch.Generator().manual_seed(0)
+    labels = np.arange(640) % 2
+    batches = []
+    for rows in np.split(np.arange(640), 10):
+        hidden = torch.randn(64, 6, 8, generator=generator)
+        hidden[:, 2, 0] += 4
+        hidden[:, 2, 1] += torch.from_numpy(labels[rows]) * 6 - 3
+        whole = torch.ones(64, 6, dtype=torch.bool)
+        states = States((hidden,), whole, ~whole, torch.zeros(64), Reading(lambda h: h[:, 0], hidden), None)
+        batches.append(Batch(rows, states))
+    query = torch.from_numpy(learn_query(batches, labels, seed=0))
+    weight = torch.cat([(batch.states.hidden @ query).softmax(dim=1) for batch in batches]).mean(dim=0)
+    assert weight[2] > 2 / 6  # twice its part of an average
+    pooled = vectors(batches, "attention", query.numpy())
+    assert ((pooled[:, 1] > 0) == labels).mean() > 0.9
+
+
+def test_planted_labels_are_found_and_shuffled_ones_are_not(backbone: Backbone) -> None:
+    training, others = planted(300, seed=1), planted(100, seed=2)
+    truth = np.array([example.label for example in others])
+    labels = [example.label for example in training]
+    random.Random(0).shuffle(labels)
+    shuffled = [replace(example, label=label) for example, label in zip(training, labels, strict=True)]
+    batches = embed(backbone, [example.texts for example in others])
+    for examples, low, high in ((training, 0.95, 1.0), (shuffled, 0.3, 0.7)):
+        for (pooling, layer), fitted in fit_probes(backbone, examples, 0, ("mean", "attention")).items():
+            probe = fitted.probe
+            states = batches if layer is None else at_layer(batches, layer)
+            logits = vectors(states, pooling, probe.query) @ probe.weight.T + probe.bias
+            assert low <= (logits.argmax(axis=1) == truth).mean() <= high, pooling
+
+
+def test_labels_that_are_missing_or_rare_are_refused(backbone: Backbone) -> None:
+    for label in (2, 3):
+        with pytest.raises(ValueError, match="every label must occur 3 times"):
+            fit_probes(backbone, [*planted(20, seed=0), Example(("a",), label)], 0, ("cls",))
+
+
+def scored() -> list[Scored]:
+    rng = random.Random(4)
+    sides = [[" ".join(rng.choices(FILLERS, k=rng.randint(2, 7))) for _ in range(60)] for _ in range(2)]
+    return [(one, other, float(rng.randint(0, 5))) for one, other in zip(*sides, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def evidence(backbone: Backbone) -> tuple:
+    training = {"sentiment": planted(40, seed=1), "paraphrase": planted(40, seed=2, texts=2)}
+    others = {"sentiment": planted(10, seed=3), "paraphrase": planted(10, seed=4, texts=2)}
+    texts = [text for one, other, _score in scored()[20:] for text in (one, other)]
+    return backbone.spec, training, others, scored()[:20], texts
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path, evidence: tuple) -> Results:
+    return probe_backbone(*evidence, folder, seed=0)
+
+
+def test_one_seed_gives_the_same_bytes(folder: Path, evidence: tuple, found: Results) -> None:
+    assert probe_backbone(*evidence, folder / "again", seed=0) == found
+    one, two = folder / "tiny.safetensors", folder / "again" / "tiny.safetensors"
+    assert one.read_bytes() == two.read_bytes()
+    assert probed(one) == ("paraphrase", "sentiment")
+
+
+def test_poolings_that_give_the_same_vectors_are_noted(
+    backbone: Backbone, evidence: tuple, found: Results
+) -> None:
+    """Found by hand: its own head reads the first position, whose token is [CLS]."""
+    probes, cosines = found.probes, found.cosines
+    _spec, training, others, *_ = evidence
+    for task in training:
+        batches = embed(backbone, [example.texts for example in others[task]])
+        firsts = {row.pooling: row.vector for row in probes if row.task == task}
+        assert [name for name, vector in firsts.items() if vector == "native"] == ["native", "cls", "first"]
+        for one, other in combinations([name for name in firsts if name != "attention"], 2):
+            same = np.array_equal(vectors(batches, one), vectors(batches, other))
+            assert same == (firsts[one] == firsts[other]), (one, other)
+    assert {row.vector for row in cosines} == {row.vector for row in probes} - {"attention"}
+
+
+def served(folder: Path) -> Engine:
+    catalogue = folder / "backbones.toml"
+    entry = '[tiny]\ntitle = "tiny"\npath = "tiny"\ntask = "sentiment"\nprobes = "tiny.safetensors"\n'
+    catalogue.write_text(entry, encoding="utf-8")
+    return Engine(Settings(catalogue=catalogue))
+
+
+def test_below_the_last_layer_they_are_those_of_the_engine_there(
+    folder: Path, evidence: tuple, found: Results
+) -> None:
+    engine, others = served(folder), evidence[2]
+    labels = {task.key: task.labels for task in engine.tasks()}
+    unlearned = [key for key in MEASURED if not POOLINGS[key].spec.learned]
+    assert [(row.task, row.layer, row.pooling) for row in found.depths] == [
+        (task, layer, key) for task in others for layer in (0, 1) for key in unlearned
+    ]
+
+    def right(task: str, pooling: str, layer: int) -> np.ndarray:
+        given = {"pooling": pooling, "head": "probe", "task": task, "pool_layer": layer}
+        said = [engine.analyze(Query("tiny", *e.texts, **given)).predicted for e in others[task]]
+        return np.array([one == (labels[task][e.label],) for one, e in zip(said, others[task], strict=True)])
+
+    for row in found.depths:
+        if row.pooling in ("cls", "mean_std"):
+            answers = right(row.task, row.pooling, row.layer)
+            last = right(row.task, row.pooling, -1)
+            assert row.accuracy == pytest.approx(answers.mean())
+            assert row.low <= row.accuracy <= row.high
+            assert (row.better, row.worse) == ((answers & ~last).sum(), (last & ~answers).sum())
+
+
+def test_the_accuracies_are_those_of_the_engine_on_the_file(
+    folder: Path, evidence: tuple, found: Results
+) -> None:
+    """End to end: what the table says is what a visitor sees."""
+    rows, engine = found.probes, served(folder)
+    labels = {task.key: task.labels for task in engine.tasks()}
+    _spec, training, others, *_ = evidence
+    assert [(row.task, row.pooling) for row in rows] == [(task, key) for task in training for key in MEASURED]
+    right = {
+        (row.task, row.pooling): np.array(
+            [
+                engine.analyze(
+                    Query("tiny", *e.texts, pooling=row.pooling, head="probe", task=row.task)
+                ).predicted
+                == (labels[row.task][e.label],)
+                for e in others[row.task]
+            ]
+        )
+        for row in rows
+    }
+    for row in rows:
+        answers, baseline = right[row.task, row.pooling], right[row.task, "cls"]
+        assert row.accuracy == pytest.approx(answers.mean())
+        assert row.low <= row.accuracy <= row.high
+        assert (row.better, row.worse) == ((answers & ~baseline).sum(), (baseline & ~answers).sum())
+        assert (row.backbone, row.trained, row.measured) == ("tiny", 40, 10)
+        stored = read_probe(folder / "tiny.safetensors", row.task, row.pooling)
+        assert stored.weight.shape == (2, row.width)

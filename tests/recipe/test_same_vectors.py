@@ -1,0 +1,49 @@
+"""Poolings that are said to be one vector are, and no others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.torch import load_file
+
+from components.inference.engine import Engine
+from components.results import read_results
+from recipe.recipes import load_recipes
+
+ROOT = Path(__file__).parents[2]
+ASSETS = ROOT / "assets"
+RECIPES = load_recipes()
+RESULTS = read_results(ASSETS / "results.json")
+
+
+@pytest.mark.parametrize("key", RECIPES.probed)
+def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(key: str) -> None:
+    """One seed gives one probe: equal ones, number for number, were learned on equal vectors."""
+    tensors = load_file(ASSETS / f"probes/{key}.safetensors")
+    for task in RECIPES.probing.sources:
+        rows = [row for row in RESULTS.probes if (row.backbone, row.task) == (key, task)]
+        alike: dict[bytes, list[str]] = {}
+        found: dict[str, list[str]] = {}
+        for row in rows:
+            weight = tensors[f"{task}/{row.pooling}/weight"].numpy().tobytes()
+            alike.setdefault(weight, []).append(row.pooling)
+            found.setdefault(row.vector, []).append(row.pooling)
+        assert sorted(found.values()) == sorted(alike.values())
+        assert all(vector == poolings[0] for vector, poolings in found.items())
+        numbers = {row.pooling: (row.accuracy, row.better, row.worse, row.p) for row in rows}
+        assert all(numbers[row.pooling] == numbers[row.vector] for row in rows)
+
+
+@pytest.mark.parametrize("key", RECIPES.probed)
+def test_poolings_are_one_vector_where_they_give_the_same_for_new_sentences(engine: Engine, key: str) -> None:
+    texts = [
+        "good",
+        "The plot is thin, but the actors are a delight.",
+        "Prices of oil rose again; who knows why?",
+    ]
+    rows = [row for row in RESULTS.cosines if row.backbone == key]
+    features = engine.features(key, texts, [row.pooling for row in rows])
+    for one in rows:
+        for other in rows:
+            same = np.array_equal(features[one.pooling], features[other.pooling])
+            assert same == (one.vector == other.vector), (one.pooling, other.pooling)

@@ -1,0 +1,59 @@
+"""Own heads under a swap, many texts at a time: the same as the engine says of each text alone."""
+
+import numpy as np
+import pytest
+
+from components.inference.engine import Engine
+from components.model.loading import load
+from components.settings import ASSETS
+from components.types import Query
+from recipe.corpus import Example
+from recipe.steps import bundled
+from recipe.swaps import swap_answers, swap_results
+
+TEXTS = (
+    "good",
+    "The plot is not bad, but the acting is not good at all.",
+    "A dull and lifeless film that never finds its way.",
+    "Prices of oil rose again; who knows why?",
+    "One of the finest films of the year, warm and funny from the first scene to the last.",
+)
+
+
+def examples(label: int = 1) -> list[Example]:
+    return [Example((text,), label) for text in TEXTS]
+
+
+@pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-sentiment"])
+def test_a_batch_says_what_the_engine_says_of_each_text(engine: Engine, key: str) -> None:
+    backbone = load(bundled(key, ASSETS / "models" / key))
+    answers, _ = swap_answers(backbone, examples())
+    asked = [Query(key, text, pooling=pooling) for text in TEXTS for pooling in answers]
+    found = [engine.analyze(query) for query in asked]
+    expected = np.array([one.logits.argmax() for one in found]).reshape(len(TEXTS), -1).T
+    assert {pooling: column.tolist() for pooling, column in answers.items()} == {
+        pooling: column.tolist() for pooling, column in zip(answers, expected, strict=True)
+    }
+
+
+@pytest.mark.parametrize(("key", "same", "others"), [
+    ("bert-sentiment", {"cls", "first", "pooler"}, {"mean", "max", "lasttoken"}),
+    ("gpt2-sentiment", {"cls", "lasttoken", "pooler"}, {"mean", "max", "first"}),
+])  # fmt: skip
+def test_the_own_vector_under_another_name_is_no_swap(key: str, same: set[str], others: set[str]) -> None:
+    rows = swap_results(load(bundled(key, ASSETS / "models" / key)), "sentiment", examples(), seed=0)
+    poolings = {row.pooling for row in rows}
+    assert others <= poolings
+    assert not poolings & (same | {"native", "attention", "flatten", "concat_last4_cls"})
+    assert {row.vector for row in rows} <= poolings
+
+
+def test_a_swap_is_counted_against_the_own_vector() -> None:
+    backbone = load(bundled("gpt2-sentiment", ASSETS / "models/gpt2-sentiment"))
+    answers, _ = swap_answers(backbone, examples())
+    own = answers["native"]
+    for row in swap_results(backbone, "sentiment", examples(), seed=0):
+        given = answers[row.pooling]
+        assert row.accuracy == np.mean(given == 1)
+        assert (row.better, row.worse) == (sum((given == 1) & (own == 0)), sum((given == 0) & (own == 1)))
+        assert row.low <= row.accuracy <= row.high
