@@ -129,9 +129,8 @@ def _overview(scripts: tuple[Script, ...], shown: Script, say: Texts) -> str:
         for number, caption in enumerate(captions, start=1)
     )
     choice, name = _choice(scripts, shown, say), escape(shown.name)
-    said = '<p aria-live="polite"></p>'  # what the hand-out has to tell
-    handout = f'<button type="button" data-handout="{name}">{escape(say("editor.handout"))}</button>{said}'
-    return f'<div data-slides-of="{name}" hidden>{choice}<ol>{"".join(items)}</ol>{handout}</div>'
+    printing = f'<button type="button" data-talk="print">{escape(say("talk.print"))}</button>'
+    return f'<div data-slides-of="{name}" hidden>{choice}<ol>{"".join(items)}</ol>{printing}</div>'
 
 
 def _keys(say: Texts) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
-from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp
 
 from components.settings import Settings
@@ -27,13 +26,12 @@ from components.ui.public.middleware import PAGES, GuardMiddleware
 from components.ui.public.plain import (
     AtOnceMiddleware,
     PlainMiddleware,
+    document_function,
     plain_functions,
-    text_function,
 )
 from components.ui.public.rate_limit import Rates
-from components.ui.public.request_body import CHECK, HANDOUT, OPEN, PASSPORT, REPORT, SAVE, endpoints_of
+from components.ui.public.request_body import PASSPORT, REPORT, endpoints_of
 from components.ui.public.response_cache import ResponseCache
-from components.ui.public.sending import document
 from components.ui.public.status import Monitor, StatusMiddleware, monitored, monitored_stream
 from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
@@ -76,17 +74,12 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         api_open=False,
     )
     endpoints, functions = endpoints_of(page), plain_functions(page)
-    editors = site.editors
-    for path, makers, response in (
-        (REPORT, {tag: one.report for tag, one in links.items()}, document),
-        (PASSPORT, {tag: one.passport for tag, one in links.items()}, document),
-        (OPEN, {tag: one.open for tag, one in editors.items()}, JSONResponse),
-        (CHECK, {tag: one.check for tag, one in editors.items()}, JSONResponse),
-        (SAVE, {tag: one.save for tag, one in editors.items()}, PlainTextResponse),
-        (HANDOUT, {tag: one.hand_out for tag, one in editors.items()}, document),
+    for path, makers in (
+        (REPORT, {tag: one.report for tag, one in links.items()}),
+        (PASSPORT, {tag: one.passport for tag, one in links.items()}),
     ):
         limited = {tag: _limited(make, False, settings.seconds, monitor) for tag, make in makers.items()}
-        functions[path.strip("/")] = text_function(limited, response)
+        functions[path.strip("/")] = document_function(limited)
     rates = Rates(settings.rate, settings.address_rate, settings.room, settings.proxies)
 
     def guard(app: ASGIApp) -> ASGIApp:

@@ -25,7 +25,6 @@ from components.ui.plots import load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
-from components.ui.talk.editor import Editor, build_editor
 from components.ui.talk.phone import phone_page
 from components.ui.talk.speaker import SpeakerPage
 from components.ui.talk.talk import Talk, build_talk, shows_of
@@ -39,14 +38,13 @@ class Site:
     """What is served: the page in every language, and by language the ``links``, which make its reports.
 
     ``speakers``: what the speaker of a talk sees besides, by language and talk; none where there is no talk.
-    ``editors``: what answers who makes a talk, by language. ``scripts``: the talks; ``phones``: the page of a
-    phone that follows them, by language; none where there is no room.
+    ``scripts``: the talks; ``phones``: the page of a phone that follows them, by language; none where there
+    is no room.
     """
 
     page: gr.Blocks
     links: Mapping[str, Links]
     speakers: Mapping[str, Mapping[str, SpeakerPage]]
-    editors: Mapping[str, Editor]
     scripts: tuple[Script, ...]
     phones: Mapping[str, str]
 
@@ -67,26 +65,23 @@ def build(
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
     speakers: dict[str, Mapping[str, SpeakerPage]] = {}
-    editors: dict[str, Editor] = {}
     scripts: tuple[Script, ...] = ()
     phones: dict[str, str] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told, editors[tag] = _fill(
-                Translated(analyst, say), measured, talk, room, lab_rows, say
-            )
+            links[tag], told = _fill(Translated(analyst, say), measured, talk, room, lab_rows, say)
             if told is not None:
                 speakers[tag], scripts = told.speakers, told.scripts
                 phones |= {tag: phone_page(scripts, say)} if room else {}
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links, speakers, editors, scripts, phones)
+    return Site(page, links, speakers, scripts, phones)
 
 
 def _fill(
     analyst: Analyst, results: Results, talk: Path, room: bool, lab_rows: int, say: Texts
-) -> tuple[Links, Talk | None, Editor]:
+) -> tuple[Links, Talk | None]:
     """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):
         _title(say)
@@ -106,10 +101,9 @@ def _fill(
     places = {name: show.place for name, show in shows.items()}
     scripts = read_talks(talk, links.controls, places)
     told = build_talk(scripts, shows, say, room)
-    editor = build_editor(scripts, shows, links.controls, corner, say)
     build_exporter()
     load_plotly()
-    return links, told, editor
+    return links, told
 
 
 def _title(say: Texts) -> gr.HTML:

@@ -175,3 +175,22 @@ def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:
         box = button.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= 360
+
+
+def test_a_talk_is_printed_a_slide_a_page_with_every_answer(arrived: Visitor) -> None:
+    visitor = talking(arrived, 1, "light", 1280, 720)
+    page = visitor.page
+    asks = next(number for number, step in enumerate(SCRIPT, 1) if "ask" in step)
+    for key in (*str(asks), "Enter"):  # where the audience sees a question alone
+        page.keyboard.press(key)
+    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+    total = page.locator(f"#talk {TOLD}").count()
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) == total
+    width, height = map(float, re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", printed)[0])
+    assert width / height == pytest.approx(1280 / 720, rel=0.01)
+    page.emulate_media(media="print")
+    expect(page.locator(f"{SHOWN} .shown .verdict")).to_be_visible()
+    expect(page.locator(f"{SHOWN} .question")).to_be_hidden()
+    expect(page.locator("#talk-bar")).to_be_hidden()
+    page.emulate_media(media="screen")
+    expect(page.locator(f"{SHOWN} .shown .verdict")).to_be_hidden()

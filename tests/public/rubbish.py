@@ -39,7 +39,7 @@ posts = st.sampled_from(
      "call/ask", "call/backbones", "call/v2/poolings", "cancel", "reset", "call/v2/", "call/%00", "call/..")
 ).map("/gradio_api/{}".format) | st.sampled_from(
     ("/analyze", "/anatomy", "/lens", "/trace", "/importance", "/padding", "/detect", "/passport", "/compare",
-     "/find", "/fetch", "/fit", "/talk/open", "/talk/check", "/talk/save", "/talk/handout")
+     "/find", "/fetch", "/fit")
 )  # fmt: skip
 ODD_VALUES = (
     *(None, True, -1, 0, 10**9, 1.5, "", "x", "[CLS]", "9" * 400, [], ["x"], [1], ["bert-sentiment"] * 3),

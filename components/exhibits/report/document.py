@@ -102,20 +102,17 @@ def _facts(facts: Mapping[str, str], made: Made, say: Texts) -> str:
     return f'<dl class="asked">{items}</dl>'
 
 
-def document(
-    title: str, body: str, figures: Mapping[str, Any], say: Texts, kind: str = "report"
-) -> tuple[str, ...]:
+def document(title: str, body: str, figures: Mapping[str, Any], say: Texts) -> tuple[str, ...]:
     """A page of ``body``, escaped HTML with a ``plot_place`` for each of the ``figures``, in pieces.
 
-    ``kind``: which style sheet and script it has besides. Nothing but its own scripts can run in it, and it
-    can load nothing.
+    Nothing but its own scripts can run in it, and it can load nothing.
     """
     data = "".join(
         f'<script type="application/json" data-figure="{name}">{figure.to_json()}</script>'
         for name, figure in figures.items()
     )
-    scripts = _scripts(kind)
-    return (_begin(title, body, scripts.policy, say, kind) + data, *scripts.tags, END)
+    scripts = _scripts()
+    return (_begin(title, body, scripts.policy, say) + data, *scripts.tags, END)
 
 
 def paper(title: str, body: str, say: Texts) -> str:
@@ -123,13 +120,13 @@ def paper(title: str, body: str, say: Texts) -> str:
     return _begin(title, body, PAPER, say) + END
 
 
-def _begin(title: str, body: str, policy: str, say: Texts, kind: str = "report") -> str:
+def _begin(title: str, body: str, policy: str, say: Texts) -> str:
     """The page but for its end. ``policy``: what the browser lets it do."""
     begin = (
         f'<!doctype html>\n<html lang="{escape(say("away.language"))}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_style(kind)}</style></head><body><main>{body}</main>"
+        f"<title>{escape(title)}</title><style>{_style()}</style></head><body><main>{body}</main>"
     )
     return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
 
@@ -164,16 +161,16 @@ class Scripts:
 
 
 @cache
-def _style(kind: str) -> str:
-    """The style sheet of what is shown, of paper, and of this kind of document."""
-    styles = dict.fromkeys((ASSETS / "answers.css", HERE / "report.css", HERE / f"{kind}.css"))
+def _style() -> str:
+    """The style sheets of what is shown and of the document around it."""
+    styles = (ASSETS / "answers.css", HERE / "report.css")
     return "".join(file.read_text(encoding="utf-8") for file in styles)
 
 
 @cache
-def _scripts(kind: str) -> Scripts:
+def _scripts() -> Scripts:
     """Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it."""
-    files = [file for file in (EXPORT, HERE / "draw.js", HERE / f"{kind}.js") if file.is_file()]
+    files = (EXPORT, HERE / "draw.js")
     scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
     return Scripts(
         tags=tuple(f"<script>{script}</script>" for script in scripts),

@@ -44,12 +44,10 @@ from components.ui.public.rate_limit import (
     RateLimiter,
     Rates,
     client_address,
-    handout_price,
     is_local,
     price,
 )
 from components.ui.public.request_body import (
-    HANDOUT,
     PASSPORT,
     REPORT,
     TEXTS,
@@ -201,8 +199,6 @@ class GuardMiddleware:
             return price(self._extent(valid["query"]))
         if path == PASSPORT:
             return PRICES["passport"]([valid["query"]])
-        if path in TEXTS:
-            return handout_price() if path == HANDOUT else OTHER
         if self._is_plain(path) or RUNS_A_FUNCTION.match(path):
             of = PRICES.get(self._function(path, valid), price)
             return of(valid.get("data", list(valid.values())))

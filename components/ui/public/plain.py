@@ -23,6 +23,7 @@ from components.fairness import FullError, Places
 from components.ui.gradio_internals import QUEUE_FULL, RUN, answering, block_functions, current_headers
 from components.ui.public.locale import request_texts
 from components.ui.public.rate_limit import ADDRESS
+from components.ui.public.sending import document
 
 Function = Callable[..., Awaitable[Any]]
 BUSY = {"Retry-After": "5"}
@@ -37,14 +38,14 @@ def plain_functions(page: gr.Blocks) -> dict[str, Function]:
     }
 
 
-def text_function(makers: Mapping[str, Function], response: Callable[[Any], Response]) -> Function:
-    """What answers texts that a page sends, by the maker for the page's language, in a ``response``."""
+def document_function(makers: Mapping[str, Function]) -> Function:
+    """A function that answers a page's texts with a document, by the maker for the page's language."""
 
     async def made(session_hash: str = "", **texts: str) -> Response:
         """What was made; for which visitor it is, the guard has noted."""
         del session_hash
         say = request_texts(current_headers())
-        return response(await makers[say.language.tag](**texts))
+        return document(await makers[say.language.tag](**texts))
 
     return made
 

@@ -26,7 +26,6 @@ FORECAST = (5, 20)  # questions that take as long as the forecast of a fit, at l
 FORESEEN = 2_000  # characters of a table whose forecast takes as long as a question more, about
 LOOKED = 100_000  # characters of a table that take as long to read as a question, about
 PASSPORT = 8  # questions that take as long as a passport, about
-HANDOUT = 15  # questions that take as long as the hand-out of a talk, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
 
 
@@ -101,11 +100,6 @@ def table_price(values: Iterable[object]) -> float:
 def passport_price(values: Iterable[object]) -> float:
     """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
     return QUESTION * PASSPORT * max(1, len(list(values)))
-
-
-def handout_price() -> float:
-    """What the hand-out of a talk costs: every slide is an answer."""
-    return QUESTION * HANDOUT
 
 
 def detect_price(values: Iterable[object]) -> float:

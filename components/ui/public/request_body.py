@@ -23,12 +23,8 @@ from components.ui.gradio_internals import (
 )
 
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
-# Of a talk that is made in the page: a file that is opened, what can be had of it, its file, its hand-out.
-OPEN, CHECK, SAVE, HANDOUT = "/talk/open", "/talk/check", "/talk/save", "/talk/handout"
 TEXTS: Mapping[str, tuple[str, ...]] = {  # what the page sends to paths of this app's own
-    **dict.fromkeys((REPORT, PASSPORT), ("query", "page")),
-    **dict.fromkeys((OPEN, CHECK, SAVE), ("talk",)),
-    HANDOUT: ("talk", "name", "text", "pair", "page"),
+    **dict.fromkeys((REPORT, PASSPORT), ("query", "page"))
 }
 MAX_DEPTH = 12  # levels of a body; what a page sends has four
 
@@ -130,7 +126,7 @@ def _queue_event(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint])
 
 
 def _texts(given: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    """What the page sends to have a document of a link or a talk."""
+    """What the page sends to have a document of a link."""
     texts = {field: given.get(field, "") for field in fields}
     for field, value in texts.items():
         if not isinstance(value, str):

@@ -236,10 +236,18 @@ talk.addEventListener("click", ({ target }) => {
   if (asked === "previous") previous();
   if (asked === "leave") leave();
   if (asked === "overview") list();
+  if (asked === "print") print();
   if (asked === "shortcuts") shortcuts.showModal();
   if (slide) go(Number(slide));
   if (other) open(other);
   if (slide || ((other || asked === "close") && target.closest("dialog")) || target.matches("dialog")) target.closest("dialog").close(); // or beside it
+});
+
+// A printed page is as large as this window, so that each slide is printed as it is seen; then paper scales it.
+const paper = document.head.appendChild(document.createElement("style")); // gradio's own sheets reach none of these
+window.addEventListener("beforeprint", () => {
+  paper.textContent = !step ? "" : `@page { size: ${innerWidth}px ${innerHeight}px; margin: 0 }
+    @media print { footer { display: none !important } .gradio-container, .main { overflow: visible !important; padding: 0 !important } }`;
 });
 
 const SWIPE = 60; // pixels, and twice as far to a side as up or down

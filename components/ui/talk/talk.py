@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from components.errors import PoolscopeError
-from components.exhibits.control import Asked, Control, OneOf, State, to_link
+from components.exhibits.control import Asked, Control, OneOf, State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Panel, Shown
 from components.exhibits.script import Script, Step
@@ -44,26 +44,11 @@ class Show:
         """The controls of the tab that hold what models are asked about."""
         return [one.control for one in self.tab.linked if isinstance(one.control.kind, Asked)]
 
-    def title(self, say: Texts) -> str:
-        """What it is called where its answer gives it no heading."""
-        return say(self.exhibit.title or self.panel.title)
-
-    @property
-    def element(self) -> str:
-        """The id on the page of what may be a slide by itself; "" for a summary that belongs to others."""
-        exhibit, others = self.exhibit, self.panel.exhibits
-        alone = exhibit is not self.panel.summary or not any(one.with_summary for one in others)
-        return (exhibit.element or exhibit.name) if alone else ""
-
     def about(self, step: Step, own: Pair | None, say: Texts) -> tuple[State, str]:
         """The state of a step about a visitor's ``own`` sentences, if it sets none; they are said as HTML."""
         follows = following(self.texts, step.state) if own else []
         state = {**step.state, **dict(zip((one.key for one in follows), own or (), strict=False))}
         return state, asked_html(self.texts, state, say)
-
-    def link(self, state: State, controls: Iterable[Control[Any]]) -> str:
-        """The query of a link that leads to ``state``, where the exhibit stands."""
-        return to_link({**state, **self.place}, controls)
 
     def shown(self, state: State, say: Texts) -> tuple[Shown, str]:
         """The exhibit in ``state``, and its summary as HTML; PoolscopeError where there is no answer."""
