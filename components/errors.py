@@ -19,7 +19,7 @@ class PoolscopeError(ValueError):
 
     def __init__(self, field: str, given: object, key: str, /, **values: object) -> None:
         self.field = field
-        self._key = key
+        self.key = key
         self.sentence = Sentence(
             "errors.message",
             field=Sentence(named) if (named := f"fields.{field}") in load_texts().entries else field,
@@ -30,7 +30,7 @@ class PoolscopeError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What another process makes the same error of: a given value is only sent as it is shown."""
-        return _remade, (type(self), self.field, self._key, self.sentence)
+        return remade, (type(self), self.field, self.key, self.sentence)
 
     def said(self, say: Texts) -> str:
         """The message in the language of ``say``."""
@@ -38,13 +38,13 @@ class PoolscopeError(ValueError):
 
     def plainly(self, say: Texts) -> str:
         """The same for who stands before an empty box: only what to do, without field and value."""
-        return say(PLAIN[self._key]) if self._key in PLAIN else self.said(say)
+        return say(PLAIN[self.key]) if self.key in PLAIN else self.said(say)
 
 
-def _remade(kind: type[PoolscopeError], field: str, key: str, sentence: Sentence) -> PoolscopeError:
+def remade(kind: type[PoolscopeError], field: str, key: str, sentence: Sentence) -> PoolscopeError:
     """An error as it was in the process that raised it."""
     error = kind.__new__(kind, str(sentence))
-    error.field, error._key, error.sentence = field, key, sentence
+    error.field, error.key, error.sentence = field, key, sentence
     return error
 
 

@@ -1,0 +1,176 @@
+"""What is sent between processes is the same there, array for array, and nothing else is taken."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+
+from components.errors import PoolscopeError
+from components.fitting import Plan, Table
+from components.inference.jobs import Analyze, Detect, Embed, Validate
+from components.inference.payload import PayloadError, pack, unpack
+from components.inference.replies import Reply
+from components.lab.rows import Folded, Pooled, Rows
+from components.model.query import Asked
+from components.texts import Named, Sentence, load_texts
+from components.types import Query
+from tests.ui.fake import FakeAnalyst
+
+QUERY, FAKE = Query("first", "not good"), FakeAnalyst()
+PAIR = Query("pair", "not \ud800 good", "a \N{ZERO WIDTH JOINER} pair", "mean", "probe", 2, 3)
+VERSION = (("model.safetensors", 1_764_000_000_000_000_000, 2**40),)
+SPECS = FAKE.backbones()
+ROWS = Rows(np.arange(4), np.arange(4), 7)
+ANSWERS = {
+    "analyze": partial(FAKE.analyze, PAIR),
+    "anatomy": partial(FAKE.anatomy, QUERY),
+    "lens": partial(FAKE.lens, QUERY),
+    "trace": partial(FAKE.trace, QUERY, "not bad", ""),
+    "importance": partial(FAKE.importance, QUERY, "", True),
+    "padding": partial(FAKE.padding, QUERY),
+    "detect": partial(FAKE.detect, QUERY, "[1, 2, 3]", ""),
+    "passport": partial(FAKE.passport, "first"),
+    "compare": lambda: tuple(FAKE.compare([QUERY, Query("first", "not good", pooling="none")])),
+    "fit": lambda: tuple(FAKE.fit(Table(("a", "b"), (), ("x", "y")), Plan(("first",)))),
+    "pooled": lambda: Pooled(
+        np.arange(2),
+        {("mean", 4): np.ones((2, 3), np.float32), ("cls", 0): np.zeros((2, 3), np.float32)},
+        {"pooler": PoolscopeError("pooling", "pooler", "errors.no_pooler")},
+        2,
+    ),
+    "folded": lambda: Folded(np.arange(3), np.ones((3, 2)), np.array([3]), np.array([4])),
+}
+JOBS = {
+    "analyze": Analyze(SPECS[0], VERSION, Asked(PAIR, FAKE.tasks()[0])),
+    "detect": Detect(SPECS[1], (), (Asked(QUERY, None),), ((1.0, -0.5, 1e-30),), "query: "),
+    "embed": Embed(SPECS[-1], VERSION, (("a", "b"), ("c",)), ("mean",), True, 3, float("inf")),
+    "validate": Validate(SPECS[0], VERSION, np.ones((4, 2), np.float32), ROWS, np.zeros((1, 4), int), 2),
+    "reply": Reply(b"\x00\xff", None, "a fault"),
+}
+PLAIN = [
+    None, True, 0, -1, 2**63, 10**40, 1.5, float("nan"), float("-inf"), "", "\ud83d", b"\xff", [], (),
+    ((), [()]), {"a": (1, [2])}, {(1, "a"): None}, np.float32(0.1), np.int64(-3), np.True_, np.array(2.5),
+    np.asfortranarray(np.arange(6).reshape(2, 3)), np.zeros((0, 3), np.int8), np.arange(10)[::-2],
+    Sentence("errors.word"), Sentence("detect.way", parts=(Sentence("errors.word"), Named("A", "b"), 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_is_the_same_elsewhere(name: str) -> None:
+    answer = ANSWERS[name]()
+    assert_same(unpack(pack(answer)), answer)
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_every_job_is_the_same_elsewhere(name: str) -> None:
+    assert_same(unpack(pack(JOBS[name])), JOBS[name])
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=repr)
+def test_plain_values_keep_their_types(value: object) -> None:
+    assert_same(unpack(pack(value)), value)
+
+
+def test_every_number_of_a_long_array_counts() -> None:
+    """NumPy leaves the middle of one out where it writes it down."""
+    one = np.zeros(5_000, np.float32)
+    other = one.copy()
+    other[2_500] = 1
+    assert repr(one) == repr(other)
+    assert pack(one) != pack(other)
+    assert pack(one) == pack(one.copy())
+
+
+def test_an_array_can_be_written_to() -> None:
+    unpack(pack(np.zeros(3)))[0] = 1
+
+
+def test_a_refusal_says_the_same_elsewhere() -> None:
+    error = PoolscopeError("layer", object(), "errors.range", low=-5, high=4)
+    sent = unpack(pack(error))
+    assert (type(sent), str(sent), sent.field) == (PoolscopeError, str(error), "layer")
+    assert sent.plainly(load_texts("zh")) == error.plainly(load_texts("zh"))
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """No part of Poolscope."""
+
+    name: str = ""
+
+
+@pytest.mark.parametrize("value", [object(), Foreign(), np.array([None]), {1, 2}, len, Foreign], ids=repr)
+def test_nothing_else_can_be_sent(value: object) -> None:
+    with pytest.raises(TypeError, match="cannot stand in a payload"):
+        pack(value)
+
+
+def record(*parts: object) -> bytes:
+    return bytes(msgpack.packb(msgpack.ExtType(3, pack(list(parts)))))
+
+
+def array(*parts: object) -> bytes:
+    return bytes(msgpack.packb(msgpack.ExtType(2, pack(list(parts)))))
+
+
+def deep(levels: int) -> bytes:
+    data = pack(1)
+    for _ in range(levels):
+        data = msgpack.packb(msgpack.ExtType(1, b"\x91" + data))
+    return data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xc1",
+        pack(1) + pack(2),
+        pack("x" * 100)[:50],
+        record("subprocess:Popen", ["true"]),
+        record("components.types:np"),
+        record("components.types:Query.__init__"),
+        record("components.types:Sentence", "errors.word", []),  # which stands elsewhere
+        record("components.inference.engine:Here"),
+        record("components.types:Query", "too few"),
+        record(),
+        array("O", [1], b"\x00" * 8),
+        array("<f4", [10**12], b"\x00" * 8),
+        array("<f4", [-1, 0], b""),
+        array("no type", [1], b""),
+        msgpack.packb(msgpack.ExtType(9, b"\xc0")),
+        deep(3_000),
+    ],
+    ids=range(17),
+)
+def test_what_is_no_payload_is_refused(data: bytes) -> None:
+    with pytest.raises(PayloadError):
+        unpack(data)
+
+
+def assert_same(one: Any, other: Any) -> None:
+    """Equal in type and value, at every depth; a mapping need only be one."""
+    if isinstance(other, Mapping):
+        assert isinstance(one, dict)
+        assert_same([*one.items()], [*other.items()])
+        return
+    assert type(one) is type(other)
+    if isinstance(other, np.ndarray | np.generic):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(other, list | tuple):
+        for first, second in zip(one, other, strict=True):
+            assert_same(first, second)
+    elif isinstance(other, PoolscopeError):
+        assert str(one) == str(other)
+    elif is_dataclass(other):
+        for field in fields(other):
+            assert_same(getattr(one, field.name), getattr(other, field.name))
+    elif other == other:
+        assert one == other
+    else:
+        assert one != one  # NaN
