@@ -168,6 +168,14 @@ def build_place(
     return Place(exhibit, name, ends, plot, rest, codes)
 
 
+def build_watch() -> gr.HTML:
+    """Make an empty component that fires ``load`` when its value changes while it is in sight."""
+    script = """watch("value", () => requestAnimationFrame(() => {
+        if (element.parentElement.checkVisibility()) trigger("load");
+    }))"""
+    return gr.HTML("", html_template="", js_on_load=script, apply_default_css=False)
+
+
 def build_exporter() -> gr.HTML:
     """An empty component that makes the buttons work which save images of plots."""
     return scripted_html("", EXPORT, "exporter")

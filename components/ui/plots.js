@@ -59,7 +59,6 @@ window.drawPlot = (element, props, watch) => {
   const plot = element.firstElementChild;
   let drawn = null; // the figure as it stands there
   let value; // its JSON
-  let ahead = null; // what props.value is about to be; null where nobody has said that
   let width = 0, wide = 0; // of the box: now, and when it was drawn
 
   plot.setAttribute("role", "img");
@@ -67,13 +66,12 @@ window.drawPlot = (element, props, watch) => {
   plot.setAttribute("aria-describedby", `${name}-description`);
   box.tabIndex = 0; // long plots scroll in their box, also by keyboard
 
-  const wanted = () => ahead ?? props.value;
   const draw = () => {
-    if (value === wanted()) {
+    if (value === props.value) {
       if (drawn && wide !== width) window.Plotly.relayout(plot, { autosize: true });
-    } else if (wanted()) {
+    } else if (props.value) {
       const before = drawn;
-      drawn = kept(before, JSON.parse(wanted()));
+      drawn = kept(before, JSON.parse(props.value));
       const moved = wide === width && marks(before, drawn);
       if (moved) window.Plotly.relayout(plot, moved);
       else if (drawn !== before || wide !== width) {
@@ -87,7 +85,7 @@ window.drawPlot = (element, props, watch) => {
       plot.classList.remove("js-plotly-plot"); // which Plotly leaves there
       drawn = null;
     }
-    value = wanted();
+    value = props.value;
     wide = width;
   };
   const timed = () => {
@@ -96,17 +94,9 @@ window.drawPlot = (element, props, watch) => {
     const took = performance.now() - begun;
     own.rested = begun + took + Math.min(REST * took, LONGEST);
   };
-  const due = () => width && (value !== wanted() || wide !== width); // a hidden one is, once it is shown
+  const due = () => width && (value !== props.value || wide !== width); // a hidden one is, once it is shown
   const own = { box, due, draw: timed, rested: 0 };
-  watch("value", () => {
-    ahead = null;
-    drawSoon(own);
-  });
-  box.addEventListener("poolscope:ahead", ({ detail }) => {
-    ahead = detail;
-    if (ahead !== null && due()) timed(); // at once: nothing else changes in this frame
-    else drawSoon(own);
-  });
+  watch("value", () => drawSoon(own));
   new ResizeObserver(([{ contentRect }]) => {
     width = contentRect.width;
     drawSoon(own);

@@ -42,7 +42,7 @@ from tests.ui.page import drawn, function_of, links_of, place_of
 SAY = load_texts()
 GIVEN = (gr.Textbox, gr.Dropdown, gr.Checkbox, gr.Slider, gr.Radio)
 BESIDES = (  # how the names of elements begin that no link holds; a table of the lab is nobody else's
-    "lookup", "questions", "answered", "looks", "poolings", "trace-texts", "lab-"
+    "lookup", "questions", "answered", "frames", "trace-texts", "lab-"
 )  # fmt: skip
 
 

@@ -19,30 +19,38 @@ from components.exhibits.panels import ANSWER, TOKENS
 from components.exhibits.view import CENTRED, LAYER, View, facts
 from components.texts import Texts
 from components.types import Analysis, Reference
+from components.ui.classify.frames import Frames, connect_frames, key_of
 from components.ui.classify.head import HeadView, build_head
 from components.ui.classify.importance import ImportanceView, build_importance
 from components.ui.classify.label import awaited
-from components.ui.classify.looks import Drawings, Looks, key_of, packed, references_of
 from components.ui.classify.padding import PaddingView, build_padding
 from components.ui.gradio_internals import CandidSlider
-from components.ui.places import Given, Place, Places, Updates, Widget, build_control, build_places, menu
-
-HIDDEN = ("answered", "looks", "poolings")  # ids of what only the page's script reads
+from components.ui.places import (
+    AT_ONCE,
+    NOTHING,
+    Given,
+    Place,
+    Places,
+    Updates,
+    Widget,
+    build_control,
+    build_places,
+    menu,
+    state_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
 
-    ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``packed``:
-    the looks at it that were brought last, or "" while none was wanted; ``pooled``: the poolings that were.
-    ``panels``: of the answer itself.
+    ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``frames``:
+    what it shows at each layer, as JSON. ``panels``: of the answer itself.
     """
 
     shown: gr.State
     answered: gr.Textbox
-    packed: gr.Textbox
-    pooled: gr.Textbox
+    frames: gr.Textbox
     verdict: gr.HTML
     area: gr.Column
     layer: gr.Slider
@@ -53,7 +61,7 @@ class Answer:
     head: HeadView
     importance: ImportanceView
     padding: PaddingView
-    drawings: Drawings
+    kept: Frames
     say: Texts
 
     @cached_property
@@ -63,27 +71,22 @@ class Answer:
         return {CENTRED: self.centred, **own}
 
     @property
+    def asked(self) -> tuple[HeadView | ImportanceView | PaddingView, ...]:
+        """The views that are asked for once somebody looks at them."""
+        return self.head, self.padding, self.importance
+
+    @property
     def filled(self) -> set[Any]:
         """What says of each view whether anything stands in it, and whether it is open."""
         return {self.head.opened, self.head.stored, self.importance.stored, self.padding.stored}
 
     @property
-    def drawn(self) -> list[Any]:
-        """What depends on the layer or on another look."""
-        return [part for place in self._looked_at() for part in place.parts]
-
-    @property
-    def unfolded(self) -> list[Place]:
-        """The places of the answer that are seen while nothing of it is unfolded."""
-        places = (place for panel in self.panels for place in panel.places)
-        return [place for place in places if place.exhibit.frame != "folded"]
-
-    @property
     def all(self) -> list[Any]:
         """Everything that a new analysis may change."""
-        fixed = [self.shown, self.answered, self.packed, self.area, self.layer, self.reference]
+        fixed = [self.shown, self.answered, self.frames, self.area, self.layer, self.reference]
         filled = (part for panel in self.panels for part in panel.parts)
-        return [*fixed, *filled, *self.head.parts, *self.importance.parts, *self.padding.parts]
+        watches = [view.watch for view in self.asked]
+        return [*fixed, *filled, *watches, *self.head.parts, *self.importance.parts, *self.padding.parts]
 
     @property
     def set(self) -> Mapping[Control[Any], Any]:
@@ -100,7 +103,7 @@ class Answer:
         updates: Updates = {
             self.shown: view,
             self.answered: key_of(view.analysis),
-            self.packed: "",
+            self.frames: "",
             self.area: gr.update(visible=True),
             self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
             self.reference: gr.update(
@@ -109,13 +112,25 @@ class Answer:
         }
         for panel in self.panels:
             updates |= panel.show(panel.panel.subject(answered), state)
+        updates |= dict.fromkeys((view.watch for view in self.asked), key_of(answered.analysis))
         updates |= self.head.renew(answered, state, before)
         return updates | self.importance.empty(view.analysis, state, before) | self.padding.empty(before)
 
-    def bring(self, looks: Looks) -> Updates:
-        """Updates that bring looks at the answer to the browser."""
-        drawn = self.drawings.get(looks.own.query, looks, lambda: packed(self._looked_at(), looks, self.say))
-        return {self.packed: drawn}
+    def connect(self) -> None:
+        """Send the frames of each answer, and let the browser draw the one that is chosen."""
+        self.shown.change(
+            self.send_frames, inputs={self.shown, *self.looks.values()}, outputs=self.frames, **AT_ONCE
+        )
+        drawn = [part for place in self._looked_at() for part in place.parts]
+        connect_frames(self.frames, self.answered, self.layer, self.centred, drawn)
+
+    def send_frames(self, given: Given) -> Updates:
+        """Update the frames to those of the last answer."""
+        shown: View | None = given[self.shown]
+        if shown is None:  # the last question had no answer
+            return NOTHING
+        state = state_of(self.looks, given)
+        return {self.frames: self.kept.of(self._looked_at(), shown.analysis, state, self.say)}
 
     def layer_in(self, given: Given) -> int:
         """The layer that a browser looks at, -1 for the last; who looks at the last one goes on doing so."""
@@ -172,12 +187,12 @@ def build_answer(say: Texts) -> Answer:
         head = build_head(say)
         padding = build_padding(say)
         importance = build_importance(say)
-    answered, packed, pooled = (
-        gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in HIDDEN
+    answered, frames = (
+        gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in ("answered", "frames")
     )
-    kept = gr.State(None), answered, packed, pooled
+    kept = gr.State(None), answered, frames
     asked = head, importance, padding
-    return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, Drawings(), say)
+    return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, Frames(), say)
 
 
 def _clamped(layer: object, last: int) -> int:
@@ -203,4 +218,5 @@ def _references(view: View, say: Texts) -> list[tuple[str, str]]:
         say("view.reference_token", index=index, token=shorten(label, 24))
         for index, label in enumerate(view.labels)
     ]
-    return list(zip(titles, map(str, references_of(view.analysis)), strict=True))
+    keys = ("cls", "pooled", *map(str, range(len(view.labels))))
+    return list(zip(titles, keys, strict=True))

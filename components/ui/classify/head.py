@@ -19,7 +19,16 @@ from components.lens import Lens, Looked
 from components.texts import Texts
 from components.types import Query
 from components.ui.classify.label import at_lens
-from components.ui.places import AT_ONCE, LAST_OF_MODEL, Given, Place, Places, Updates, build_places
+from components.ui.places import (
+    AT_ONCE,
+    LAST_OF_MODEL,
+    Given,
+    Place,
+    Places,
+    Updates,
+    build_places,
+    build_watch,
+)
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
@@ -36,6 +45,7 @@ class HeadView:
     opened: gr.State
     stored: gr.State
     pointed: gr.State
+    watch: gr.HTML
     places: Places
     say: Texts
 
@@ -85,15 +95,15 @@ def build_head(say: Texts) -> HeadView:
     """Lay the view out, within its tab."""
     with gr.Tab(say(HEAD.title), id=HEAD.key, elem_id=f"{HEAD.key}-view") as select:
         states = gr.State(False), gr.State(None), gr.State(None)  # within: gradio takes all between for tabs
-        return HeadView(select, *states, build_places(HEAD, say), say)
+        return HeadView(select, *states, build_watch(), build_places(HEAD, say), say)
 
 
-def connect_head(tab: Classify, bridge: gr.HTML) -> None:
+def connect_head(tab: Classify) -> None:
     """Take the head apart when its view is opened; another view closes it."""
     view, views = tab.answer.head, tab.answer.views.children
     others = [one for one in views if isinstance(one, gr.Tab) and one is not view.select]
     gr.on(
-        [view.select.select, bridge.edit],
+        [view.select.select, view.watch.load],
         partial(dissect, tab),
         inputs={tab.answer.shown, view.stored, tab.answer.importance.controls[LABEL]},
         outputs=view.parts,

@@ -27,12 +27,12 @@ from components.ui.places import (
     AT_ONCE,
     LAST_OF_MODEL,
     NOTHING,
-    PRIVATE,
     Given,
     Places,
     Updates,
     build_control,
     build_places,
+    build_watch,
     menu,
     progress_html,
     state_of,
@@ -40,9 +40,6 @@ from components.ui.places import (
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
-
-ANSWERED = "() => window.answered?.()"  # asks, where the view is open
-
 
 Controls = Mapping[Control[Any], Any]
 Widgets = tuple[Controls, gr.HTML, gr.Button]
@@ -72,6 +69,7 @@ class ImportanceView:
 
     select: gr.Tab
     stored: gr.State
+    watch: gr.HTML
     controls: Controls
     status: gr.HTML
     cancel: gr.Button
@@ -140,8 +138,9 @@ def build_importance(say: Texts) -> ImportanceView:
         made: list[Widgets] = []
         places = build_places(IMPORTANCE, say, lambda: made.append(_widgets(say)))
         stored = gr.State(None)  # within: gradio counts what stands between tabs as tabs
+        watch = build_watch()
     controls, status, cancel = made[0]
-    return ImportanceView(select, stored, controls, status, cancel, places, say)
+    return ImportanceView(select, stored, watch, controls, status, cancel, places, say)
 
 
 def _widgets(say: Texts) -> Widgets:
@@ -155,19 +154,18 @@ def _widgets(say: Texts) -> Widgets:
     return {LABEL: label, INTEGRATED: integrated, HEAD: head}, status, cancel
 
 
-def connect_importance(tab: Classify, bridge: gr.HTML) -> None:
+def connect_importance(tab: Classify) -> None:
     """Ask when the view is opened and when something else is asked there; the rest is drawn of what came."""
     view = tab.answer.importance
     asked = {tab.answer.shown, view.stored, *view.controls.values()}
     coming = gr.on(
-        [view.select.select, bridge.apply, view.controls[LABEL].blur, view.controls[INTEGRATED].input],
+        [view.select.select, view.watch.load, view.controls[LABEL].blur, view.controls[INTEGRATED].input],
         partial(ask, tab),
         inputs=asked,
         outputs=view.parts,
         show_progress_on=[view.places.places[0].above],
         **LAST_OF_MODEL,
     )
-    tab.answer.shown.change(None, js=ANSWERED, **PRIVATE)
     view.cancel.click(None, cancels=[coming], api_visibility="private")
     view.cancel.click(view.stopped, outputs=view.parts, **AT_ONCE)
     followers = view.places.following(HEAD)

@@ -17,7 +17,7 @@ from components.exhibits.panels import PADDING
 from components.texts import Texts
 from components.types import Query
 from components.ui.classify.detective import DetectiveCard, build_detective, connect_detective
-from components.ui.places import LAST_OF_MODEL, NOTHING, Given, Places, Updates, build_places
+from components.ui.places import LAST_OF_MODEL, NOTHING, Given, Places, Updates, build_places, build_watch
 
 if TYPE_CHECKING:
     from components.ui.classify.tab import Classify
@@ -29,6 +29,7 @@ class PaddingView:
 
     select: gr.Tab
     stored: gr.State
+    watch: gr.HTML
     places: Places
     detective: DetectiveCard
 
@@ -55,14 +56,15 @@ def build_padding(say: Texts) -> PaddingView:
         places = build_places(PADDING, say)
         detective = build_detective(say)
         stored = gr.State(None)  # within: gradio counts what stands between tabs as tabs
-    return PaddingView(select, stored, places, detective)
+        watch = build_watch()
+    return PaddingView(select, stored, watch, places, detective)
 
 
-def connect_padding(tab: Classify, bridge: gr.HTML) -> None:
+def connect_padding(tab: Classify) -> None:
     """Ask when the view is opened, and after an answer while it is open; a vector, when that is asked."""
     view = tab.answer.padding
     gr.on(
-        [view.select.select, bridge.tick],
+        [view.select.select, view.watch.load],
         partial(audit, tab),
         inputs={tab.answer.shown, view.stored},
         outputs=view.news,

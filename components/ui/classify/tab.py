@@ -27,16 +27,14 @@ from components.ui.classify.download import Download, connect_hub
 from components.ui.classify.head import connect_head
 from components.ui.classify.importance import connect_importance
 from components.ui.classify.label import connect_label
-from components.ui.classify.looks import MOST, Looks, connect_looks, references_of
 from components.ui.classify.padding import connect_padding
 from components.ui.classify.permalink import PANEL, controls_of, follow, query_of
-from components.ui.classify.poolings import connect_poolings
-from components.ui.classify.question import Question, build_question, same_tokens, to_query, to_reference
+from components.ui.classify.question import Question, build_question, same_tokens, to_query
 from components.ui.gradio_internals import scripted_html
 from components.ui.places import AT_ONCE, NOTHING, Given, Updates, state_of
 from components.ui.tab import Linked, Surroundings, TabKind
 
-BRIDGE = Path(__file__).with_name("bridge.js")  # browser events that gradio's components do not have
+TYPING = Path(__file__).with_name("typing.js")  # asks after a pause in typing
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
 
 
@@ -47,7 +45,7 @@ def build_classify(around: Surroundings) -> Classify:
     question = build_question(analyst, examples, around.mine, say)
     download = question.download
     tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
-    bridge = scripted_html("", BRIDGE, "bridge")  # input asks; edit, apply, tick: its views; else it brings
+    typing = scripted_html("", TYPING, "typing")
 
     model: dict[str, Any] = {
         "inputs": tab.inputs,
@@ -58,10 +56,10 @@ def build_classify(around: Surroundings) -> Classify:
         "show_progress_on": [tab.answer.verdict],
         "trigger_mode": "always_last",
     }
-    menus = [question.pooling, question.pool_layer, question.head, question.task]
+    menus = [question.pooling, question.pool_layer, question.head, question.task, tab.answer.reference]
     # With each choice a menu loses the focus once, and says "input" twice. The page chooses backbones, too.
     chosen = [question.backbone.change, *(menu.blur for menu in menus)]
-    asked = gr.on([question.text.submit, question.pair.submit, bridge.input, *chosen], tab.ask, **model)
+    gr.on([question.text.submit, question.pair.submit, typing.input, *chosen], tab.ask, **model)
     arrival = {"inputs": {*tab.inputs, download.arrived}, "outputs": [*model["outputs"], question.found]}
     download.arrived.change(tab.arrive, **{**model, **arrival})
     question.place.input(
@@ -72,12 +70,11 @@ def build_classify(around: Surroundings) -> Classify:
     )
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
-    connect_looks(tab, bridge)
-    connect_poolings(tab, bridge, asked)
-    connect_head(tab, bridge)
-    connect_importance(tab, bridge)
+    tab.answer.connect()
+    connect_head(tab)
+    connect_importance(tab)
     connect_label(tab)
-    connect_padding(tab, bridge)
+    connect_padding(tab)
     connect_hub(tab)
     return tab
 
@@ -226,41 +223,6 @@ class Classify:
         query = replace(query, mine=given[question.mine])
         answer, answered = self.respond(question.choices.fitted(query, models.get(backbone)), given, models)
         return {**question.fill(answered, models, self.answer.last_in(answer)), **answer}
-
-    def look(self, given: Given) -> Updates:
-        """Draw the last analysis at every layer and with every centring."""
-        shown: View | None = given[self.answer.shown]
-        if shown is None:  # the last question had no answer
-            return NOTHING
-        state = state_of(self.answer.looks, given)
-        return self.answer.bring(Looks.along(shown.analysis, shown.analysis, state))
-
-    def look_from(self, given: Given) -> Updates:
-        """The same from the reference that is chosen, which the answer need not have."""
-        shown: View | None = given[self.answer.shown]
-        if shown is None:
-            return NOTHING
-        own, state = shown.analysis, state_of(self.answer.looks, given)
-        query = replace(own.query, reference=to_reference(given[self.answer.reference]))
-        try:
-            looks = Looks.along(own, self.analyst.analyze(query), state)
-        except PoolscopeError:  # which is said where it is asked as a question of its own
-            looks = Looks(own, state, complete=(query.reference,))
-        return self.answer.bring(looks)
-
-    def look_around(self, given: Given) -> Updates:
-        """Draw it from every reference as it is looked at by now, unless the text is long."""
-        shown: View | None = given[self.answer.shown]
-        if shown is None:
-            return NOTHING
-        own = shown.analysis
-        state = {**state_of(self.answer.looks, given), LAYER.key: self.answer.layer_in(given)}
-        if len(own.tokens.text) > MOST:
-            return self.answer.bring(Looks.none(own, state))
-        queries = [replace(own.query, reference=reference) for reference in references_of(own)]
-        cells = [cell for compared in self.analyst.compare(queries) for cell in compared.cells]
-        seen = [cell.analysis for cell in cells if cell.analysis is not None]
-        return self.answer.bring(Looks.across(own, seen, state))
 
     def respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
         """The answer, or the offer of a backbone that is not here; the query. A refusal's banner stays."""

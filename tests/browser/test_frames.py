@@ -1,4 +1,4 @@
-"""Layer, centring and reference are chosen in the browser, which shows what the server would draw."""
+"""Layer and centring are chosen in the browser, which shows what the server would draw."""
 
 from dataclasses import replace
 from itertools import product
@@ -12,8 +12,6 @@ from components.exhibits.control import State
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.texts import load_texts
 from components.types import Analysis, Query
-from components.ui.classify.looks import MOST
-from components.ui.classify.question import to_reference
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
 from tests.exhibits.showing import plain
@@ -31,19 +29,11 @@ COUNT_DRAWINGS = """() => {
     window.drawings = 0;
     document.querySelector("#heatmap-plot .js-plotly-plot").on("plotly_react", () => window.drawings++);
 }"""  # of the whole heat map, in which a step of the layer moves a frame
-HOLD_UNPACKING = """() => {
-    const json = Response.prototype.json;
-    const released = new Promise((release) => window.release = release);
-    Response.prototype.json = async function () {
-        if (this.url === "") { window.held = true; await released; } // what was packed comes from no address
-        return json.call(this);
-    };
-}"""  # until the page is told to release it
 TABLE_IS = "text => document.querySelector('#numbers table').textContent === text"
 CSV_IS_IN = "html => html.includes(document.querySelector('#numbers a.download').href)"
 
 
-def test_every_look_is_what_the_server_would_draw_and_is_asked_for_once(fake: Open) -> None:
+def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) -> None:
     query = Query("pair", "not so good", "but not bad at all")
     visitor = fake(query=f"&text={query.text}&pair={query.text_pair}&backbone=pair&centred=centred&layer=2")
     page = visitor.page
@@ -60,50 +50,16 @@ def test_every_look_is_what_the_server_would_draw_and_is_asked_for_once(fake: Op
             "link => location.search.includes(link)",
             arg=f"layer={layer}" if layer < analysis.layers else "backbone=pair",
         )
-    assert len(asked) == 1
+    assert asked == []
     assert page.evaluate("window.drawings") == len(CENTRINGS)
 
 
-def test_every_reference_is_drawn_without_the_server_once_the_menu_is_open(fake: Open) -> None:
+def test_another_reference_is_asked_of_the_server(fake: Open) -> None:
     query = Query("first", "not so good")
     visitor = fake(query=f"&text={query.text}&backbone=first&layer=1")
-    page = visitor.page
     _opens_the_table_of(visitor, "layer 1 of 2")
-    asked: list[Request] = []
-    page.on("request", lambda request: request.method == "POST" and asked.append(request))
-    labels = FakeAnalyst().analyze(query).tokens.text
-    options = {"pooled": "the pooled vector"}
-    options |= {str(index): f"{index} · {label}" for index, label in enumerate(labels)}
-    for reference, option in options.items():
-        visitor.choose("reference", option)
-        seen = FakeAnalyst().analyze(replace(query, reference=to_reference(reference)))
-        _sees(page, seen, {LAYER.key: 1})
-        page.wait_for_function("link => location.search.includes(link)", arg=f"reference={reference}")
-    page.locator("#layer input[type=number]").fill("0")
-    _sees(page, seen, {LAYER.key: 0})
-    assert len(asked) == 3  # layers of the answer; references; layers from the last of them
-
-
-def test_a_reference_in_a_long_text_is_asked_of_the_server(fake: Open) -> None:
-    query = Query("last", " ".join(["word"] * (MOST + 1)))
-    visitor = fake(query=f"&text={query.text}&backbone=last&layer=1")
-    _opens_the_table_of(visitor, "layer 1 of 2")
-    visitor.choose("reference", "2 · word")
-    _sees(visitor.page, FakeAnalyst().analyze(replace(query, reference=2)), {LAYER.key: 1})
-
-
-def test_a_reference_chosen_while_looks_are_unpacked_is_drawn(fake: Open) -> None:
-    query = Query("first", "not so good")
-    visitor = fake(query=f"&text={query.text}&backbone=first&layer=1")
-    page = visitor.page
-    visitor.sees_an_answer()
-    page.evaluate(HOLD_UNPACKING)
-    page.locator("#reference input").focus()
-    page.wait_for_function("window.held")
     visitor.choose("reference", "the pooled vector")
-    page.evaluate("window.release()")
-    page.get_by_role("button", name=SAY(TABLE.title)).click()
-    _sees(page, FakeAnalyst().analyze(replace(query, reference="pooled")), {LAYER.key: 1})
+    _sees(visitor.page, FakeAnalyst().analyze(replace(query, reference="pooled")), {LAYER.key: 1})
 
 
 def _opens_the_table_of(visitor: Visitor, layer: str) -> None:

@@ -1,0 +1,23 @@
+// Runs once, when its empty component is there. `trigger` is gradio's: it fires that component's event on the server.
+
+// A pause in typing asks the question; so a sentence is analysed once and not at every letter.
+const PAUSE = 700; // milliseconds
+let pause;
+document.addEventListener("input", (event) => {
+  if (!event.target.closest("#text, #pair")) return;
+  clearTimeout(pause);
+  pause = setTimeout(() => trigger("input"), PAUSE);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || !event.target.closest("#text, #pair")) return;
+  clearTimeout(pause);
+  if (event.ctrlKey || event.metaKey) trigger("input"); // Enter alone is gradio's own submit
+});
+
+// A click on a row of the heat map chooses that layer.
+document.addEventListener("poolscope:picked", ({ detail: { name, y } }) => {
+  if (name !== "heatmap") return;
+  const slider = document.querySelector("#layer input[type=range]");
+  slider.value = y;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+});
