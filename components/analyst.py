@@ -11,7 +11,7 @@ from typing import Protocol
 
 from components.anatomy import Anatomy
 from components.detect import Detected
-from components.fitting import Fit, Forecast, Plan, Stage, Table
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import Importance
 from components.lens import Looked
 from components.padding import Padding
@@ -107,9 +107,6 @@ class Analyst(Protocol):
 
     def passport(self, backbone: str) -> Passport:
         """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
-
-    def forecast(self, table: Table, plan: Plan) -> Forecast:
-        """Say what a fit of a table will take, and what of it is not read; PoolscopeError says why not."""
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         """Find which backbone, pooling and layer suits a table: how far it is, then all that was measured.
@@ -215,10 +212,6 @@ class Translated:
         """Everything that is measured of a backbone; see `Analyst.passport`."""
         passport = self.analyst.passport(backbone)
         return replace(passport, backbone=self._backbone(passport.backbone))
-
-    def forecast(self, table: Table, plan: Plan) -> Forecast:
-        """Say what a fit of a table will take; see `Analyst.forecast`."""
-        return self.analyst.forecast(table, plan)
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         """Find which backbone, pooling and layer suits a table; see `Analyst.fit`."""

@@ -48,6 +48,7 @@ class Stage:
 
     "wait": another table is fitted; "embed": texts; "fit": combinations; "check": what is measured of the
     best one. ``reached``: by the combination that was just fitted, None where its vectors were fitted before.
+    ``notes``: what of the texts this backbone cuts off or cannot read, once it is known.
     """
 
     done: int
@@ -55,17 +56,7 @@ class Stage:
     name: Literal["wait", "embed", "fit", "check"]
     backbone: str
     reached: Reached | None = None
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """What a fit will take: about so many ``seconds`` on this machine, as timed on a part of the table.
-
-    ``warnings``: what of the table will not be read, or not be told apart.
-    """
-
-    seconds: float
-    warnings: tuple[Sentence, ...]
+    notes: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True)

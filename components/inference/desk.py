@@ -14,11 +14,11 @@ from components.analyses.vectors import to_vectors
 from components.anatomy import Anatomy
 from components.detect import Detected
 from components.errors import PoolscopeError
-from components.fitting import Fit, Forecast, Plan, Stage, Table
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import STEPS, Importance, Integral
 from components.inference import jobs
 from components.inference.jobs import Job, Runner
-from components.lab.lab import fit_table, forecast_table, in_memory, to_rows
+from components.lab.lab import fit_table, in_memory, to_rows
 from components.lab.rows import Asked as Lab
 from components.lens import Looked
 from components.model.catalogue import Configs, present, read_catalogue, read_tasks
@@ -204,10 +204,6 @@ class Desk:
             yield from fit_table(self._runner.run, specs, asked, PART, in_memory)
         finally:
             self._fitting.release()
-
-    def forecast(self, table: Table, plan: Plan) -> Forecast:
-        """What a fit will take, and which texts are not read; PoolscopeError says why there can be none."""
-        return forecast_table(self._runner.run, *self._lab(table, plan))
 
     def _lab(self, table: Table, plan: Plan) -> tuple[list[BackboneSpec], Lab]:
         asked = to_rows(table, plan, self._settings)

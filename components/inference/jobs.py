@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -12,7 +11,7 @@ from components.detect import Detected
 from components.fitting import Fit
 from components.importance import Importance, Integral
 from components.lab.rows import Asked as Lab
-from components.lab.rows import Folded, Gauged, Measured, Pooled, Rows, Tested
+from components.lab.rows import Folded, Measured, Pooled, Rows, Tested
 from components.lens import Looked
 from components.model.query import Asked
 from components.model.version import Version
@@ -133,16 +132,6 @@ class Read(Job[tuple[Sentence, ...]]):
     of_fit = True
 
     inputs: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Gauge(Job[Gauged]):
-    """A table, and what a fit of it will take. ``fold``: seconds of one fold by width, as far as known."""
-
-    of_fit = True
-
-    asked: Lab
-    fold: Mapping[int, float]
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,6 @@ from components.inference.jobs import (
     Dissect,
     Divide,
     Embed,
-    Gauge,
     Integrate,
     Issue,
     Job,
@@ -39,7 +38,7 @@ from components.inference.jobs import (
     Weigh,
 )
 from components.lab.embedding import pool_part
-from components.lab.rows import Folded, Gauged, Pooled
+from components.lab.rows import Folded, Pooled
 from components.lab.tokens import read
 from components.lens import Looked
 from components.model.backbone import Backbone
@@ -100,8 +99,6 @@ class Measurer:
                         return self._compare(backbone, job)
                     case Read():
                         return self._read(backbone, job)
-                    case Gauge():
-                        return self._gauge(backbone, job)
                     case Embed():
                         return self._embed(backbone, job)
                     case Divide():
@@ -150,16 +147,11 @@ class Measurer:
     def _read(self, backbone: Backbone, job: Read) -> tuple[Sentence, ...]:
         return read(backbone, job.inputs).warnings
 
-    def _gauge(self, backbone: Backbone, job: Gauge) -> Gauged:
-        from components.lab.gauge import gauge  # a second of scikit-learn, which few ask for
-
-        return gauge(backbone, job.asked, job.fold)
-
     def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
         return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)
 
     def _divide(self, job: Divide) -> Ints:
-        from components.lab.validation import divide
+        from components.lab.validation import divide  # a second of scikit-learn, which few ask for
 
         return divide(job.rows, job.folds, job.repeats)
 

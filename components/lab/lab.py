@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from components.errors import PoolscopeError
-from components.fitting import Fit, Forecast, Plan, Stage, Table
-from components.inference.jobs import Conclude, Divide, Embed, Gauge, Job, Read, Validate
+from components.fitting import Fit, Plan, Stage, Table
+from components.inference.jobs import Conclude, Divide, Embed, Job, Read, Validate
 from components.lab.rows import (
     Asked,
     Folded,
-    Gauged,
     Measured,
     Place,
     Pooled,
@@ -71,21 +70,6 @@ def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
     return Asked.of(table, replace(plan, folds=folds, seed=seed))
 
 
-def forecast_table(run: Run, specs: Sequence[BackboneSpec], asked: Asked) -> Forecast:
-    """What a fit of what is ``asked`` will take, and what of it will not be read."""
-    gauged: list[Gauged] = []
-    fold: dict[int, float] = {}  # what takes as long with every backbone is timed with the first
-    for spec in specs:
-        gauged.append(run(Gauge(spec, version(spec), asked, fold)))
-        fold |= gauged[-1].fold
-    folds, divide = asked.plan.folds, max(one.divide for one in gauged)
-    fits = sum(REPEATS * folds * fold[width] for one in gauged for width in one.widths)
-    slowest = max((fold[width] for one in gauged for width in one.widths), default=0.0)
-    checks = (sum(SHARES) + 1) * folds * slowest
-    seconds = sum(one.embed for one in gauged) + (REPEATS + 1) * divide + fits + checks
-    return Forecast(seconds, (*asked.warnings, *(said for one in gauged for said in one.warnings)))
-
-
 def fit_table(
     run: Run,
     specs: Sequence[BackboneSpec],
@@ -104,8 +88,9 @@ def fit_table(
     warnings = list(asked.warnings)
     parts = _divided(run, specs[0], asked, asked.rows, REPEATS)
     for spec in specs:
-        warnings += run(Read(spec, version(spec), asked.inputs))
-        pooled, refused = yield from _embedded(run, spec, asked, seconds, kept(spec))
+        notes = run(Read(spec, version(spec), asked.inputs))
+        warnings += notes
+        pooled, refused = yield from _embedded(run, spec, asked, seconds, kept(spec), notes)
         warnings += [Sentence("lab.left_out", backbone=spec.key, reason=one.sentence) for one in refused]
         for measured in _validated(run, spec, pooled, asked, parts, seconds):
             grid.append(measured)
@@ -119,7 +104,12 @@ def fit_table(
 
 
 def _embedded(
-    run: Run, spec: BackboneSpec, asked: Asked, seconds: float, allocate: Allocate
+    run: Run,
+    spec: BackboneSpec,
+    asked: Asked,
+    seconds: float,
+    allocate: Allocate,
+    notes: tuple[Sentence, ...],
 ) -> Generator[Stage, None, tuple[dict[Place, Floats], list[PoolscopeError]]]:
     """The vectors (N, D') of one backbone, and why it lacks some."""
     inputs = asked.inputs
@@ -135,7 +125,7 @@ def _embedded(
                 arrays[place] = allocate(place, (len(inputs), found.shape[1]))
             arrays[place][part.rows] = found
         stop = part.stop
-        yield Stage(stop, len(inputs), "embed", spec.key)
+        yield Stage(stop, len(inputs), "embed", spec.key, notes=notes)
     whole = {place: found for place, found in arrays.items() if place[0] not in refused}
     return whole, list(refused.values())
 

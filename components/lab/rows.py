@@ -29,22 +29,6 @@ class Rows:
     seed: int
 
 
-@dataclass(frozen=True)
-class Gauged:
-    """Seconds that the parts of a fit take with one backbone, and what it will not read of the table.
-
-    ``embed``: all texts. ``divide``: to draw the parts of folds once, 0 where no fold was fitted. ``fold``:
-    to fit one fold on vectors of each width; ``widths``: of the combinations, those with the very same
-    vectors once.
-    """
-
-    embed: float
-    divide: float
-    fold: Mapping[int, float]
-    widths: tuple[int, ...]
-    warnings: tuple[Sentence, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class Pooled:
     """The vectors (n, D') of some inputs, which stand at ``rows`` (n,), for each place; those up to ``stop``.

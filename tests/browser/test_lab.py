@@ -60,12 +60,7 @@ def test_a_sample_is_tried_and_given_up(real: Open) -> None:
     page = visitor.page
     page.get_by_role("button", name="Sample: support tickets").click()
     expect(page.locator("#lab-notes")).to_contain_text("210 rows with 5 labels")
-    forecast = page.locator("#lab-forecast")
-    expect(forecast).to_contain_text("as a few of your rows were timed", timeout=3 * PATIENCE)
-    before = forecast.inner_text()
     page.get_by_label("every layer").check()
-    expect(forecast).not_to_have_text(before)
-    expect(forecast).to_contain_text("as a few of your rows were timed", timeout=3 * PATIENCE)
     page.get_by_role("button", name="Fit", exact=True).click()
     expect(page.locator("#lab-status progress")).to_be_visible()
     page.locator("#lab-cancel").click()
@@ -73,22 +68,6 @@ def test_a_sample_is_tried_and_given_up(real: Open) -> None:
     expect(page.locator("#lab-cancel")).to_be_disabled()
     visitor.waits_for_the_server()  # which has ended the fit by now, and that is no refusal
     expect(page.locator("#lab-status")).to_contain_text("Cancelled. Nothing of the table was kept.")
-
-
-def test_a_forecast_that_is_refused_leaves_none_of_another_choice(fake: Open) -> None:
-    visitor = fake(query="&tab=lab")
-    page = visitor.page
-    page.get_by_role("button", name="Sample: support tickets").click()
-    forecast = page.locator("#lab-forecast")
-    expect(forecast).to_contain_text("as a few of your rows were timed")
-    visitor.waits_for_the_server()
-    page.route("**/queue/join*", lambda route: route.fulfill(status=429, json={"detail": "Too many."}))
-    page.get_by_label("every layer").check()
-    expect(page.get_by_text("Too many.")).to_be_visible()
-    expect(forecast).not_to_contain_text("as a few")
-    (refused,) = visitor.faults  # the browser's own note of the answer
-    assert "429" in refused
-    visitor.faults.clear()
 
 
 def test_a_fit_that_is_refused_says_that_it_can_be_asked_again(fake: Open) -> None:
@@ -128,11 +107,6 @@ def test_what_is_no_table_is_said(fake: Open) -> None:
     expect(page.locator("#lab-notes [role=alert]")).to_contain_text("2 to 200 columns are expected")
     box.fill("text,label\n" + "\n".join(f"row {row},{row % 2}" for row in range(30)))
     expect(page.locator("#lab-notes")).to_contain_text("30 rows with 2 labels: 0, 1.")
-    forecast = page.locator("#lab-forecast")
-    expect(forecast).to_contain_text("About")
-    box.fill("text,label\n" + "\n".join(f"row {row} of a table,{row % 2}" for row in range(30)))
-    expect(forecast).to_contain_text("30 of 30 rows have more than the 3 tokens that it takes")
     box.fill("text,label\na,1,2")
-    expect(forecast).to_be_empty()
     expect(page.locator("#lab-notes [role=alert]")).to_be_visible()
     assert visitor.violations() == []

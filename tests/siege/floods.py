@@ -160,13 +160,11 @@ async def both(url: str, attack: Attack | None, seconds: float) -> tuple[Waits, 
 
 def attacks(page: Mapping[str, Any], keys: tuple[str, ...], backbones: list[str]) -> dict[str, Attack]:
     """All of them, each request from a made-up visitor. ``page``: its config; ``keys``: hostile ones."""
-    functions, parts = page["dependencies"], {one["id"]: one["props"] for one in page["components"]}
+    functions = page["dependencies"]
     code = next(one for one in functions if one["api_name"] == "draw_code")
     looks = next(
         one for one in functions if one["queue"] is False and one["inputs"] and one["api_name"] == "go_to"
     )
-    foresee = next(one for one in functions if one["api_name"] == "foresee")
-    chosen = {"lab-text": "text", "lab-pair": "", "lab-label": "label", "lab-backbones": backbones[:5]}
     link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
     call = "/gradio_api/call/"
 
@@ -200,20 +198,6 @@ def attacks(page: Mapping[str, Any], keys: tuple[str, ...], backbones: list[str]
                 "session_hash": f"t{n}",
             },
             stream=f"{call}fit/{{event}}",
-        ),
-        "forecasts of tables": Attack(
-            "/gradio_api/queue/join",
-            lambda n: {
-                "fn_index": foresee["id"],
-                "data": [
-                    {**chosen, "lab-table": _table(n), "lab-poolings": [], "lab-layers": "all"}[
-                        parts[part]["elem_id"]
-                    ]
-                    for part in foresee["inputs"]
-                ],
-                "session_hash": f"w{n}",
-            },
-            stream="/gradio_api/queue/data?session_hash=w{number}",
         ),
         "QR codes of long links": Attack("/gradio_api/run/predict", run(code, {"link": link[:2331]})),
         "a session for each request": Attack("/gradio_api/run/predict", run(looks, {})),

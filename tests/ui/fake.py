@@ -15,7 +15,7 @@ from components.anatomy import Anatomy
 from components.centring import Bands
 from components.detect import Detected
 from components.errors import PoolscopeError
-from components.fitting import Fit, Forecast, Plan, Stage, Table
+from components.fitting import Fit, Plan, Stage, Table
 from components.importance import Importance
 from components.lens import Looked
 from components.own_head import MINE, TABLE, read_head
@@ -43,7 +43,7 @@ from tests.ui.fake_detect import fake_detected
 from tests.ui.fake_hub import FakeHub
 from tests.ui.fake_importance import fake_importance
 from tests.ui.fake_kinds import HUB, KINDS, OWN, POOLINGS, TASKS, Kind
-from tests.ui.fake_lab import fake_fit, fake_forecast
+from tests.ui.fake_lab import fake_fit
 from tests.ui.fake_passport import fake_passport
 from tests.ui.markup import XSS as XSS
 
@@ -139,9 +139,6 @@ class FakeAnalyst:
     def detect(self, query: Query, vector: object, prefix: str) -> Detected:
         first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
         return fake_detected(first, vector, prefix)
-
-    def forecast(self, table: Table, plan: Plan) -> Forecast:
-        return fake_forecast(table, plan)
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         return fake_fit(table, plan)

@@ -4,24 +4,9 @@ from collections.abc import Generator
 
 import numpy as np
 
-from components.errors import PoolscopeError
-from components.fitting import CurvePoint, Fit, Forecast, Miss, Plan, Ranked, Reached, Score, Stage, Table
+from components.fitting import CurvePoint, Fit, Miss, Plan, Ranked, Reached, Score, Stage, Table
 from components.own_head import OwnHead, packed, write_head
 from components.texts import Named, Sentence
-
-
-def fake_forecast(table: Table, plan: Plan) -> Forecast:
-    """Half a second for each row and combination; each backbone reads three tokens of a row."""
-    if not plan.backbones:
-        raise PoolscopeError("backbones", [], "errors.lab_backbones", most=5)
-    rows = len(table.texts)
-    cut = sum(len(text.split()) > 3 for text in table.texts)
-    warnings = [
-        Sentence("lab.cut", backbone=Named(backbone), count=cut, total=rows, limit=3)
-        for backbone in plan.backbones
-        if cut
-    ]
-    return Forecast(0.5 * rows * len(plan.backbones) * len(plan.poolings), tuple(warnings))
 
 
 def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
@@ -32,7 +17,7 @@ def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
     rows, poolings = len(table.texts), plan.poolings or ("native", "cls", "mean")
     ranking = tuple(_ranking(plan, poolings))
     for backbone in plan.backbones:
-        yield Stage(rows, rows, "embed", backbone)
+        yield Stage(rows, rows, "embed", backbone, notes=_notes(table, backbone))
         for place, one in enumerate((one for one in ranking if one.backbone == backbone), 1):
             reached = Reached(backbone, one.pooling, one.layer, one.accuracy.value)
             yield Stage(place, len(poolings), "fit", backbone, None if one.same_as else reached)
@@ -74,3 +59,10 @@ def _ranking(plan: Plan, poolings: tuple[str, ...]) -> Generator[Ranked]:
         value = 0.9 - 0.1 * (place - bool(same)) / len(poolings)
         score = Score(value, value - 0.05, value + 0.04)
         yield Ranked(backbone, pooling, 2, score, value - 0.01, None, 1 / (place + 1), 1.0, same)
+
+
+def _notes(table: Table, backbone: str) -> tuple[Sentence, ...]:
+    """Each backbone reads three tokens of a row."""
+    cut = sum(len(text.split()) > 3 for text in table.texts)
+    values = {"backbone": Named(backbone), "count": cut, "total": len(table.texts), "limit": 3}
+    return (Sentence("lab.cut", **values),) if cut else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import escape
@@ -18,10 +18,9 @@ from components.exhibits.exhibit import hint_html
 from components.fitting import Plan, Table
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
-from components.ui.classify.download import hub_queue
 from components.ui.compare.asking import offered, offered_poolings
 from components.ui.gradio_internals import scripted_html
-from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, menu
+from components.ui.places import AT_ONCE, Given, Updates, menu
 
 SCRIPT = Path(__file__).with_name("lab.js")
 SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
@@ -29,12 +28,11 @@ BACKBONES = 5  # at most
 LAYERS = ("last", "all")
 FIRST_POOLINGS = ("native", "cls", "mean", "max")
 LARGEST = 2_000_000  # bytes of a file
-MINUTE = 90  # seconds from which minutes are said
 
 
 @dataclass(frozen=True, eq=False)
 class LabAsking:
-    """Its components; ``notes``: what the table is, or why it is none; ``forecast``: what a fit will take."""
+    """Its components; ``notes``: what the table is, or why it is none."""
 
     table: gr.Textbox
     notes: gr.HTML
@@ -44,7 +42,6 @@ class LabAsking:
     backbones: gr.Dropdown
     poolings: gr.Dropdown
     layers: gr.Radio
-    forecast: gr.HTML
     analyst: Analyst
     say: Texts
 
@@ -82,22 +79,6 @@ class LabAsking:
         backbones, poolings = (_texts(given[menu]) for menu in (self.backbones, self.poolings))
         return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
 
-    def foresee(self, given: Given) -> Iterator[Updates]:
-        """Say what a fit of what is asked will take, as timed now, and what of the table it will not read."""
-        try:
-            table, plan, _ = self.asked(given)
-        except PoolscopeError:  # which is said beside the table
-            yield {self.forecast: ""}
-            return
-        yield {self.forecast: _line(self.say("lab.timing"))}
-        try:
-            found = self.analyst.forecast(table, plan)
-        except PoolscopeError as error:
-            yield {self.forecast: _refused(error, self.say)}
-        else:
-            told = "".join(hint_html(visible(note.said(self.say))) for note in found.warnings)
-            yield {self.forecast: _line(_takes(found.seconds, self.say)) + told}
-
     def _offer(self, sheet: Sheet, chosen: list[str]) -> Updates:
         """The menus with the columns of ``sheet``, of which these are chosen."""
         names = [(visible(name), name) for name in sheet.columns]
@@ -120,7 +101,7 @@ class LabAsking:
 
 
 def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
-    """Lay the controls out. ``rows``: of a table at most. Who asks has to render the ``forecast``."""
+    """Lay the controls out. ``rows``: of a table at most."""
     with gr.Column(elem_classes="card", elem_id="lab-bring"):
         gr.HTML(f"<h2>{escape(say('lab.bring'))}</h2>{hint_html(say('lab.private', rows=rows))}")
         with gr.Row(elem_id="lab-from"):
@@ -143,11 +124,10 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
     with gr.Column(elem_classes="card", elem_id="lab-choose"):
         gr.HTML(f"<h2>{escape(say('lab.choose'))}</h2>")
         text, pair, label = columns
-        forecast = gr.HTML("", elem_id="lab-forecast", render=False)  # stands beside what begins the fit
-        asking = LabAsking(table, notes, text, pair, label, *_choices(analyst, say), forecast, analyst, say)
+        asking = LabAsking(table, notes, text, pair, label, *_choices(analyst, say), analyst, say)
     for button, name in zip(samples, SAMPLES, strict=True):
         button.click(partial(sample, name), outputs=[table], **AT_ONCE)
-    known = gr.on(
+    gr.on(
         [table.change, *(one.input for one in columns)],  # a box does not call it input what is pasted
         asking.read_table,
         inputs={table, *columns},
@@ -155,19 +135,6 @@ def build_lab_asking(analyst: Analyst, rows: int, say: Texts) -> LabAsking:
         trigger_mode="always_last",
         **AT_ONCE,
     )
-    foreseen: dict[str, Any] = {
-        "inputs": asking.inputs,
-        "outputs": [forecast],
-        "trigger_mode": "always_last",
-        **hub_queue("forecast"),
-        **PRIVATE,
-    }
-    choices = (asking.backbones, asking.poolings, asking.layers)
-    for foreseeing in (
-        known.then(asking.foresee, **foreseen),
-        gr.on([one.change for one in choices], asking.foresee, **foreseen),
-    ):  # one that is refused leaves none, rather than that of another choice
-        foreseeing.failure(None, js="() => ''", outputs=[forecast], **PRIVATE)
     return asking
 
 
@@ -238,13 +205,6 @@ def _columns(chosen: Sequence[str]) -> Columns:
 def _texts(given: object) -> tuple[str, ...]:
     """The texts of a list that a browser sent."""
     return tuple(map(str, given)) if isinstance(given, list) else ()
-
-
-def _takes(seconds: float, say: Texts) -> str:
-    """How long a fit takes, no more exactly than it can be known."""
-    if seconds < MINUTE:
-        return say("lab.forecast", seconds=max(1, round(seconds)))
-    return say("lab.forecast_minutes", minutes=max(2, round(seconds / 60)))
 
 
 def _line(text: str) -> str:

@@ -19,7 +19,7 @@ from components.exhibits.exhibit import hint_html
 from components.exhibits.lab.found import Found, so_far_html
 from components.exhibits.panels import LAB as PANEL
 from components.fitting import Fit, Plan, Reached, Stage
-from components.texts import Texts
+from components.texts import Sentence, Texts
 from components.types import Progress
 from components.ui.classify.download import hub_queue
 from components.ui.lab.asking import LabAsking, build_lab_asking
@@ -39,7 +39,6 @@ def build_lab(around: Surroundings) -> None:
     with gr.Row(elem_id="lab-go"):
         start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="lab-cancel", scale=0)
-        asking.forecast.render()  # type: ignore[no-untyped-call]  # gradio has no types for it
     status = gr.HTML("", elem_id="lab-status")
     with gr.Column(visible=False, elem_id="lab-found") as column:
         use = gr.Button(say("lab.use"), elem_id="lab-use")
@@ -99,6 +98,7 @@ class Lab:
             started: dict[tuple[str, str], float] = {}  # when the stages of each backbone did
             last = begun
             reached: list[Reached] = []
+            lost: dict[Sentence, None] = {}  # what backbones do not read
             with closing(self.analyst.fit(table, plan)) as steps:
                 for step in steps:
                     if isinstance(step, Fit):
@@ -113,7 +113,9 @@ class Lab:
                         since, last = started.setdefault((step.name, step.backbone), last), time.monotonic()
                         left = (last - since) * (step.total / max(step.done, 1) - 1)
                         reached += [] if step.reached is None else [step.reached]
+                        lost |= dict.fromkeys(step.notes)
                         busy = self._busy(step, plan, titles, left)
+                        busy[self.status] += "".join(hint_html(visible(n.said(self.say))) for n in lost)
                         busy[self.status] += so_far_html(reached, titles, plan.all_layers, self.say)
                         yield busy
         except PoolscopeError as error:

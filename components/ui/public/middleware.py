@@ -37,7 +37,6 @@ from components.ui.public.locale import (
 )
 from components.ui.public.rate_limit import (
     ADDRESS,
-    BY_ITSELF,
     OTHER,
     PRICES,
     QUESTION,
@@ -60,7 +59,7 @@ from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
 SPEAKER = "/speaker"  # the speaker's window of the talk, in the language that its address names
-TABLES = ("fit", "fit_table", "read_table", "foresee", "try_mine")  # functions that take a table for the lab
+TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -179,8 +178,7 @@ class GuardMiddleware:
         # The dearest question may still be asked twice in a minute.
         most = QUESTION * min(self._rates.visitor, self._rates.address) / 2
         visitor = f"{scope[ADDRESS]} {valid.get('session_hash', '')}"
-        if self._function(scope["path"], valid) not in BY_ITSELF:
-            self._spend(self._visitors, visitor, min(cost, most), scope, say, "refusal.visitor_rate")
+        self._spend(self._visitors, visitor, min(cost, most), scope, say, "refusal.visitor_rate")
         self._spend_address(min(cost, most) - OTHER, scope, say)
         body, headers = json.dumps(valid).encode("ascii"), MutableHeaders(scope=scope)
         headers["content-length"] = str(len(body))

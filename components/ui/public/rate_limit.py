@@ -22,8 +22,6 @@ EVERY = 15  # what an empty list in a question stands for, about: everything tha
 CHARACTERS = 5_000  # so many more take as long again, about
 DETECTED = 12  # questions that take as long as a vector of which no way is known, about
 FITTED = 50  # characters of a table that take as long as a question, about
-FORECAST = (5, 20)  # questions that take as long as the forecast of a fit, at least and at most
-FORESEEN = 2_000  # characters of a table whose forecast takes as long as a question more, about
 LOOKED = 100_000  # characters of a table that take as long to read as a question, about
 PASSPORT = 8  # questions that take as long as a passport, about
 TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
@@ -84,13 +82,6 @@ def fit_price(values: Iterable[object]) -> float:
     return QUESTION * max(1.0, characters / FITTED)
 
 
-def forecast_price(values: Iterable[object]) -> float:
-    """What the forecast of a fit costs: all tokens are counted, and a batch is run, by each backbone."""
-    characters, _ = _extent(values)
-    least, most = FORECAST
-    return QUESTION * min(most, max(least, characters / FORESEEN))
-
-
 def table_price(values: Iterable[object]) -> float:
     """What it costs to say what a table is: it is read, and no checkpoint runs."""
     characters, _ = _extent(values)
@@ -135,13 +126,11 @@ PRICES: Mapping[str, Callable[[Iterable[object]], float]] = {  # by the name of 
     "detect_vector": detect_price,
     "fit": fit_price,
     "fit_table": fit_price,
-    "foresee": forecast_price,
     "passport": passport_price,
     "read_table": table_price,
     "trace": trace_price,
     "trace_versions": trace_price,
 }
-BY_ITSELF = {"foresee"}  # what a page asks while its visitor chooses: it takes of the address's rate alone
 
 
 def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:

@@ -125,13 +125,6 @@ def test_the_dearest_question_may_be_asked_twice_in_a_minute() -> None:
     assert statuses(Rates(visitor=2, address=99), [("8.8.8.8", "a")] * 3, "fit") == [200, 200, 429]
 
 
-def test_forecasts_that_a_page_asks_for_by_itself_are_counted_for_its_address_alone() -> None:
-    """Each costs five questions: what its visitor may ask in all."""
-    asked = [("8.8.8.8", "a")] * 4
-    assert statuses(Rates(visitor=5, address=99), asked, "foresee") == [200] * 4
-    assert statuses(Rates(visitor=20, address=10), asked, "foresee") == [200, 200, 429, 429]
-
-
 def test_made_up_pages_share_what_their_address_may_ask() -> None:
     asked = [("8.8.8.8", f"page{number}") for number in range(9)] + [("9.9.9.9", "page0")]
     assert statuses(Rates(visitor=2, address=5), asked) == [200] * 5 + [429] * 4 + [200]
