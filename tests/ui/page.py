@@ -144,5 +144,11 @@ def _tab(analyst: FakeAnalyst) -> Classify:
     with gr.Blocks(analytics_enabled=False):
         question = build_question(analyst, load_examples(), gr.State(""), SAY)
         return Classify(
-            analyst, question, question.download, build_answer(SAY), gr.HTML(""), load_examples(), SAY
+            analyst,
+            question,
+            question.download,
+            build_answer(analyst, SAY),
+            gr.HTML(""),
+            load_examples(),
+            SAY,
         )

@@ -10,7 +10,6 @@ from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.menus import load_examples
 from components.types import Analysis, Query
-from components.ui.classify.head import dissect
 from components.ui.places import NOTHING
 from components.ui.public.timeout import with_timeout
 from tests.ui.page import Counting, Page, drawn, place_of
@@ -36,11 +35,11 @@ def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, an
 def test_a_head_is_taken_apart_when_its_view_is_opened(page: Page, analyst: Counting) -> None:
     view = page.tab.answer.head
     assert not set(view.places.parts) & set(page.set(backbone="untrained"))
-    updates = page.take(dissect(page.tab, page.values))
+    updates = page.take(page.tab.answer.head.dissect(page.values))
     assert set(updates) == set(view.parts)
     assert "drawn at random" in updates[place_of([view.places], "head").above]
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
-    assert dissect(page.tab, page.values) == {view.opened: True}  # it stands there
+    assert page.tab.answer.head.dissect(page.values) == {view.opened: True}  # it stands there
     assert len(analyst.asked) == 2
 
 
@@ -61,7 +60,7 @@ def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pyt
     page.set()
     monkeypatch.setattr(type(page.tab.analyst), "anatomy", lambda _, query: refuse(query))
     view = page.tab.answer.head
-    updates = page.take(dissect(page.tab, page.values))
+    updates = page.take(page.tab.answer.head.dissect(page.values))
     assert 'class="mistake"' in updates[view.places.places[0].above]
     assert page.values[view.stored] is None  # opening it once more asks again
 

@@ -6,7 +6,6 @@ from typing import Any
 from components.errors import PoolscopeError
 from components.patching import Patched
 from components.types import Progress, Query
-from components.ui.compare.trace import ask
 from components.ui.places import NOTHING
 from components.ui.public.middleware import PRICES
 from components.ui.public.rate_limit import QUESTION
@@ -102,7 +101,7 @@ def test_it_costs_what_the_endpoint_costs_and_nobody_has_it_for_less() -> None:
 def test_who_gives_it_up_keeps_what_was_there_and_what_is_under_way_is_closed() -> None:
     page, analyst = compared()
     page.ask()
-    steps = ask(page.tab, {part: page.values[part] for part in page.values})
+    steps = page.tab.trace.trace_versions({part: page.values[part] for part in page.values})
     next(steps), next(steps)
     steps.close()
     assert analyst.closed == [True]

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from components.types import Query
-from components.ui.classify.detective import detect
 from components.ui.places import NOTHING
 from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
@@ -28,7 +27,7 @@ def page(laid_out: Page) -> Page:
 def asked(page: Page, vector: object, prefix: object = "") -> str:
     """What the card says of a vector."""
     card = page.tab.answer.padding.detective
-    updates = page.take(detect(page.tab, {**page.values, card.vector: vector, card.prefix: prefix}))
+    updates = page.take(card.detect_vector({**page.values, card.vector: vector, card.prefix: prefix}))
     return "" if updates is NOTHING else plain(updates[card.places.places[0].above])
 
 

@@ -11,7 +11,7 @@ from components.exhibits.importance.controls import HEAD, INTEGRATED
 from components.exhibits.view import LABEL
 from components.importance import Importance
 from components.types import Query
-from components.ui.classify.importance import ImportanceView, Seen, ask, look
+from components.ui.classify.importance import ImportanceView, Seen
 from components.ui.classify.tab import Classify
 from components.ui.places import NOTHING, Updates
 from tests.exhibits.showing import plain
@@ -68,7 +68,7 @@ def opened(page: Page, **controls: object) -> list[Updates]:
     view = view_of(page)
     by_key = {control.key: part for control, part in view.controls.items()}
     page.values |= {by_key[key]: value for key, value in controls.items()}
-    return [page.take(updates) for updates in ask(page.tab, page.values)]
+    return [page.take(updates) for updates in page.tab.answer.importance.ask_importance(page.values)]
 
 
 def test_no_question_asks_for_it(page: Page, analyst: Looked) -> None:
@@ -152,7 +152,7 @@ def test_heads_are_those_of_the_model_and_another_is_drawn_of_what_came(page: Pa
     slider = updates[view.controls[HEAD]]
     assert (slider["maximum"], slider["value"], slider["visible"]) == (HEADS, 0, True)
     page.values[view.controls[HEAD]] = 2
-    shown = look(view, page.values)
+    shown = view.look(page.values)
     place = place_of([view.places], "attention")
     assert set(shown) == set(place.parts)
     seen: Seen | None = page.values[view.stored]

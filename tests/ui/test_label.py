@@ -4,7 +4,6 @@ import pytest
 
 from components.exhibits.control import to_link
 from components.exhibits.view import LABEL
-from components.ui.classify.label import choose
 from components.ui.places import NOTHING, Updates
 from tests.ui.page import Counting, Page, drawn, place_of
 
@@ -28,7 +27,7 @@ def chosen(page: Page, label: str, place: str = "lens") -> Updates:
     menus = page.tab.answer.head.label, page.tab.answer.importance.controls[LABEL]
     menu, other = menus if place == "lens" else reversed(menus)
     page.values[menu] = label
-    return page.take(choose(page.tab, menu, other, page.values))
+    return page.take(page.tab.answer.head.choose(menu, other, page.values))
 
 
 def cells(page: Page, updates: Updates) -> object:

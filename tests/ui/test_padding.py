@@ -5,7 +5,6 @@ import pytest
 from components.errors import PoolscopeError
 from components.padding import Padding
 from components.types import Query
-from components.ui.classify.padding import audit
 from components.ui.places import NOTHING
 from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
@@ -49,7 +48,7 @@ def asked_of(page: Page) -> list[Query]:
 
 def opened(page: Page) -> str:
     """What the card says once the view is opened."""
-    updates = page.take(audit(page.tab, page.values))
+    updates = page.take(page.tab.answer.padding.audit(page.values))
     return "" if updates is NOTHING else plain(updates[page.tab.answer.padding.places.places[0].above])
 
 

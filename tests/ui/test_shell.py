@@ -1,7 +1,6 @@
 import gradio as gr
 
 from components.texts import ENGLISH, languages
-from components.ui.classify.importance import ask
 from components.ui.gradio_internals import block_functions
 from components.ui.serving import launch_options
 from tests.ui.page import functions_of
@@ -43,7 +42,7 @@ def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
     assert queues["look_up"] == queues["find"] == "find"
     (bring,) = (fn for fn in functions if fn.name == "bring")
     (stream,) = (fn for fn in functions if fn.name == "stream")
-    (importance,) = (fn for fn in functions if getattr(fn.fn, "func", None) is ask)
+    (importance,) = (fn for fn in functions if fn.name == "ask_importance")
     (trace,) = (fn for fn in functions if fn.name == "trace_versions")
     (fit,) = (fn for fn in functions if fn.name == "fit_table")
     cancelled = [fn.cancels for fn in functions if fn.cancels]

@@ -10,13 +10,14 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.answer.verdict import mistake
 from components.exhibits.answered import Answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw.labels import shorten
 from components.exhibits.panels import ANSWER, TOKENS
-from components.exhibits.view import CENTRED, LAYER, View, facts
+from components.exhibits.view import CENTRED, LABEL, LAYER, View, facts
 from components.texts import Texts
 from components.types import Analysis, Reference
 from components.ui.classify.frames import Frames, connect_frames, key_of
@@ -117,6 +118,15 @@ class Answer:
         return updates | self.importance.empty(view.analysis, state, before) | self.padding.empty(before)
 
     def connect(self) -> None:
+        """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
+        views = [one for one in self.views.children if isinstance(one, gr.Tab)]
+        self.head.connect([one for one in views if one is not self.head.select])
+        self.head.share_label(self.importance.controls[LABEL])
+        self.padding.connect()
+        self.importance.connect()
+        self.connect_frames()
+
+    def connect_frames(self) -> None:
         """Send the frames of each answer, and let the browser draw the one that is chosen."""
         self.shown.change(
             self.send_frames, inputs={self.shown, *self.looks.values()}, outputs=self.frames, **AT_ONCE
@@ -174,9 +184,9 @@ class Answer:
         return [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
 
 
-def build_answer(say: Texts) -> Answer:
+def build_answer(analyst: Analyst, say: Texts) -> Answer:
     """Lay the answer out; all but the verdict stays hidden until there is an analysis."""
-    summary = build_places(ANSWER, say)
+    shown, summary = gr.State(None), build_places(ANSWER, say)
     verdict = summary.places[0].above
     verdict.value = f'<div class="verdict"><p>{escape(say("verdict.waiting"))}</p></div>'
     controls: list[tuple[gr.Slider, gr.Dropdown, Widget]] = []
@@ -184,13 +194,13 @@ def build_answer(say: Texts) -> Answer:
     with gr.Column(visible=False, elem_id="answer") as area, gr.Tabs(elem_id="views") as views:
         with gr.Tab(say(TOKENS.title), id=TOKENS.key, elem_id=f"{TOKENS.key}-view"):
             panels.append(build_places(TOKENS, say, lambda: controls.append(_controls(say))))
-        head = build_head(say)
-        padding = build_padding(say)
-        importance = build_importance(say)
+        head = build_head(analyst, shown, say)
+        padding = build_padding(analyst, shown, say)
+        importance = build_importance(analyst, shown, say)
     answered, frames = (
         gr.Textbox("", visible="hidden", show_label=False, elem_id=one) for one in ("answered", "frames")
     )
-    kept = gr.State(None), answered, frames
+    kept = shown, answered, frames
     asked = head, importance, padding
     return Answer(*kept, verdict, area, *controls[0], views, tuple(panels), *asked, Frames(), say)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import hint_html, titled_html
 from components.exhibits.panels import DETECTIVE
@@ -14,14 +15,13 @@ from components.texts import Texts
 from components.types import Query
 from components.ui.places import LAST_OF_MODEL, NOTHING, Given, Places, Updates, build_places, text_box
 
-if TYPE_CHECKING:
-    from components.ui.classify.tab import Classify
-
 
 @dataclass(frozen=True, eq=False)
 class DetectiveCard:
     """Its components: the vector, what may stand before the text, the button, and what was found."""
 
+    analyst: Analyst
+    shown: gr.State
     vector: gr.Textbox
     prefix: gr.Textbox
     button: gr.Button
@@ -36,9 +36,33 @@ class DetectiveCard:
         """Updates for a new answer: what was found is of another text. The vector stays."""
         return dict.fromkeys(self.parts, "")
 
+    def connect(self) -> None:
+        """Ask when the button is clicked, and at Enter in the box."""
+        gr.on(
+            [self.button.click, self.vector.submit, self.prefix.submit],
+            self.detect_vector,
+            inputs={self.shown, self.vector, self.prefix},
+            outputs=self.parts,
+            show_progress_on=[self.places.places[0].above],
+            **LAST_OF_MODEL,
+        )
 
-def build_detective(say: Texts) -> DetectiveCard:
-    """Lay the card out."""
+    def detect_vector(self, given: Given) -> Updates:
+        """Find what made the vector of the last answer's text."""
+        shown = given[self.shown]
+        if shown is None:  # the last question had no answer
+            return NOTHING
+        asked: Query = shown.analysis.query
+        query = Query(asked.backbone, asked.text, asked.text_pair)
+        try:
+            found = self.analyst.detect(query, given[self.vector], given[self.prefix])
+        except PoolscopeError as error:
+            return self.places.show(error.sentence, {})
+        return self.places.show(found, {})
+
+
+def build_detective(analyst: Analyst, shown: gr.State, say: Texts) -> DetectiveCard:
+    """Lay the card out; ``shown`` holds the last answer."""
     with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
         title, hint = say("detective.heading"), say("detective.hint")
         gr.HTML(titled_html("detective-card", title, hint) + hint_html(hint))
@@ -47,35 +71,4 @@ def build_detective(say: Texts) -> DetectiveCard:
             prefix = text_box("prefix", say("detective.before"), say("detective.before_hint"))
             button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
         places = build_places(DETECTIVE, say)
-    return DetectiveCard(vector, prefix, button, places)
-
-
-def connect_detective(tab: Classify) -> None:
-    """Ask when the button is clicked, and at Enter in the box."""
-    card = tab.answer.padding.detective
-
-    def detect_vector(given: Given) -> Updates:  # has the price of /detect, by its name
-        return detect(tab, given)
-
-    gr.on(
-        [card.button.click, card.vector.submit, card.prefix.submit],
-        detect_vector,
-        inputs={tab.answer.shown, card.vector, card.prefix},
-        outputs=card.parts,
-        show_progress_on=[card.places.places[0].above],
-        **LAST_OF_MODEL,
-    )
-
-
-def detect(tab: Classify, given: Given) -> Updates:
-    """Find what made the vector of the last answer's text."""
-    card, shown = tab.answer.padding.detective, given[tab.answer.shown]
-    if shown is None:  # the last question had no answer
-        return NOTHING
-    asked: Query = shown.analysis.query
-    query = Query(asked.backbone, asked.text, asked.text_pair)
-    try:
-        found = tab.analyst.detect(query, given[card.vector], given[card.prefix])
-    except PoolscopeError as error:
-        return card.places.show(error.sentence, {})
-    return card.places.show(found, {})
+    return DetectiveCard(analyst, shown, vector, prefix, button, places)

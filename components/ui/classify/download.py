@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
@@ -19,9 +19,6 @@ from components.menus import licence, refusal
 from components.texts import Texts, in_bytes
 from components.types import BackboneSpec, Progress
 from components.ui.places import AT_ONCE, PRIVATE, Given, Updates
-
-if TYPE_CHECKING:
-    from components.ui.classify.tab import Classify
 
 LABELS = 6  # of a model that is offered
 TOGETHER = 16  # visitors who wait for the hub at the same time, in each of its queues
@@ -118,6 +115,13 @@ class Download:
         )
         return {**idle, **self._offer(offered, None, said)}
 
+    def connect(self) -> None:
+        """Bring what is offered when it is asked for; no question to a model waits for the hub."""
+        news: dict[str, Any] = {"inputs": self.inputs, "outputs": [*self.outputs, *self.news]}
+        coming = self.start.click(self.bring, **news, **hub_queue("download"), **PRIVATE)
+        self.cancel.click(self.stop, **news, **AT_ONCE)
+        self.cancel.click(None, cancels=[coming], api_visibility="private")
+
     def _idle(self) -> Updates:
         """Nothing is on its way."""
         return {self.coming: None, self.loading: gr.update(visible=False)}
@@ -197,23 +201,3 @@ def _labels(spec: BackboneSpec, say: Texts) -> str:
     labels = say.listed(shorten(label, 24) for label in spec.labels[:LABELS])
     rest = len(spec.labels) - LABELS
     return say("models.labels_some", labels=labels, count=rest) if rest > 0 else labels
-
-
-def connect_hub(tab: Classify) -> None:
-    """What asks the hub has queues of its own: no question to a model waits for it."""
-    question, download = tab.question, tab.download
-    news: dict[str, Any] = {"inputs": download.inputs, "outputs": [*download.outputs, *download.news]}
-    coming = download.start.click(download.bring, **news, **hub_queue("download"), **PRIVATE)
-    download.cancel.click(download.stop, **news, **AT_ONCE)
-    download.cancel.click(None, cancels=[coming], api_visibility="private")
-    if question.lookup is not None:
-        gr.on(
-            [question.lookup.button.click, question.lookup.box.submit],
-            tab.look_up,
-            inputs={question.lookup.box, question.found},
-            outputs=[question.lookup.refusal, question.found, download.arrived, *question.outputs],
-            **hub_queue("find"),
-            api_visibility="private",
-            show_progress="minimal",
-            show_progress_on=[question.lookup.refusal],
-        )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.answer.verdict import mistake
@@ -18,10 +20,11 @@ from components.exhibits.view import LABEL
 from components.lens import Lens, Looked
 from components.texts import Texts
 from components.types import Query
-from components.ui.classify.label import at_lens
+from components.ui.classify.label import at_lens, offered
 from components.ui.places import (
     AT_ONCE,
     LAST_OF_MODEL,
+    NOTHING,
     Given,
     Place,
     Places,
@@ -30,17 +33,17 @@ from components.ui.places import (
     build_watch,
 )
 
-if TYPE_CHECKING:
-    from components.ui.classify.tab import Classify
-
 
 @dataclass(frozen=True, eq=False)
 class HeadView:
-    """Its components; ``stored`` holds the query whose head is shown, None where nothing is.
+    """Its components; ``shown`` holds the last answer.
 
-    ``opened``: whether the view is open. ``pointed``: what is seen through its lens, None where nothing is.
+    ``stored`` holds the query whose head is shown, None where nothing is. ``opened``: whether the view is.
+    ``pointed``: what is seen through its lens, None where nothing is.
     """
 
+    analyst: Analyst
+    shown: gr.State
     select: gr.Tab
     opened: gr.State
     stored: gr.State
@@ -83,47 +86,63 @@ class HeadView:
         """Updates for a new answer: its head where somebody looks at it; else none of the answer before."""
         if before.get(self.opened):
             return self.show(answered.anatomy, state)
-        closed: Updates = {self.opened: False}
+        closed: Updates = {self.opened: False, self.label: offered(answered.analysis, state, self.say)}
         return closed if before.get(self.stored, "unknown") is None else {**closed, **self.empty()}
 
     def empty(self) -> Updates:
         """Updates that show no head."""
         return {**dict.fromkeys(self.places.parts, ""), self.stored: None, self.pointed: None}
 
+    def connect(self, others: Sequence[gr.Tab]) -> None:
+        """Take the head apart when the view is opened; ``others``: the views that close it."""
+        gr.on(
+            [self.select.select, self.watch.load],
+            self.dissect,
+            inputs={self.shown, self.stored, self.label},
+            outputs=self.parts,
+            show_progress_on=[self.places.places[0].above],
+            **LAST_OF_MODEL,
+        )
+        gr.on([other.select for other in others], lambda: False, outputs=self.opened, **AT_ONCE)
 
-def build_head(say: Texts) -> HeadView:
-    """Lay the view out, within its tab."""
+    def share_label(self, other: Any) -> None:
+        """Keep this menu and the ``other`` the same, and draw the lens of the label that is chosen."""
+        drawn = [part for place in self.at_label for part in place.parts]
+        for menu, twin in ((self.label, other), (other, self.label)):
+            menu.blur(  # with each choice a menu loses the focus once, and says "input" twice
+                partial(self.choose, menu, twin),
+                inputs={self.pointed, menu, twin},
+                outputs=[twin, *drawn],
+                trigger_mode="always_last",
+                **AT_ONCE,
+            )
+
+    def choose(self, menu: Any, twin: Any, given: Given) -> Updates:
+        """Look at the label that is chosen in a ``menu``; nothing where it is the one that is looked at."""
+        pointed: Looked | None = given[self.pointed]
+        if pointed is None or given[menu] == given[twin]:
+            return NOTHING
+        state = {LABEL.key: given[menu]}
+        return {twin: LABEL.of(state), **self.show_label(pointed, state)}
+
+    def dissect(self, given: Given) -> Updates:
+        """Take the head of the last answer apart, unless that is shown by now."""
+        shown = given[self.shown]
+        if shown is None:  # the last question had no answer
+            return {self.opened: True}
+        query: Query = shown.analysis.query
+        if given[self.stored] == query:
+            return {self.opened: True}
+        try:
+            return self.show(self.analyst.anatomy(query), {LABEL.key: given[self.label]})
+        except PoolscopeError as error:
+            first = self.places.places[0].above
+            return {**self.empty(), self.opened: True, first: mistake(error, self.say)}
+
+
+def build_head(analyst: Analyst, shown: gr.State, say: Texts) -> HeadView:
+    """Lay the view out, within its tab; ``shown`` holds the last answer."""
     with gr.Tab(say(HEAD.title), id=HEAD.key, elem_id=f"{HEAD.key}-view") as select:
         states = gr.State(False), gr.State(None), gr.State(None)  # within: gradio takes all between for tabs
-        return HeadView(select, *states, build_watch(), build_places(HEAD, say), say)
-
-
-def connect_head(tab: Classify) -> None:
-    """Take the head apart when its view is opened; another view closes it."""
-    view, views = tab.answer.head, tab.answer.views.children
-    others = [one for one in views if isinstance(one, gr.Tab) and one is not view.select]
-    gr.on(
-        [view.select.select, view.watch.load],
-        partial(dissect, tab),
-        inputs={tab.answer.shown, view.stored, tab.answer.importance.controls[LABEL]},
-        outputs=view.parts,
-        show_progress_on=[view.places.places[0].above],
-        **LAST_OF_MODEL,
-    )
-    gr.on([other.select for other in others], lambda: False, outputs=view.opened, **AT_ONCE)
-
-
-def dissect(tab: Classify, given: Given) -> Updates:
-    """Take the head of the last answer apart, unless that is shown by now."""
-    view, shown = tab.answer.head, given[tab.answer.shown]
-    if shown is None:  # the last question had no answer
-        return {view.opened: True}
-    query: Query = shown.analysis.query
-    if given[view.stored] == query:
-        return {view.opened: True}
-    state = {LABEL.key: given[tab.answer.importance.controls[LABEL]]}
-    try:
-        return view.show(tab.analyst.anatomy(query), state)
-    except PoolscopeError as error:
-        first = view.places.places[0].above
-        return {**view.empty(), view.opened: True, first: mistake(error, view.say)}
+        watch, places = build_watch(), build_places(HEAD, say)
+    return HeadView(analyst, shown, select, *states, watch, places, say)

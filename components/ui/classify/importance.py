@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
+from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.answered import asked_of, importance_of
 from components.exhibits.control import Control, State
@@ -38,9 +38,6 @@ from components.ui.places import (
     state_of,
 )
 
-if TYPE_CHECKING:
-    from components.ui.classify.tab import Classify
-
 Controls = Mapping[Control[Any], Any]
 Widgets = tuple[Controls, gr.HTML, gr.Button]
 
@@ -65,8 +62,13 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class ImportanceView:
-    """Its components; ``stored`` holds what is Seen, why there is none, or None where nothing was asked."""
+    """Its components; ``shown`` holds the last answer.
 
+    ``stored`` holds what is Seen, why there is none, or None where nothing was asked.
+    """
+
+    analyst: Analyst
+    shown: gr.State
     select: gr.Tab
     stored: gr.State
     watch: gr.HTML
@@ -131,16 +133,67 @@ class ImportanceView:
     def _idle(self) -> Updates:
         return {self.status: "", self.cancel: gr.update(interactive=False)}
 
+    def connect(self) -> None:
+        """Ask when the view is opened or something else is asked there; the rest is drawn of what came."""
+        coming = gr.on(
+            [
+                *(self.select.select, self.watch.load),
+                *(self.controls[LABEL].blur, self.controls[INTEGRATED].input),
+            ],
+            self.ask_importance,
+            inputs={self.shown, self.stored, *self.controls.values()},
+            outputs=self.parts,
+            show_progress_on=[self.places.places[0].above],
+            **LAST_OF_MODEL,
+        )
+        self.cancel.click(None, cancels=[coming], api_visibility="private")
+        self.cancel.click(self.stopped, outputs=self.parts, **AT_ONCE)
+        followers = self.places.following(HEAD)
+        self.controls[HEAD].input(
+            self.look,
+            inputs={self.stored, self.controls[HEAD]},
+            outputs=[part for place in followers for part in place.parts],
+            **AT_ONCE,
+        )
 
-def build_importance(say: Texts) -> ImportanceView:
-    """Lay the view out, within its tab."""
+    def ask_importance(self, given: Given) -> Iterator[Updates]:
+        """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
+        shown, seen, state = given[self.shown], given[self.stored], state_of(self.controls, given)
+        if shown is None or (isinstance(seen, Seen) and seen.answers(shown.analysis.query, state)):
+            yield NOTHING  # the last question had no answer, or this is its answer
+            return
+        query, integrated = shown.analysis.query, INTEGRATED.of(state)
+        known = isinstance(seen, Seen) and seen.answers(query, {**state, INTEGRATED.key: seen.integrated})
+        try:
+            if not integrated:
+                yield self.show(Seen(state, importance_of(self.analyst, query, state)))
+                return
+            with closing(self.analyst.importance_in_parts(asked_of(query), LABEL.of(state))) as steps:
+                for step in steps:
+                    if isinstance(step, Progress):
+                        yield self.busy(step)
+                    elif step.integrated is not None or not known:
+                        yield self.show(Seen(state, step))
+        except PoolscopeError as error:
+            yield self.refuse(error)
+
+    def look(self, given: Given) -> Updates:
+        """Draw attention of another head."""
+        seen = given[self.stored]
+        if not isinstance(seen, Seen):
+            return NOTHING
+        head = {HEAD.key: given[self.controls[HEAD]]}
+        return self.places.show(seen.importance, head, self.places.following(HEAD))
+
+
+def build_importance(analyst: Analyst, shown: gr.State, say: Texts) -> ImportanceView:
+    """Lay the view out, within its tab; ``shown`` holds the last answer."""
     with gr.Tab(say(IMPORTANCE.title), id=IMPORTANCE.key, elem_id=f"{IMPORTANCE.key}-view") as select:
         made: list[Widgets] = []
         places = build_places(IMPORTANCE, say, lambda: made.append(_widgets(say)))
         stored = gr.State(None)  # within: gradio counts what stands between tabs as tabs
         watch = build_watch()
-    controls, status, cancel = made[0]
-    return ImportanceView(select, stored, watch, controls, status, cancel, places, say)
+    return ImportanceView(analyst, shown, select, stored, watch, *made[0], places, say)
 
 
 def _widgets(say: Texts) -> Widgets:
@@ -152,58 +205,3 @@ def _widgets(say: Texts) -> Widgets:
         status = gr.HTML("", elem_id="importance-status")
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="importance-cancel")
     return {LABEL: label, INTEGRATED: integrated, HEAD: head}, status, cancel
-
-
-def connect_importance(tab: Classify) -> None:
-    """Ask when the view is opened and when something else is asked there; the rest is drawn of what came."""
-    view = tab.answer.importance
-    asked = {tab.answer.shown, view.stored, *view.controls.values()}
-    coming = gr.on(
-        [view.select.select, view.watch.load, view.controls[LABEL].blur, view.controls[INTEGRATED].input],
-        partial(ask, tab),
-        inputs=asked,
-        outputs=view.parts,
-        show_progress_on=[view.places.places[0].above],
-        **LAST_OF_MODEL,
-    )
-    view.cancel.click(None, cancels=[coming], api_visibility="private")
-    view.cancel.click(view.stopped, outputs=view.parts, **AT_ONCE)
-    followers = view.places.following(HEAD)
-    view.controls[HEAD].input(
-        partial(look, view),
-        inputs={view.stored, view.controls[HEAD]},
-        outputs=[part for place in followers for part in place.parts],
-        **AT_ONCE,
-    )
-
-
-def ask(tab: Classify, given: Given) -> Iterator[Updates]:
-    """Ask about the last answer what is not shown by now: what is quick first, then integrated gradients."""
-    view, shown, seen = tab.answer.importance, given[tab.answer.shown], given[tab.answer.importance.stored]
-    state = state_of(view.controls, given)
-    if shown is None or (isinstance(seen, Seen) and seen.answers(shown.analysis.query, state)):
-        yield NOTHING  # the last question had no answer, or this is its answer
-        return
-    query, integrated = shown.analysis.query, INTEGRATED.of(state)
-    known = isinstance(seen, Seen) and seen.answers(query, {**state, INTEGRATED.key: seen.integrated})
-    try:
-        if not integrated:
-            yield view.show(Seen(state, importance_of(tab.analyst, query, state)))
-            return
-        with closing(tab.analyst.importance_in_parts(asked_of(query), LABEL.of(state))) as steps:
-            for step in steps:
-                if isinstance(step, Progress):
-                    yield view.busy(step)
-                elif step.integrated is not None or not known:
-                    yield view.show(Seen(state, step))
-    except PoolscopeError as error:
-        yield view.refuse(error)
-
-
-def look(view: ImportanceView, given: Given) -> Updates:
-    """Draw attention of another head."""
-    seen = given[view.stored]
-    if not isinstance(seen, Seen):
-        return NOTHING
-    head = {HEAD.key: given[view.controls[HEAD]]}
-    return view.places.show(seen.importance, head, view.places.following(HEAD))

@@ -6,8 +6,7 @@ effect is seen: the lens is drawn anew of what came, what matters is asked for o
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
@@ -15,13 +14,9 @@ from components.anatomy import Anatomy
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import LABEL
-from components.lens import Lens, Looked
+from components.lens import Lens
 from components.texts import Texts
 from components.types import Analysis
-from components.ui.places import AT_ONCE, NOTHING, Given, Updates
-
-if TYPE_CHECKING:
-    from components.ui.classify.tab import Classify
 
 
 def offered(analysis: Analysis, state: State, say: Texts, possible: bool = True) -> Any:
@@ -45,27 +40,3 @@ def awaited(state: State) -> Any:
 def at_lens(anatomy: Anatomy, state: State, say: Texts) -> Any:
     """The menu at the lens of an answer; hidden where its head cannot be pointed at anything else."""
     return offered(anatomy.analysis, state, say, isinstance(anatomy.lens, Lens))
-
-
-def connect_label(tab: Classify) -> None:
-    """A choice in one menu is set in the other, too, and the lens is drawn of what came."""
-    head, matters = tab.answer.head, tab.answer.importance.controls[LABEL]
-    lens = head.label
-    drawn = [part for place in head.at_label for part in place.parts]
-    for menu, other in ((lens, matters), (matters, lens)):
-        menu.blur(  # with each choice a menu loses the focus once, and says "input" twice
-            partial(choose, tab, menu, other),
-            inputs={head.pointed, menu, other},
-            outputs=[other, *drawn],
-            trigger_mode="always_last",
-            **AT_ONCE,
-        )
-
-
-def choose(tab: Classify, menu: Any, other: Any, given: Given) -> Updates:
-    """Look at the label that is chosen in a ``menu``; nothing where it is the one that is looked at."""
-    pointed: Looked | None = given[tab.answer.head.pointed]
-    if pointed is None or given[menu] == given[other]:
-        return NOTHING
-    state = {LABEL.key: given[menu]}
-    return {other: LABEL.of(state), **tab.answer.head.show_label(pointed, state)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -10,25 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.components import Component
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.answered import Answered
-from components.exhibits.control import State
+from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING
-from components.exhibits.view import LAYER, POOL_LAYER, View
-from components.menus import BackboneMenu, Example, absent, load_examples, refusal, suited
+from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View
+from components.menus import HEADS, BackboneMenu, Example, absent, load_examples, refusal, suited
 from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
-from components.ui.classify.download import Download, connect_hub
-from components.ui.classify.head import connect_head
-from components.ui.classify.importance import connect_importance
-from components.ui.classify.label import connect_label
-from components.ui.classify.padding import connect_padding
-from components.ui.classify.permalink import PANEL, controls_of, follow, query_of
+from components.ui.classify.download import Download, hub_queue
 from components.ui.classify.question import Question, build_question, same_tokens, to_query
 from components.ui.gradio_internals import scripted_html
 from components.ui.places import AT_ONCE, NOTHING, Given, Updates, state_of
@@ -37,6 +33,17 @@ from components.ui.tab import Linked, Surroundings, TabKind
 TYPING = Path(__file__).with_name("typing.js")  # asks after a pause in typing
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
 
+PANEL = "panel"  # the control that says which view of the answer is open
+REFERENCE = Control("reference", Text(), "cls")
+# What a question goes without where the rest of a link does not fit it.
+MENDED: Mapping[str, Any] = {
+    "pooling": "native",
+    "head": "own",
+    "task": "",
+    "reference": "cls",
+    "pool_layer": POOL_LAYER.default,
+}
+
 
 def build_classify(around: Surroundings) -> Classify:
     """Lay the tab out and say what happens when; asking anew clears the banner."""
@@ -44,7 +51,7 @@ def build_classify(around: Surroundings) -> Classify:
     examples = load_examples()
     question = build_question(analyst, examples, around.mine, say)
     download = question.download
-    tab = Classify(analyst, question, download, build_answer(say), banner, examples, say)
+    tab = Classify(analyst, question, download, build_answer(analyst, say), banner, examples, say)
     typing = scripted_html("", TYPING, "typing")
 
     model: dict[str, Any] = {
@@ -71,11 +78,18 @@ def build_classify(around: Surroundings) -> Classify:
     question.examples.click(tab.try_example, **{**model, "inputs": {*tab.inputs, question.examples}})
 
     tab.answer.connect()
-    connect_head(tab)
-    connect_importance(tab)
-    connect_label(tab)
-    connect_padding(tab)
-    connect_hub(tab)
+    download.connect()
+    if question.lookup is not None:
+        gr.on(
+            [question.lookup.button.click, question.lookup.box.submit],
+            tab.look_up,
+            inputs={question.lookup.box, question.found},
+            outputs=[question.lookup.refusal, question.found, download.arrived, *question.outputs],
+            **hub_queue("find"),
+            api_visibility="private",
+            show_progress="minimal",
+            show_progress_on=[question.lookup.refusal],
+        )
     return tab
 
 
@@ -119,8 +133,32 @@ class Classify:
 
     @cached_property
     def linked(self) -> Sequence[Linked]:
-        """The parts of a question, and how its answer is looked at."""
-        return controls_of(self)
+        """The parts of a question, and how its answer is looked at.
+
+        A backbone may be an id of the hub where the owner takes these.
+        """
+        question, answer, analyst = self.question, self.answer, self.analyst
+        tasks = [task.key for task in analyst.tasks()]
+        poolings = [spec.key for spec in analyst.poolings()]
+        backbones = [spec.key for spec in analyst.backbones()]
+        kinds: dict[Component, Kind[str]] = {
+            question.text: Asked(0),
+            question.pair: Asked(1),
+            question.backbone: Text() if analyst.takes_ids else OneOf(lambda: backbones),
+            question.pooling: OneOf(lambda: poolings),
+            question.head: OneOf(lambda: HEADS),
+            question.task: OneOf(lambda: tasks),
+        }
+        asked = [Linked(Control(str(one.elem_id), kind, one.value or ""), one) for one, kind in kinds.items()]
+        looked_at: dict[Control[Any], Component] = {
+            POOL_LAYER: question.pool_layer,
+            REFERENCE: answer.reference,
+            LAYER: answer.layer,
+        }
+        looked_at |= answer.set
+        views = [str(view.id) for view in answer.views.children if isinstance(view, gr.Tab)]
+        view = Linked(Control(PANEL, OneOf(lambda: views), views[0]), None, answer.views)
+        return [*asked, *(Linked(control, part) for control, part in looked_at.items()), view]
 
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:
@@ -139,7 +177,39 @@ class Classify:
         self, state: State, chosen: Sequence[Linked], given: Given
     ) -> tuple[Updates, list[PoolscopeError]]:
         """Ask what a link asks; the first question of the page where it asks nothing."""
-        return follow(self, state, given) if chosen else (self.arrive(given), [])
+        return self.follow(state, given) if chosen else (self.arrive(given), [])
+
+    def follow(self, state: State, given: Given) -> tuple[Updates, list[PoolscopeError]]:
+        """Updates that make the tab ask and show what ``state`` says, and what of it could not be had.
+
+        What does not go together there is given up, and said; texts never are.
+        """
+        query = replace(query_of(state), mine=given[self.question.mine])
+        models, found, faults = self._looked_up(query.backbone)
+        if faults:
+            query = replace(query, backbone=str(self.question.backbone.value))
+        spec = models.get(query.backbone)
+        answered: Answered | None = None
+        before = {**given, **self.opened(state)}
+        if spec is None or not absent(spec):
+            query, answered, more = self._mended(query, state, before)
+            faults += more
+        last = None if answered is None else answered.analysis.layers
+        filled = {self.question.found: found, **self.question.fill(query, models, last)}
+        if answered is None:  # the tab says why, or offers the download
+            answer, _ = self.respond(query, given, models)
+            return {**filled, **self.answer.await_next(query.reference, state), **answer}, faults
+        if LAYER.of(state) > answered.analysis.layers:
+            faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
+        if label := LABEL.of(state):
+            faults += _unknown(label, answered.analysis.labels)
+        looks = {part: control.of(state) for control, part in self.answer.looks.items()}
+        return {
+            **filled,
+            **self.download.withdraw(),
+            **self.answer.show(answered, state, before),
+            **looks,
+        }, faults
 
     def fill(self, answer: Answered, state: State) -> Updates:
         """Ask what was answered, and show that."""
@@ -233,6 +303,34 @@ class Classify:
         cleared = {self.banner: ""} if answer[self.answer.shown] or given.get(self.answer.shown) else {}
         return {**cleared, **self.download.withdraw(), **answer}, answered
 
+    def _mended(
+        self, query: Query, state: State, before: Given
+    ) -> tuple[Query, Answered | None, list[PoolscopeError]]:
+        """The query that can be answered, its answer if there is one, and what was given up for it."""
+        faults: list[PoolscopeError] = []
+        while True:
+            try:
+                answered = self.answered(query, state, before)
+            except PoolscopeError as error:
+                without = MENDED.get(error.field)
+                if without is None or getattr(query, error.field) == without:
+                    return query, None, faults
+                query = replace(query, **{error.field: without})
+                faults.append(error)
+            else:
+                return replace(query, task=answered.analysis.query.task), answered, faults
+
+    def _looked_up(self, key: str) -> tuple[BackboneMenu, tuple[BackboneSpec, ...], list[PoolscopeError]]:
+        """The backbones, with the model of the hub that a link asks; that model, or why it cannot be had."""
+        listed = self.question.models(())
+        if listed.get(key) is not None:
+            return listed, (), []
+        try:
+            found = (self.analyst.find(key),)
+        except PoolscopeError as fault:
+            return listed, (), [fault]
+        return self.question.models(found), found, []
+
     def _found(self, given: Given) -> tuple[BackboneSpec, ...]:
         """What the visitor looked up, with the latest news of it."""
         found: tuple[BackboneSpec, ...] = given[self.question.found]
@@ -258,3 +356,19 @@ class Classify:
                 return self._answer(replace(query, reference="cls"), given)
             return self.answer.refuse(error), query
         return self.answer.show(answered, looked_at, given), replace(query, task=answered.analysis.query.task)
+
+
+def query_of(state: State) -> Query:
+    """The query that a link asks."""
+    keys = ("text", "pair", "backbone", "pooling", "head", "task", "reference")
+    text, pair, backbone, pooling, head, task, reference = (state[key] for key in keys)
+    return to_query(text, pair, backbone, pooling, head, task, reference, POOL_LAYER.of(state))
+
+
+def _unknown(label: str, labels: Sequence[str]) -> list[PoolscopeError]:
+    """That the head has no such label."""
+    try:
+        OneOf(lambda: labels).read(LABEL.key, [label])
+    except PoolscopeError as fault:
+        return [fault]
+    return []

@@ -24,7 +24,7 @@ from components.texts import Texts
 from components.ui.classify.question import to_text
 from components.ui.compare.asking import POOL_LAYER, Asking, asked, build_asking, compared, facts_of, offered
 from components.ui.compare.stale import asked_html, build_stale
-from components.ui.compare.trace import TraceCard, build_trace, connect_trace, with_trace
+from components.ui.compare.trace import TraceCard, build_trace, with_trace
 from components.ui.compare.version import Version, build_version
 from components.ui.places import AT_ONCE, PRIVATE, Given, Place, Places, Updates, build_places, state_of
 from components.ui.tab import Linked, Surroundings, TabKind
@@ -41,8 +41,8 @@ def build_compare(around: Surroundings) -> Compare:
         status = gr.HTML("", elem_id="compare-status")
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="compare-cancel")
         build_stale(say)
-    places, trace = _places(analyst, asking, say)
     shown, calls = gr.State(None), gr.State(0)
+    places, trace = _places(analyst, shown, asking, say)
     tab = Compare(analyst, say, asking, version, status, cancel, places, trace, shown, calls, around.mine)
     around.select.select(
         tab.visit,
@@ -71,7 +71,7 @@ def build_compare(around: Surroundings) -> Compare:
     version.connect(asking.text, asking.pair, tab.calls)
     version.clear.click(tab.single, inputs=tab.view, outputs=tab.changed, **AT_ONCE)
     tab.places.connect(tab.shown)
-    connect_trace(tab)
+    tab.trace.connect()
     tab.take_from(around)
     return tab
 
@@ -79,7 +79,7 @@ def build_compare(around: Surroundings) -> Compare:
 COMPARE = TabKind("compare", "page.compare", build_compare)
 
 
-def _places(analyst: Analyst, asking: Asking, say: Texts) -> tuple[Places, TraceCard]:
+def _places(analyst: Analyst, shown: gr.State, asking: Asking, say: Texts) -> tuple[Places, TraceCard]:
     """The exhibits of a comparison of which nothing has come, and the trace, which stands under the first.
 
     None of them is hidden: gradio does not always show what it hid before the tab was opened.
@@ -90,7 +90,10 @@ def _places(analyst: Analyst, asking: Asking, say: Texts) -> tuple[Places, Trace
     with gr.Column(elem_id="compared"):
         made: list[TraceCard] = []
         places = build_places(
-            COMPARISON, say, lambda: made.append(build_trace(offered(analyst), say)), (empty, {})
+            COMPARISON,
+            say,
+            lambda: made.append(build_trace(analyst, shown, offered(analyst), say)),
+            (empty, {}),
         )
         return places, made[0]
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
@@ -36,9 +36,6 @@ from components.ui.places import (
     progress_html,
 )
 
-if TYPE_CHECKING:
-    from components.ui.compare.tab import Compare
-
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
 
 
@@ -46,9 +43,13 @@ TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the 
 class TraceCard:
     """Its components: which backbone is asked, the button, and where the trace stands.
 
+    ``shown`` holds the comparison.
+
     ``texts``: all texts of both versions, hidden: the browser sends them along, for what is sent is paid.
     """
 
+    analyst: Analyst
+    shown: gr.State
     say: Texts
     backbone: gr.Dropdown
     button: gr.Button
@@ -106,8 +107,42 @@ class TraceCard:
         """Updates once nothing is under way; ``said`` is HTML."""
         return {self.status: said, self.cancel: gr.update(interactive=False)}
 
+    def connect(self) -> None:
+        """Ask when the button is pressed, or another backbone chosen."""
+        coming = gr.on(
+            [self.button.click, self.backbone.input],
+            self.trace_versions,
+            inputs={self.shown, self.backbone, self.texts},
+            outputs=self.news,
+            show_progress_on=[self.place.above],
+            **LAST_OF_MODEL,
+        )
+        self.cancel.click(None, cancels=[coming], api_visibility="private")
+        self.cancel.click(self.stopped, outputs=self.news, **AT_ONCE)
 
-def build_trace(backbones: list[tuple[str, str]], say: Texts) -> TraceCard:
+    def trace_versions(self, given: Given) -> Iterator[Updates]:
+        """Trace between both versions of the comparison that is shown, or say why there is no trace.
+
+        Nothing where fewer characters were sent, and paid, than are traced. Closing it cancels the rest.
+        """
+        shown = given[self.shown]
+        if shown is None or shown.after is None or len(given[self.texts] or "") < len(_texts(shown)):
+            yield NOTHING
+            return
+        state = {**shown.question, TRACED.key: given[self.backbone]}
+        yield self.busy(None)
+        try:
+            with closing(self.analyst.trace_in_parts(*_asked(shown, state))) as steps:
+                for step in steps:
+                    yield self.busy(step) if isinstance(step, Progress) else self.show(step, state)
+        except PoolscopeError as error:
+            yield self.show(error.sentence, state)
+        except Exception as error:
+            yield self.idle()
+            raise gr.Error(self.say("verdict.bug")) from error
+
+
+def build_trace(analyst: Analyst, shown: gr.State, backbones: list[tuple[str, str]], say: Texts) -> TraceCard:
     """Lay the card out, which the style sheet hides while it is empty. ``backbones``: may be compared."""
     made: list[tuple[gr.Dropdown, gr.Button, gr.Textbox, gr.HTML, gr.Button]] = []
 
@@ -124,48 +159,7 @@ def build_trace(backbones: list[tuple[str, str]], say: Texts) -> TraceCard:
 
     with gr.Column(elem_id="trace", elem_classes="card"):
         place = build_place(TRACE, "trace", say, Shown(), asking)
-    return TraceCard(say, *made[0], place)
-
-
-def connect_trace(tab: Compare) -> None:
-    """Ask when the button is pressed, or another backbone chosen."""
-    card = tab.trace
-
-    def trace_versions(given: Given) -> Iterator[Updates]:  # has the price of /trace, by its name
-        yield from ask(tab, given)
-
-    coming = gr.on(
-        [card.button.click, card.backbone.input],
-        trace_versions,
-        inputs={tab.shown, card.backbone, card.texts},
-        outputs=card.news,
-        show_progress_on=[card.place.above],
-        **LAST_OF_MODEL,
-    )
-    card.cancel.click(None, cancels=[coming], api_visibility="private")
-    card.cancel.click(card.stopped, outputs=card.news, **AT_ONCE)
-
-
-def ask(tab: Compare, given: Given) -> Iterator[Updates]:
-    """The trace between both versions of the comparison that is shown, or why there is none.
-
-    Nothing where fewer characters were sent, and paid, than are traced. Closing it cancels the rest.
-    """
-    card, shown = tab.trace, given[tab.shown]
-    if shown is None or shown.after is None or len(given[card.texts] or "") < len(_texts(shown)):
-        yield NOTHING
-        return
-    state = {**shown.question, TRACED.key: given[card.backbone]}
-    yield card.busy(None)
-    try:
-        with closing(tab.analyst.trace_in_parts(*_asked(shown, state))) as steps:
-            for step in steps:
-                yield card.busy(step) if isinstance(step, Progress) else card.show(step, state)
-    except PoolscopeError as error:
-        yield card.show(error.sentence, state)
-    except Exception as error:
-        yield card.idle()
-        raise gr.Error(tab.say("verdict.bug")) from error
+    return TraceCard(analyst, shown, say, *made[0], place)
 
 
 def with_trace(analyst: Analyst, comparison: Comparison, state: State) -> Comparison:
