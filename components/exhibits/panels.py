@@ -19,8 +19,7 @@ from components.exhibits.comparison.grid import GRID
 from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.comparison.words import WORDS
 from components.exhibits.edit.moved_words import MOVES
-from components.exhibits.edit.trace import TRACE
-from components.exhibits.edit.traced import TRACED, Traced, traced
+from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced
 from components.exhibits.evidence.depths import DEPTHS
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.evidence.explanations import EXPLANATIONS
@@ -30,16 +29,13 @@ from components.exhibits.evidence.swaps import SWAPS
 from components.exhibits.evidence.table import OWN, PROBES
 from components.exhibits.evidence.whitening import WHITENING
 from components.exhibits.exhibit import Panel
-from components.exhibits.head.depth import DEPTH
 from components.exhibits.head.detective import DETECTIVE as VECTOR
 from components.exhibits.head.flow import FLOW
-from components.exhibits.head.lens import LENS
+from components.exhibits.head.lens import DEPTH, LENS
 from components.exhibits.head.padding import PADDED
-from components.exhibits.head.printed import PRINTED
 from components.exhibits.head.sentence import SENTENCE
-from components.exhibits.head.sources import PROGRAMS, SOURCES
-from components.exhibits.head.strips import STRIPS
-from components.exhibits.head.weights import WEIGHTS
+from components.exhibits.head.steps import PRINTED, STRIPS
+from components.exhibits.head.weights import PROGRAMS, SOURCES, WEIGHTS
 from components.exhibits.importance.agreement import AGREES
 from components.exhibits.importance.attention import ATTENTION
 from components.exhibits.importance.bars import BARS

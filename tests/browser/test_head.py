@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from components.exhibits.head.strips import ROW, STRIP
+from components.exhibits.head.steps import ROW, STRIP
 from tests.browser.visitor import Visitor
 from tests.ui.fake import XSS
 

@@ -13,12 +13,11 @@ from components.exhibits import panels
 from components.exhibits.comparison.alignment import align
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Brought, Choice, Switch, Whole
-from components.exhibits.edit.moves import align_versions
-from components.exhibits.edit.versions import versions
+from components.exhibits.edit.versions import align_versions, versions
 from components.exhibits.evidence.postprocessed import stepped
 from components.exhibits.evidence.profiles import profiles
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, scale_html
-from components.exhibits.head.strips import strips
+from components.exhibits.head.steps import strips
 from components.exhibits.importance.methods import Methods
 from components.exhibits.tables import to_csv
 from components.lens import Lens

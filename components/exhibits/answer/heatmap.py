@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from components.exhibits.answer.ordinary import ENDS, SCALE, departures
+from components.exhibits.answer.similarity import ENDS, SCALE, departures
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten

@@ -1,21 +1,25 @@
-"""Each token's similarity to the reference, as bars in reading order."""
+"""Each token's similarity to the reference as bars, with what is ordinary and its share of what is read."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from components.exhibits.answer.ordinary import band_columns, band_shapes, band_words, beyond
-from components.exhibits.answer.shares import beside_bars, largest_share, share_text
+from components.centring import Centring
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
 from components.exhibits.draw.style import (
     BRACKET,
+    DIVERGING,
+    SPECIAL,
     ZERO_LINE,
+    diverging,
     layout,
     row_axis,
     row_brackets,
@@ -32,13 +36,155 @@ from components.exhibits.view import (
     LAYER,
     View,
     asked_line,
+    indices,
     layer_name,
     number,
+    percent,
     reference_name,
     yes_or_no,
 )
 from components.texts import Texts
-from components.types import Analysis, Reads
+from components.types import Analysis, Floats, Reads
+
+ENDS = ("low", "median", "high")
+SIMILARITIES: tuple[tuple[str, Centring], ...] = (  # columns of a table, and what they are
+    ("similarity", "plain"),
+    ("centred", "centred"),
+    ("standardised", "standardised"),
+)
+BESIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
+GREY = 0.02  # how far the grey of what is ordinary reaches
+FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
+SCALE = [  # the two-way scale with a step on both sides of what is ordinary
+    *(stop for stop in DIVERGING if float(str(stop[0])) < 0.5),
+    [0.5 - GREY, diverging(-0.2)],
+    *([0.5 + side, FAINT] for side in (-GREY, GREY)),
+    [0.5 + GREY, diverging(0.2)],
+    *(stop for stop in DIVERGING if float(str(stop[0])) > 0.5),
+]
+
+
+def beyond(view: View) -> tuple[list[int], list[int]]:
+    """The tokens less and those more like [CLS] than is ordinary at the layer under study."""
+    if view.band is None:
+        return [], []
+    low, _, high = view.band
+    values = view.similarity
+    return [one for one in view.others if values[one] < low], [
+        one for one in view.others if values[one] > high
+    ]
+
+
+def departures(by_layer: Floats, bands: Floats) -> Floats:
+    """Where similarities (L + 1, T) lie on the scale of colours, in [-1, 1]; ``bands``: (L + 1, 3).
+
+    0 is ordinary; what lies beyond the band is as far along as it is on the way from there to 1 or to -1.
+    """
+    low, high = bands[:, :1], bands[:, 2:]
+    more = (by_layer - high) / np.maximum(1 - high, 1e-6)
+    less = (low - by_layer) / np.maximum(low + 1, 1e-6)
+    far: Floats = np.where(more > 0, more, -less).clip(-1, 1)
+    shown: Floats = np.where((more > 0) | (less > 0), np.sign(far) * BESIDE + (1 - BESIDE) * far, 0)
+    return shown.astype(np.float32)
+
+
+def band_shapes(view: View) -> list[dict[str, Any]]:
+    """Behind bars from left to right: the band, and a line at its median."""
+    if view.band is None:
+        return []
+    low, median, high = view.band
+    ends = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    fill = {"fillcolor": SPECIAL, "opacity": 0.28, "line": {"width": 0}}
+    line = {"line": {"color": SPECIAL, "width": 2}}
+    return [
+        {"type": "rect", "x0": low, "x1": high, **ends, **fill},
+        {"type": "line", "x0": median, "x1": median, **ends, **line},
+    ]
+
+
+def band_words(view: View, say: Texts) -> str:
+    """What is ordinary at the layer under study, and how many tokens are not; "" where that is not known."""
+    if view.band is None:
+        return ""
+    low, median, high = map(number, view.band)
+    less, more = map(len, beyond(view))
+    return say("ordinary.words", low=low, median=median, high=high, less=less, more=more)
+
+
+def band_columns(view: View, say: Texts) -> Iterator[tuple[str, Column]]:
+    """The ends and the median of the band that is shown, alike in all T rows; none where it is not known."""
+    if view.band is not None:
+        for end, value in zip(ENDS, view.band, strict=True):
+            yield say(f"table.ordinary_{end}"), [value] * len(view.analysis.tokens.text)
+
+
+def all_columns(view: View, say: Texts) -> Iterator[tuple[str, Column]]:
+    """The same for every centring."""
+    for name, centring in SIMILARITIES if view.band is not None else ():
+        for title, values in band_columns(View(view.analysis, view.layer, centring), say):
+            yield say("table.of", what=say(f"table.{name}"), column=title), values
+
+
+NAMED = 3  # tokens whose dimensions are counted by name
+
+Name = Callable[[int], str]  # index of a token -> what it is called
+
+
+def largest_share(reads: Reads, name: Name, say: Texts) -> str:
+    """Which token is most of what is read; "" where only one is read, or none."""
+    read = indices(reads.positions)
+    if len(read) < 2:
+        return ""
+    shares = {percent(reads.share[index]) for index in read}
+    if len(shares) == 1:
+        return say("reads.equal", share=shares.pop())
+    most = max(read, key=lambda index: float(reads.share[index]))
+    return say("reads.largest", token=name(most), share=percent(reads.share[most]))
+
+
+def flat_count(reads: Reads, say: Texts) -> str:
+    """How many tokens are read though the logits have no slope there; "" where there are none."""
+    count = len(flat_tokens(reads))
+    return say("reads.flat" if count > 1 else "reads.flat_one", count=count) if count else ""
+
+
+def won_dimensions(reads: Reads, name: Name, say: Texts) -> str:
+    """Which tokens the largest values are of, under a maximum over several; else ""."""
+    if reads.wins is None or len(reads.wins) < 2:
+        return ""
+    order = [int(index) for index in np.argsort(-reads.wins, kind="stable") if reads.wins[index]]
+    named, rest = order[:NAMED], order[NAMED:]
+    parts = [say("reads.wins", token=name(index), count=int(reads.wins[index])) for index in named]
+    if rest:
+        parts.append(say("reads.wins_rest", count=int(reads.wins[rest].sum())))
+    return say("reads.maximum", total=int(reads.wins.sum()), tokens=say.listed(parts))
+
+
+def share_text(reads: Reads, index: int, say: Texts) -> str:
+    """The share of one token, and why it is nothing where the token is read all the same."""
+    share = percent(reads.share[index])
+    if index in flat_tokens(reads):
+        share = say("reads.share_flat", share=share)
+    if reads.wins is None:
+        return share
+    return say("reads.share_wins", share=share, count=int(reads.wins[index]), total=int(reads.wins.sum()))
+
+
+def beside_bars(reads: Reads) -> list[str]:
+    """For each token, how much of what is read it is; or, under a maximum, how many dimensions it wins.
+
+    Empty where only one is read or all are read alike: then the verdict says it all.
+    """
+    if reads.wins is not None:
+        return [str(int(count)) for count in reads.wins] if len(reads.wins) > 1 else []
+    shares = [percent(share) if share else "" for share in reads.share]
+    return shares if len({share for share in shares if share}) > 1 else []
+
+
+def flat_tokens(reads: Reads) -> Sequence[int]:
+    """Indices of the tokens that are read though the logits have no slope there."""
+    return indices(reads.positions & (reads.share == 0))
+
 
 ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many, so that a slide shows them larger
 MANY = 30  # rows

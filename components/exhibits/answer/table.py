@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from components.exhibits.answer.ordinary import SIMILARITIES, all_columns
-from components.exhibits.answer.shares import flat_tokens
+from components.exhibits.answer.similarity import SIMILARITIES, all_columns, flat_tokens
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.draw.style import segment_key

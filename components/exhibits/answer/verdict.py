@@ -8,7 +8,7 @@ from html import escape
 
 from components.errors import PoolscopeError
 from components.exhibits.answer.outputs import chosen_labels, output_text
-from components.exhibits.answer.shares import flat_count, largest_share, won_dimensions
+from components.exhibits.answer.similarity import flat_count, largest_share, won_dimensions
 from components.exhibits.control import State
 from components.exhibits.draw.labels import CAPITALS, breakable_html, shorten, visible, word
 from components.exhibits.exhibit import Exhibit, Shown, strong_html, token_html

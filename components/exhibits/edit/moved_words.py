@@ -14,8 +14,7 @@ from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, token_labels, visible
 from components.exhibits.draw.style import DIVERGING, diverging, ink
 from components.exhibits.edit.grid import signed
-from components.exhibits.edit.moves import align_versions, furthest, reads_same
-from components.exhibits.edit.versions import versions
+from components.exhibits.edit.versions import align_versions, furthest, reads_same, versions
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html, titled_html, unseen_html
 from components.exhibits.tables import csv_link
 from components.exhibits.view import number, percent

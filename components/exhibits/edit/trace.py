@@ -1,4 +1,4 @@
-"""Where a change is, layer by layer: the share of it that each hidden state carries. Layers x tokens."""
+"""The trace between two versions of a text: of which backbone it is asked, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,39 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from components.exhibits.control import State
+from components.errors import PoolscopeError
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.control import Control, State, Text
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.layers import layers_layout, least_width, read_frame
 from components.exhibits.draw.style import DIVERGING, RANDOM
-from components.exhibits.edit.story import named, sentence, settled, share_text, token_name
-from components.exhibits.edit.traced import Traced
+from components.exhibits.edit.grid import named, sentence, settled, share_text, token_name
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import TEXT, View, asked_line, labels_of
 from components.patching import Patched
 from components.texts import Sentence, Texts
+
+TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""
+
+Traced = Patched | Sentence | None  # the trace, why there is none, or that nobody can ask for one
+
+
+def traced_backbone(comparison: Comparison, state: State) -> str:
+    """The key of the backbone whose trace ``state`` asks for; the first where that one is not compared."""
+    keys = [spec.key for spec in comparison.backbones]
+    return TRACED.of(state) if TRACED.of(state) in keys else keys[0]
+
+
+def traced(comparison: Comparison) -> Traced:
+    """The trace between the two versions of a comparison; asks for it."""
+    if comparison.trace is None:
+        return None
+    try:
+        return comparison.trace()
+    except PoolscopeError as error:
+        return error.sentence
 
 
 def trace(given: Traced, _: State, say: Texts) -> Shown:

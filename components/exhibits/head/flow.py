@@ -1,13 +1,9 @@
-"""The way of the data through a head: tokens flow into what is read, through the steps, into the classes.
-
-It runs from top to bottom at every width, so that a phone and a projector show the same picture. Heights are
-pixels, widths are fractions of the figure's.
-"""
+"""What flows through a head: tokens by their share of what is read, its steps, classes by probability."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -15,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from components.anatomy import Anatomy
-from components.exhibits.answer.outputs import ranked
+from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
+from components.exhibits.answer.similarity import share_text
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.ribbons import Span, bar, bundle, columns, ribbon
 from components.exhibits.draw.style import CHARACTER, OTHER, READ, axis, label_colour, layout, written
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
-from components.exhibits.head.parts import Part, class_parts, token_parts
 from components.exhibits.head.steps import (
     ORIGINS,
     detail,
@@ -35,7 +31,73 @@ from components.exhibits.head.steps import (
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, labels_of, percent
 from components.texts import Texts
-from components.types import Floats
+from components.types import Analysis, Floats
+
+TOKENS, CLASSES = 9, 8  # columns; what is more than that stands together in the last one
+NAME = 10  # characters of a token or a class
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column of a figure: ``label`` names it, ``weight`` is its part of the stream.
+
+    ``live``: it is read, or chosen. ``lines`` say more of it, ``members`` are the indices of its tokens or
+    labels. Nothing is escaped.
+    """
+
+    label: str
+    lines: tuple[str, ...]
+    weight: float
+    live: bool
+    members: tuple[int, ...]
+
+
+def token_parts(anatomy: Anatomy, say: Texts) -> list[Part]:
+    """The tokens in their order; of more than nine those that are read most, and the rest in one."""
+    reads, labels = anatomy.analysis.reads, labels_of(anatomy.analysis)
+    shares = [float(share) for share in reads.share]
+    order = sorted(range(len(labels)), key=lambda index: (-shares[index], not reads.positions[index], index))
+    alone = order if len(order) <= TOKENS else order[: TOKENS - 1]
+    rest = sorted(order[len(alone) :])
+    parts = []
+    for index in alone:
+        label, share, read = labels[index], shares[index], bool(reads.positions[index])
+        said = say("flow.share", share=share_text(reads, index, say)) if read else say("flow.unread_token")
+        parts.append(Part(shorten(label, NAME), (label, said), share, read, (index,)))
+    if rest:
+        weight, live = sum(shares[index] for index in rest), bool(reads.positions[rest].any())
+        words = "flow.others" if live else "flow.others_unread"
+        label = say(words, count=len(rest), share=percent(weight))
+        parts.append(Part(label, (label,), weight, live, tuple(rest)))
+    return sorted(parts, key=lambda part: part.members[0])
+
+
+def class_parts(analysis: Analysis, say: Texts) -> list[Part]:
+    """The classes, the likeliest first; of more than eight the others in one."""
+    order = ranked(analysis)
+    weights, chosen = _weights(analysis), chosen_labels(analysis)
+    alone, rest = (order, []) if len(order) <= CLASSES else (order[: CLASSES - 1], order[CLASSES - 1 :])
+    parts = []
+    for index in alone:
+        name, value = visible(analysis.labels[index]), output_text(analysis, index)
+        label = say("flow.output", label=shorten(name, NAME), value=value)
+        lines = (name, value, say("flow.logit", logit=short(analysis.logits[index])))
+        parts.append(Part(label, lines, weights[index], index in chosen, (index,)))
+    if rest:
+        together = percent(float(analysis.probabilities[rest].sum()))
+        words = "flow.classes" if analysis.problem_type == "single_label" else "flow.classes_raw"
+        label = say(words, count=len(rest), share=together)
+        parts.append(Part(label, (label,), sum(weights[index] for index in rest), False, tuple(rest)))
+    return parts
+
+
+def _weights(analysis: Analysis) -> Sequence[float]:
+    """Each label's part of the stream: its probability over their sum, equal parts for raw values."""
+    total = len(analysis.labels)
+    values = [1.0] * total if analysis.problem_type == "regression" else analysis.probabilities.tolist()
+    whole = sum(values)
+    return [value / whole if whole > 0 else 1 / total for value in values]
+
 
 TRUNK: Span = (0.02, 0.18)
 FIELD: Span = (0.02, 0.78)  # where tokens and classes stand side by side

@@ -11,7 +11,7 @@ from itertools import groupby
 from components.anatomy import Anatomy, Step, Weight
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.draw.labels import shorten, visible, word
-from components.exhibits.head.aim import Aim
+from components.exhibits.head.lens import Aim
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
 from components.exhibits.view import indices, labels_of, number
 from components.lens import Lens

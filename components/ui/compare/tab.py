@@ -15,7 +15,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison, failure, progress, result
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State
-from components.exhibits.edit.traced import TRACED
+from components.exhibits.edit.trace import TRACED
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON, TRACING
 from components.menus import HEADS

@@ -15,8 +15,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
-from components.exhibits.edit.trace import TRACE
-from components.exhibits.edit.traced import TRACED, Traced, traced_backbone
+from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced_backbone
 from components.exhibits.exhibit import Shown, hint_html
 from components.own_head import MINE, read_head
 from components.patching import Patched

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from components.exhibits.answer.heatmap import HEATMAP
-from components.exhibits.answer.ordinary import departures
+from components.exhibits.answer.similarity import departures
 from components.exhibits.exhibit import Shown, heading_html
 from components.texts import load_texts
 from components.types import Analysis, Query

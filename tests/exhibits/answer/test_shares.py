@@ -11,7 +11,7 @@ from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.answer.table import TABLE
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.exhibit import Shown
-from components.exhibits.head.parts import token_parts
+from components.exhibits.head.flow import token_parts
 from components.texts import languages, load_texts
 from components.types import Analysis, Query, Reads
 from tests.exhibits.showing import checked

@@ -1,6 +1,6 @@
 """Words of two versions, matched by hand."""
 
-from components.exhibits.edit.moves import match_words
+from components.exhibits.edit.versions import match_words
 
 
 def told(before: list[str], after: list[str]) -> list[str]:

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.edit.moves import AlignedVersions, align_versions, furthest, reads_same
-from components.exhibits.edit.versions import versions
+from components.exhibits.edit.versions import AlignedVersions, align_versions, furthest, reads_same, versions
 from components.types import Analysis, Cell, Compared, Query, Reads
 from tests.ui.fake import FakeAnalyst
 

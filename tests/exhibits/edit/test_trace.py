@@ -7,9 +7,8 @@ import pytest
 
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.edit.story import stays
-from components.exhibits.edit.trace import TRACE
-from components.exhibits.edit.traced import TRACED, traced, traced_backbone
+from components.exhibits.edit.grid import stays
+from components.exhibits.edit.trace import TRACE, TRACED, traced, traced_backbone
 from components.exhibits.exhibit import heading_html
 from components.patching import Patched
 from components.texts import Sentence, load_texts

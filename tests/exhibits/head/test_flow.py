@@ -10,8 +10,16 @@ import pytest
 from components.anatomy import Anatomy, Step
 from components.exhibits.draw.ribbons import bundle, columns
 from components.exhibits.draw.style import LABELS, OTHER, READ, label_colour
-from components.exhibits.head.flow import FLOW, LINE, TRUNK, step_lines
-from components.exhibits.head.parts import CLASSES, TOKENS, class_parts, token_parts
+from components.exhibits.head.flow import (
+    CLASSES,
+    FLOW,
+    LINE,
+    TOKENS,
+    TRUNK,
+    class_parts,
+    step_lines,
+    token_parts,
+)
 from components.texts import load_texts
 from components.types import Query, Reads
 from tests.exhibits.showing import checked, numbers, rows

@@ -8,11 +8,9 @@ import pytest
 from components.anatomy import Anatomy, Declared, Excerpt, Weight
 from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.exhibit import Exhibit, heading_html
-from components.exhibits.head.printed import PRINTED, turns
 from components.exhibits.head.sentence import SENTENCE
-from components.exhibits.head.sources import SOURCES
-from components.exhibits.head.steps import first_untrained
-from components.exhibits.head.weights import LISTED, WEIGHTS
+from components.exhibits.head.steps import PRINTED, first_untrained, turns
+from components.exhibits.head.weights import LISTED, SOURCES, WEIGHTS
 from components.exhibits.panels import HEAD
 from components.texts import Sentence, load_texts
 from components.types import Query

@@ -7,8 +7,7 @@ import pytest
 from components.anatomy import Anatomy
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.exhibit import heading_html
-from components.exhibits.head.depth import DEPTH
-from components.exhibits.head.lens import LENS
+from components.exhibits.head.lens import DEPTH, LENS
 from components.exhibits.view import LABEL
 from components.lens import Lens
 from components.texts import load_texts

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from components.anatomy import Anatomy, Step
-from components.exhibits.head.strips import STRIPS, logit_words, strips
+from components.exhibits.head.steps import STRIPS, logit_words, strips
 from components.texts import load_texts
 from components.types import Query, Reads
 from tests.exhibits.showing import checked, numbers, rows
