@@ -10,12 +10,9 @@ from typing import Any
 
 from playwright.sync_api import Page, Request, TimeoutError, expect
 
-from components.ui.classify.answer import HIDDEN
 from tests.browser.visitor import PATIENCE, Visitor
 
-LEFT = ", ".join(
-    ["#evidence, #trace, #head-view", *(f"#{one}" for one in HIDDEN)]
-)  # what brings its own anew
+LEFT = "#evidence, #trace, #head-view, #answered, #frames"  # what brings its own anew
 CHOSEN = """() => {
     const all = {};
     for (const one of document.querySelectorAll("#tabs :is(textarea, input):not([type=number])")) {

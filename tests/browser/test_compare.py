@@ -113,24 +113,6 @@ def test_swaps_are_marked_and_a_cell_opens_what_it_says(real: Open) -> None:
     expect(cells(visitor, ".swap")).to_have_count(18, timeout=PATIENCE)
 
 
-def test_another_view_asks_no_model(visitor: Visitor) -> None:
-    arrived(visitor, WHOLE)
-    lines = visitor.plot("curves").locator(".scatterlayer .lines path").first
-    before = lines.get_attribute("d") or ""
-    with visitor.asks_no_model():
-        visitor.page.locator("#compare-centred input[value=centred]").check()
-        expect(lines).not_to_have_attribute("d", before)
-    names = visitor.page.locator(".words .names small").first
-    expect(names).to_have_text("layer 4 of 4")
-    cell = visitor.page.locator(".words ol > li .cell").first
-    before = cell.get_attribute("style") or ""
-    with visitor.asks_no_model():
-        visitor.page.locator("#words-depth input[type=range]").focus()
-        visitor.page.keyboard.press("Home")
-        expect(names).to_have_text("layer 0 of 4")
-        expect(cell).not_to_have_attribute("style", before)
-
-
 def test_cancelling_keeps_what_has_come(waiting: Visitor, gate: Gate) -> None:
     status = waiting.page.locator("#compare-status")
     with waiting.page.expect_response("**/gradio_api/reset*"):  # only then may the same event come again
@@ -144,21 +126,6 @@ def test_cancelling_keeps_what_has_come(waiting: Visitor, gate: Gate) -> None:
     waiting.page.locator("#compare-start").click()
     expect(status).to_contain_text("0 of 5 backbones")
     expect(cells(waiting, ".pending")).to_have_count(9)
-
-
-def test_hostile_names_are_only_text_and_a_mistake_loses_nothing(fake_visitor: Visitor) -> None:
-    visitor = arrived(fake_visitor, "15 combinations")
-    visitor.page.locator("#compare-backbones input").click()
-    visitor.page.get_by_role("option", name="<img").click()
-    visitor.page.keyboard.press("Escape")
-    visitor.page.locator("#compare-start").click()
-    expect(visitor.page.locator("#compare-status")).to_contain_text("18 combinations")
-    expect(visitor.page.locator("#compare-grid")).to_contain_text("<img")
-    assert visitor.page.locator("#compared img").count() == 0
-    visitor.type("", "compare-text")
-    visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
-    expect(cells(visitor)).to_have_count(18)
 
 
 def test_it_can_be_read_anywhere_and_names_stay_in_sight(visitor: Visitor) -> None:
@@ -177,27 +144,3 @@ def test_it_can_be_read_anywhere_and_names_stay_in_sight(visitor: Visitor) -> No
     assert box.evaluate("box => box.scrollLeft") > 0
     visitor.can_read_it_anywhere()
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # all of it is in sight
-
-
-def test_every_kind_of_cell_can_be_read(fake_visitor: Visitor) -> None:
-    """Untrained heads and what cannot be answered, in the eyes of axe."""
-    visitor = arrived(fake_visitor, "15 combinations")
-    visitor.in_a_window("dark", 1366)
-    visitor.page.locator("#compare-poolings input").click()
-    visitor.page.get_by_role("option", name="pooler", exact=True).click()
-    visitor.page.keyboard.press("Escape")
-    visitor.page.locator("#compare-start").click()
-    expect(cells(visitor, ".absent")).to_have_count(5)
-    expect(cells(visitor, ".untrained")).to_have_count(3)
-    visitor.page.locator("#compare-grid summary").click()
-    assert visitor.violations() == []
-
-
-def test_what_is_asked_during_the_first_comparison_comes_after_it(waiting: Visitor, gate: Gate) -> None:
-    waiting.choose("compare-head", "probe · same linear classifier for all")
-    waiting.type("something else", "compare-text")
-    waiting.page.keyboard.press("Enter")
-    asks_something_else(waiting)
-    expect(cells(waiting, ".absent")).to_have_count(0)
-    gate.let(5)
-    expect(cells(waiting, ".absent").first).to_be_visible()  # not every backbone has a probe

@@ -52,33 +52,6 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
     expect(cells(visitor, ".edit")).to_have_count(0)
 
 
-def test_a_copy_is_edited_and_asked_by_enter(fake_visitor: Visitor) -> None:
-    visitor = arrived(fake_visitor, "15 combinations")
-    expect(visitor.page.locator("#compare-version-text")).to_be_hidden()
-    expect(button(visitor, "swap")).to_be_hidden()
-    button(visitor, "copy").click()
-    box = visitor.page.locator("#compare-version-text textarea")
-    expect(box).to_have_value("The plot is not bad, but the acting is not good at all.")
-    box.fill("<img src=x onerror=pwn()> bad")
-    visitor.page.keyboard.press("Enter")
-    expect(visitor.page.locator("#compare-status")).to_contain_text("15 combinations, both versions")
-    expect(cells(visitor, ".untrained")).to_have_count(3)
-    expect(visitor.page.locator("#compare-moves .nearness thead")).to_contain_text("img")
-    assert visitor.page.locator("#compared img").count() == 0
-
-
-def test_what_can_be_swapped_is_and_where_nothing_can_be_dropped_it_is_said(fake_visitor: Visitor) -> None:
-    visitor = arrived(fake_visitor, "15 combinations")
-    visitor.type("a good film", "compare-text")
-    button(visitor, "drop").click()
-    expect(visitor.page.locator("#compare-edit-note")).to_contain_text("no “not”")
-    visitor.type("the second one", "compare-pair")
-    button(visitor, "swap").click()
-    expect(visitor.page.locator("#compare-version-text textarea")).to_have_value("the second one")
-    expect(visitor.page.locator("#compare-status")).to_contain_text("both versions")
-    expect(visitor.page.locator("#compare-moves .nearness thead :is(ins, del)")).to_have_count(0)
-
-
 def test_it_can_be_read_anywhere(visitor: Visitor) -> None:
     visitor.in_a_window("light", 360)
     edited(visitor)

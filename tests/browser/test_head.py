@@ -2,9 +2,7 @@
 
 from playwright.sync_api import expect
 
-from components.exhibits.head.steps import ROW, STRIP
 from tests.browser.visitor import Visitor
-from tests.ui.fake import XSS
 
 PLOTS = ("flow", "strips", "depth")
 
@@ -50,31 +48,6 @@ def test_the_tab_shows_the_way_of_the_data_its_source_and_programs(visitor: Visi
     visitor.page.wait_for_function("document.documentElement.scrollWidth <= 360")
 
 
-def test_plots_that_were_redrawn_unseen_fill_their_boxes(fake_visitor: Visitor) -> None:
-    visitor = opened(fake_visitor)
-    visitor.looks_at("tokens")
-    drawn(visitor, "similarity", "outputs", "heatmap")
-    visitor.choose("backbone", "Last token · sentiment")
-    expect(visitor.verdict).to_contain_text("LastForSequenceClassification")
-    visitor.looks_at("head")
-    drawn(visitor, *PLOTS)
-    visitor.choose("backbone", "First token · 40 topics")
-    expect(visitor.page.locator("#head-lead")).to_contain_text("40 logits")
-    visitor.looks_at("tokens")
-    drawn(visitor, "similarity", "outputs", "heatmap")
-
-
-def test_a_mistake_hides_the_tab_and_can_be_mended(fake_visitor: Visitor) -> None:
-    visitor = opened(fake_visitor)
-    visitor.type("  ")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
-    expect(visitor.page.locator("#flow-plot")).to_be_hidden()
-    visitor.type("good again")
-    expect(visitor.verdict).to_contain_text("reads 1 of 4 tokens")
-    visitor.looks_at("head")
-    drawn(visitor, *PLOTS)
-
-
 def test_an_untrained_head_is_grey_says_why_and_can_be_read_anywhere(fake_visitor: Visitor) -> None:
     visitor = opened(fake_visitor, width=360)
     visitor.choose("backbone", "First token · untrained")
@@ -84,17 +57,3 @@ def test_an_untrained_head_is_grey_says_why_and_can_be_read_anywhere(fake_visito
         visitor.page.get_by_role("button", name=name).click()
     expect(visitor.page.locator("#program .cm-content")).to_be_visible()
     visitor.can_read_it_anywhere()
-
-
-def test_nothing_from_checkpoints_is_ever_run(fake_visitor: Visitor) -> None:
-    visitor = opened(fake_visitor)
-    visitor.choose("backbone", XSS)
-    expect(visitor.page.locator("#head-lead")).to_contain_text("<script>pwn()</script>")
-    visitor.page.get_by_role("button", name="The source that ran").click()
-    expect(visitor.page.locator("#sources pre").first).to_contain_text("<svg/onload=pwn()>")
-    visitor.page.get_by_role("button", name="Take it home").click()
-    expect(visitor.page.locator("#program .cm-content")).to_contain_text("<img/src=x/onerror=pwn()>")
-    for name, y in (("flow", 250), ("strips", ROW - STRIP / 2)):
-        visitor.plot(name).hover(position={"x": 40, "y": y}, force=True)
-        expect(visitor.plot(name).locator(".hoverlayer .hovertext")).to_have_count(1)
-    assert visitor.page.locator("#head-view img, #head-view svg[onload], #head-view script").count() == 0

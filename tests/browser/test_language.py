@@ -137,12 +137,3 @@ def test_the_switch_leads_to_the_same_page_in_english_and_back(chinese: Visitor)
     expect(current).to_have_text("English")
     chinese.page.get_by_role("link", name="中文").click()
     sees_a_chinese_answer(chinese)
-
-
-def test_the_choice_in_the_address_wins(browser: BrowserContext, app_url: str) -> None:
-    assert browser.browser is not None
-    context = browser.browser.new_context(locale="en-GB")
-    page = context.new_page()
-    page.goto(f"{app_url}/?lang=zh")
-    expect(page.locator("#verdict")).to_contain_text("读取 17 个", timeout=PATIENCE)
-    context.close()

@@ -82,32 +82,6 @@ def test_back_leads_to_the_tab_before_and_a_question_has_a_link(real: Open) -> N
     again.waits_for_the_server()
 
 
-def test_after_a_refusal_no_layer_is_in_the_address(real: Open) -> None:
-    visitor = real(query="&layer=2")
-    visitor.sees_an_answer()
-    told(visitor.page, "layer=2")
-    visitor.type("  ")
-    expect(visitor.page.locator("#answer")).to_have_count(0)
-    visitor.page.wait_for_function("!location.search.includes('layer=')", timeout=PATIENCE)
-
-
-def test_gradio_s_own_pages_do_not_meet_the_link(real: Open) -> None:
-    """They write ``view`` into the address."""
-    visitor = real(query="&view=settings&panel=head")
-    expect(visitor.page.locator("#head-lead")).to_be_visible(timeout=PATIENCE)
-    expect(visitor.page.locator("#asked")).not_to_contain_text("view")
-
-
-def test_a_link_into_another_tab_opens_it(real: Open) -> None:
-    visitor = real(query="&tab=compare&backbones=gpt2-sentiment&poolings=mean&poolings=cls&compare_text=fine")
-    grid = visitor.page.locator("#compare-grid tbody tr")
-    expect(grid).to_have_count(1)
-    expect(grid).to_contain_text("GPT-2 mini")
-    expect(visitor.page.locator("#compare-text textarea")).to_have_value("fine")
-    visitor.page.get_by_role("tab", name="Evidence").click()
-    told(visitor.page, "tab=evidence")
-
-
 def test_a_link_is_followed_inside_a_frame_of_another_site(browser: BrowserContext, app_url: str) -> None:
     page = browser.new_page()  # of no site at all
     address = f"{app_url}/?backbone=gpt2-sentiment&panel=head"

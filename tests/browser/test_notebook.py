@@ -50,7 +50,7 @@ def inside(page: Page) -> Frame:
     return frame
 
 
-@pytest.mark.parametrize(("width", "colour"), [(900, "#fff"), (600, "#111")])
+@pytest.mark.parametrize(("width", "colour"), [(600, "#111")])
 def test_everything_is_drawn_and_nothing_is_cut_off(
     opened: Callable[..., Page], exhibits: Exhibits, width: int, colour: str
 ) -> None:

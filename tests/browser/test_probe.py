@@ -26,19 +26,3 @@ def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake_visitor:
     expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
     expect(task).to_be_hidden()
     expect(visitor.page.locator("#head input")).to_have_value(OWN)
-
-
-def test_a_learned_pooling_is_offered_with_the_probe_only(fake_visitor: Visitor) -> None:
-    visitor = fake_visitor
-    visitor.page.locator("#pooling input").click()
-    expect(visitor.page.get_by_role("option")).to_have_count(4)
-    visitor.page.keyboard.press("Escape")
-    visitor.choose("head", PROBE)
-    expect(visitor.verdict).to_contain_text("A linear classifier")
-    visitor.choose("pooling", "attention · learned weights")
-    expect(visitor.verdict).to_contain_text("trained on the attention vector")
-    visitor.choose("head", OWN)
-    expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
-    expect(visitor.page.locator("#pooling input")).to_have_value(
-        "native · what the checkpoint's own head reads"
-    )

@@ -26,20 +26,6 @@ def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
     expect(visitor.page.locator("#question-families .answer li")).to_have_count(5)
 
 
-def test_a_question_about_weights_opens_the_head(visitor: Visitor) -> None:
-    opened(visitor)
-    visitor.page.locator("#question-new button").click()
-    expect(visitor.page.locator("#head-lead")).to_be_visible(timeout=PATIENCE)
-    expect(visitor.page.locator("#weights")).to_contain_text("newly initialised")
-    expect(visitor.verdict).to_contain_text("Untrained head")
-
-
-def test_a_question_about_poolings_opens_the_evidence(visitor: Visitor) -> None:
-    opened(visitor)
-    visitor.page.locator("#question-position button").click()
-    expect(visitor.page.locator("#findings li").first).to_be_visible(timeout=PATIENCE)
-
-
 def test_an_answer_comes_into_sight_wherever_its_question_stood(visitor: Visitor) -> None:
     opened(visitor)
     for key in ("fair", "write"):  # the last cards; above the second one stands an answer already
@@ -69,14 +55,6 @@ def test_five_heads_stand_side_by_side_on_one_screen_and_on_a_phone_one_under_th
     assert tops == sorted(set(tops))
     assert len({box["x"] for box in boxes()}) == 1
     visitor.can_read_it_anywhere()
-
-
-def test_the_code_of_a_head_opens_in_its_answer(visitor: Visitor) -> None:
-    opened(visitor)
-    visitor.page.locator("#question-write button").click()
-    code = visitor.page.locator("#asked .code[open] pre")
-    expect(code).to_contain_text("class Classifier(nn.Module)", timeout=PATIENCE)
-    expect(visitor.page.locator("#asked .source a")).to_have_attribute("href", "?lang=en&question=write")
 
 
 def test_an_answer_can_be_read_anywhere(visitor: Visitor) -> None:

@@ -16,7 +16,7 @@ def details(visitor: Visitor) -> Locator:
     return visitor.page.locator(".words .pieces").locator("visible=true")
 
 
-@pytest.mark.parametrize("width", [360, 1366])
+@pytest.mark.parametrize("width", [360])
 def test_pieces_show_by_mouse_and_by_keyboard(visitor: Visitor, width: int) -> None:
     visitor.in_a_window("dark", width)
     arrived(visitor, WHOLE)
