@@ -20,7 +20,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from components.model.hub.cache import packaged
+from components.model.files import packaged
 from components.types import Floats
 from recipe.corpus import Example
 from recipe.recipes import Stage, Teacher, Training

@@ -12,8 +12,8 @@ from transformers import AutoModelForSequenceClassification
 
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
+from components.model.files import version
 from components.model.loading import load
-from components.model.version import version
 from components.types import BackboneSpec
 from tests.families.brute import ByHand
 from tests.families.cases import CASES, Family

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from components.errors import PoolscopeError
-from components.model.hub.web import HubUnreachableError
+from components.model.listing import HubUnreachableError
 from components.texts import Sentence, load_texts
 
 

@@ -23,7 +23,7 @@ from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.declared import Declared, Layer
 from components.model.examine import Stopwatch, run_encoded
-from components.model.hub.cache import folder as here
+from components.model.files import folder as here
 from components.model.pooling import POOLINGS, States
 from components.model.prompts import read_prompts
 from components.model.repeatable import repeatable

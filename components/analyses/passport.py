@@ -15,9 +15,8 @@ from components.analyses.anatomy.dissect import dissect
 from components.analyses.padding import audits
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.checkpoint_files import CONFIG, INDEX, TOKENIZER_FILES, declaring_files, weights_in
 from components.model.examine import Examined, examine
-from components.model.hub.cache import folder
+from components.model.files import CONFIG, INDEX, TOKENIZER_FILES, declaring_files, folder, weights_in
 from components.model.pooling import POOLINGS
 from components.model.safety.refusal import RefusalError
 from components.padding import Padding, Verdict

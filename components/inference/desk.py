@@ -22,7 +22,8 @@ from components.lab.lab import fit_table, in_memory, to_rows
 from components.lab.rows import Asked as Lab
 from components.lens import Looked
 from components.model.catalogue import Configs, present, read_catalogue, read_tasks
-from components.model.hub.hub import Hub
+from components.model.files import version
+from components.model.hub import Hub
 from components.model.pooling import POOLINGS
 from components.model.query import (
     Asked,
@@ -34,7 +35,6 @@ from components.model.query import (
     counted,
     other_version,
 )
-from components.model.version import version
 from components.own_head import MINE
 from components.padding import Padding
 from components.passport.passport import Passport

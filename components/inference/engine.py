@@ -17,7 +17,7 @@ from components.errors import PoolscopeError
 from components.inference.desk import Desk
 from components.inference.jobs import Answer_co, Job
 from components.model.catalogue import present
-from components.model.hub.fit import classifies
+from components.model.listing import classifies
 from components.model.pooling import POOLINGS
 from components.model.query import checked_texts, choice, whole_number
 from components.settings import Settings

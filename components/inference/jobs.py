@@ -13,8 +13,8 @@ from components.importance import Importance, Integral
 from components.lab.rows import Asked as Lab
 from components.lab.rows import Folded, Measured, Pooled, Rows, Tested
 from components.lens import Looked
+from components.model.files import Version
 from components.model.query import Asked
-from components.model.version import Version
 from components.padding import Padding
 from components.passport.passport import Passport
 from components.patching import Patched

@@ -44,10 +44,10 @@ from components.lens import Looked
 from components.model.backbone import Backbone
 from components.model.checkpoints import Checkpoints, give_back
 from components.model.examine import examine
+from components.model.files import version
 from components.model.machine import total
 from components.model.repeatable import repeatable
 from components.model.safety.running import told
-from components.model.version import version
 from components.padding import Padding
 from components.patching import Patched
 from components.texts import Sentence

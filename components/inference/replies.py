@@ -49,7 +49,7 @@ class Reply:
 
 def reply(run: Callable[[Job[Any]], Any], question: Question) -> Reply:
     """What comes of a question to who has jobs ``run``; no fault of one ends the process. Loads torch."""
-    from components.model.hub.fit import classifies
+    from components.model.listing import classifies
 
     try:
         if isinstance(question, Classifies):

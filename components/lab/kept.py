@@ -20,7 +20,7 @@ from components.inference.engine import file_name
 from components.inference.jobs import Embed, Job, Validate
 from components.lab.lab import Allocate, Run
 from components.lab.rows import Asked, Folded, Place, Pooled
-from components.model.version import version
+from components.model.files import version
 from components.types import BackboneSpec, Floats
 
 

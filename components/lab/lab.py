@@ -24,8 +24,8 @@ from components.lab.rows import (
     Tested,
     first_alike,
 )
+from components.model.files import version
 from components.model.query import checked_text, whole_number
-from components.model.version import version
 from components.settings import Settings
 from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, Floats, Ints

@@ -10,7 +10,7 @@ from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.model.cut import Inputs, Pass, run
-from components.model.hub.cache import folder as here
+from components.model.files import folder as here
 from components.model.pooler import Pooler
 from components.types import BackboneSpec, ProblemType
 

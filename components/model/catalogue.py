@@ -12,10 +12,9 @@ from safetensors import SafetensorError
 
 from components.declaration import Declaration
 from components.errors import PoolscopeError
-from components.model.checkpoint_files import CONFIG, architecture, declaring_files, labels, read_object
 from components.model.declaration import read_declaration
-from components.model.hub.cache import COMMIT, folder
-from components.model.hub.ids import checked_id
+from components.model.files import COMMIT, CONFIG, architecture, declaring_files, folder, labels, read_object
+from components.model.listing import checked_id
 from components.model.probes import probed
 from components.model.safety.refusal import RefusalError
 from components.settings import ASSETS

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from components.declaration import Cut, Declaration, DeclaredStep, Dense, Normalize
-from components.model.checkpoint_files import (
+from components.model.files import (
     CONFIG,
     ENCODING,
     LARGEST,

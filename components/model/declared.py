@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from components.declaration import Cut, Declaration, DeclaredStep, Dense
-from components.model.checkpoint_files import MODULES, WEIGHTS
 from components.model.declaration import bounded, read_declaration, shown
+from components.model.files import MODULES, WEIGHTS
 from components.model.pooling import POOLINGS, States
 from components.model.safety.refusal import RefusalError, foreign
 from components.model.safety.stated import MB

@@ -14,8 +14,8 @@ from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedTokenizerBas
 from components.errors import PoolscopeError
 from components.model.assembling import assembled
 from components.model.backbone import Backbone
-from components.model.checkpoint_files import CONFIG, TOKENIZER
-from components.model.hub.cache import folder as here
+from components.model.files import CONFIG, TOKENIZER
+from components.model.files import folder as here
 from components.model.internals.torch_internals import seeded
 from components.model.internals.transformers_internals import filled
 from components.model.safety.documents import read_config

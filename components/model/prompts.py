@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from components.model.checkpoint_files import ENCODING, read_object
+from components.model.files import ENCODING, read_object
 
 MOST, LONGEST = 8, 300  # prompts that are tried, and characters of each
 

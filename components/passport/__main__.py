@@ -18,8 +18,7 @@ from components.exhibits.passport import badge, page
 from components.inference.engine import Here, file_name, resolved
 from components.inference.jobs import Issue
 from components.inference.replicas.joining import joined
-from components.model.checkpoint_files import read_object
-from components.model.version import version
+from components.model.files import read_object, version
 from components.passport.passport import passport_json
 from components.settings import Settings
 from components.texts import ENGLISH, languages, load_texts

@@ -13,7 +13,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from components.analyses.detect import detect
 from components.detect import Detected, Way, dense_of, normalises
 from components.model.backbone import Backbone
-from components.model.checkpoint_files import ENCODING
+from components.model.files import ENCODING
 from components.model.loading import load
 from components.model.states import batch_states
 from components.types import Query

@@ -20,7 +20,7 @@ from components.inference.jobs import Divide, Embed, Validate
 from components.lab.cores import OnCores
 from components.lab.lab import REPEATS
 from components.lab.rows import Pooled, Rows, first_alike, fitted_poolings
-from components.model.version import version
+from components.model.files import version
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, Floats
 from recipe.teacher import checkpoint

@@ -27,7 +27,7 @@ from components.lab.embedding import BATCH
 from components.lab.lab import Run
 from components.lab.rows import Folded, Pooled, Rows
 from components.lab.validation import divide
-from components.model.version import version
+from components.model.files import version
 from components.settings import Settings
 from components.types import Floats
 

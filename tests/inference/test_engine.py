@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from components.analyst import PATIENCE, Analyst
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.hub.cache import folder
+from components.model.files import folder
 from components.model.pooling import POOLINGS
 from components.settings import Settings
 from components.texts import load_texts

@@ -25,7 +25,7 @@ from components.lab.kept import Kept
 from components.lab.lab import Run, fit_table, to_rows
 from components.lab.rows import Asked, Folded
 from components.lab.validation import divide
-from components.model.version import version
+from components.model.files import version
 from components.settings import ASSETS, Settings
 from components.tables import guess, read_sheet, to_table
 from tests.inference.replicas import ABANDONED

@@ -17,7 +17,7 @@ from components.lab.folds import fitted_fold
 from components.lab.lab import Run
 from components.lab.rows import Folded, Rows
 from components.lab.validation import divide
-from components.model.version import version
+from components.model.files import version
 from components.settings import Settings
 from components.types import Floats
 

@@ -12,9 +12,9 @@ from huggingface_hub import constants
 
 from components.errors import PoolscopeError
 from components.model.catalogue import Configs, read_catalogue, read_tasks
-from components.model.checkpoint_files import is_complete
-from components.model.hub.cache import folder as folder_of
-from components.model.hub.hub import Hub
+from components.model.files import folder as folder_of
+from components.model.files import is_complete
+from components.model.hub import Hub
 from components.model.probes import Probe, write_probes
 from components.settings import ASSETS, Settings
 

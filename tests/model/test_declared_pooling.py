@@ -18,8 +18,8 @@ from torch import nn
 from components.declaration import Declaration
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.hub.cache import folder as folder_of
-from components.model.version import version
+from components.model.files import folder as folder_of
+from components.model.files import version
 from components.settings import Settings
 from components.types import BackboneSpec, Query
 from tests.analyses.export.test_families import printed

@@ -8,8 +8,7 @@ from safetensors import safe_open
 
 from components.anatomy import Origin, Weight
 from components.model.backbone import Backbone
-from components.model.checkpoint_files import weights_in
-from components.model.hub.cache import folder
+from components.model.files import folder, weights_in
 from components.types import BackboneSpec
 
 Shape = tuple[int, ...]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from transformers import AutoConfig, PreTrainedConfig
 
-from components.model.checkpoint_files import CONFIG, TOKENIZER_CONFIG
+from components.model.files import CONFIG, TOKENIZER_CONFIG
 from components.model.internals.transformers_internals import forget_kernels
 from components.model.safety.refusal import foreign
 from components.model.safety.stated import check_plain, check_stated, checked_object

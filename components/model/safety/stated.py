@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from components.model.checkpoint_files import CONFIG, DIGITS, INDEX, LABEL, LARGEST
+from components.model.files import CONFIG, DIGITS, INDEX, LABEL, LARGEST
 from components.model.safety.refusal import RefusalError
 
 FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this config and these weights

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from components.model.checkpoint_files import TOKENIZER, TOKENIZER_CONFIG, VOCABULARIES
+from components.model.files import TOKENIZER, TOKENIZER_CONFIG, VOCABULARIES
 from components.model.safety.refusal import RefusalError
 from components.model.safety.sentencepieces import check_pieces
 from components.model.safety.stated import walk

@@ -17,7 +17,7 @@ import torch
 from safetensors import safe_open
 from transformers import AutoModelForSequenceClassification, PreTrainedConfig, PreTrainedModel
 
-from components.model.checkpoint_files import INDEX, WEIGHTS, weight_files
+from components.model.files import INDEX, WEIGHTS, weight_files
 from components.model.internals.torch_internals import on_registration
 from components.model.internals.transformers_internals import without_weights
 from components.model.safety.refusal import RefusalError, foreign

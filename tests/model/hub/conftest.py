@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from huggingface_hub import close_session, constants
 
-from components.model.hub import downloads
-from components.model.hub.listing import Listing, listed
+from components.model import hub as downloading
+from components.model.listing import Listing, listed
 from tests.hub import Hub, hub
 from tests.tiny import checkpoint
 
-MODEL = "org/tiny"
-LIMIT = 10_000_000
+MODEL, HEAVY = "org/tiny", "org/heavy"
+LIMIT = 100_000_000
 PATIENT = 20  # seconds that a test waits for a thread
 
 
@@ -26,16 +26,26 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def heavy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint folder of 26 MB: huggingface_hub reports 10 MB at a time."""
+    folder = tmp_path_factory.mktemp("heavy") / "heavy"
+    checkpoint(folder, max_position_embeddings=200_000)
+    return folder
+
+
 @pytest.fixture
 def there(tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with the model org/tiny; huggingface_hub asks it, as if HF_ENDPOINT and HF_HOME had said so."""
+    """A hub with the model org/tiny; huggingface_hub asks it, here and in processes that begin here."""
     shutil.copytree(tiny, tmp_path / "models" / MODEL)
     with hub(tmp_path / "models") as server:
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setattr(constants, "ENDPOINT", server.address)
         template = server.address + "/{repo_id}/resolve/{revision}/{filename}"
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "home" / "hub"))
+        for name, value in server.environment(tmp_path / "home").items():
+            monkeypatch.setenv(name, value)
         yield server
         server.closing.set()
         downloads_end()
@@ -51,7 +61,18 @@ def model(there: Hub) -> Path:
 @pytest.fixture
 def listing(there: Hub) -> Listing:
     """What has to come of org/tiny."""
-    listing = listed(MODEL, None, LIMIT)
+    return _listing(there, MODEL)
+
+
+@pytest.fixture
+def weighty(there: Hub, heavy: Path) -> Listing:
+    """What has to come of org/heavy."""
+    shutil.copytree(heavy, there.folder / HEAVY)
+    return _listing(there, HEAVY)
+
+
+def _listing(there: Hub, model: str) -> Listing:
+    listing = listed(model, None, LIMIT)
     assert there.is_quiet(PATIENT)
     there.requests.clear()
     there.sent = 0
@@ -60,8 +81,8 @@ def listing(there: Hub) -> Listing:
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look often: tests are quick."""
-    monkeypatch.setattr(downloads, "TICK", 0.01)
+    """Report often: tests are quick."""
+    monkeypatch.setattr(downloading, "TICK", 0.01)
 
 
 def downloads_end() -> None:
@@ -70,11 +91,6 @@ def downloads_end() -> None:
         if thread.name == "download":
             thread.join(PATIENT)
             assert not thread.is_alive()
-
-
-def flipped(content: bytes) -> bytes:
-    """The same length, another hash."""
-    return content[:-1] + bytes([content[-1] ^ 1])
 
 
 def edited(file: Path, change: Callable[[str], str]) -> None:

@@ -1,171 +1,151 @@
-"""Downloads: shared, left, resumed, verified."""
+"""Downloads: shared, left, gone on with, verified; half a download is never a checkpoint."""
 
-import threading
-from collections.abc import Callable
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from huggingface_hub import snapshot_download
+from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 
 from components.errors import PoolscopeError
-from components.model.hub import transfer
-from components.model.hub.cache import snapshot_folder
-from components.model.hub.downloads import Downloads
-from components.model.hub.listing import Listing
-from components.model.internals.hub_internals import model_folder
+from components.model import hub as downloading
+from components.model.files import is_complete, newest_commit, snapshot
+from components.model.hub import Downloads
+from components.model.listing import Listing
+from components.types import Progress
 from tests.hub import Hub
-from tests.model.hub.conftest import MODEL, PATIENT, downloads_end, flipped
-from tests.model.hub.fetching import (
-    BODY,
-    SLOWLY,
-    assert_absent,
-    assert_whole,
-    fetched,
-    partials,
-    under_way,
-)
+from tests.model.hub.conftest import MODEL, PATIENT, downloads_end
+from tests.serving import ROOT
+
+BODY = "/elsewhere/"  # where the weights come from
+SLOWLY = 20_000_000  # bytes a second
+MB = 1_000_000
 
 
-def test_a_download_says_how_far_it_is_and_brings_all(there: Hub, model: Path, listing: Listing) -> None:
+def fetched(listing: Listing) -> list[Progress]:
+    return list(Downloads().fetch(listing))
+
+
+def assert_whole(listing: Listing, there: Hub) -> None:
+    """What is here is what the hub has, byte for byte."""
+    folder = snapshot(listing.model, listing.commit)
+    assert folder is not None
+    for file in listing.files:
+        assert (folder / file.name).read_bytes() == (there.folder / listing.model / file.name).read_bytes()
+
+
+def assert_absent(listing: Listing) -> None:
+    """Nothing here can be taken for the checkpoint, and no half of a file is left."""
+    assert snapshot(listing.model, listing.commit) is None
+    assert newest_commit(listing.model) is None
+    assert not list(Path(constants.HF_HUB_CACHE).rglob("*.incomplete"))
+
+
+def under_way(there: Hub, progress: Iterator[Progress]) -> Progress:
+    """Let a slow download begin, and give how far it is when weights have come."""
     there.speed = SLOWLY
-    steps = fetched(listing)
+    return next(step for step in progress if step.done > 9 * MB)
+
+
+def ends(pid: int) -> bool:
+    """Wait for a process of another one to end."""
+    deadline = time.monotonic() + PATIENT
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_a_download_says_how_far_it_is_and_brings_all(there: Hub, weighty: Listing) -> None:
+    there.speed = SLOWLY
+    steps = fetched(weighty)
     assert all(before.done <= after.done for before, after in pairwise(steps))
-    assert {step.total for step in steps} == {listing.size}
-    assert len({step.done for step in steps}) > 5
-    assert steps[-1].done == listing.size
-    assert_whole(listing, model)
-    assert there.sent == listing.size
-    there.requests.clear()
-    assert fetched(listing)[-1].done == listing.size
-    assert there.requests == []
-
-
-def test_huggingface_hub_finds_it_as_its_own(listing: Listing) -> None:
-    fetched(listing)
-    own = snapshot_download(MODEL, revision=listing.commit, local_files_only=True)
-    assert own == str(snapshot_folder(MODEL, listing.commit))
+    assert {step.total for step in steps} == {weighty.size}
+    assert len({step.done for step in steps}) >= 4
+    assert steps[-1].done == weighty.size
+    assert_whole(weighty, there)
+    assert there.sent < weighty.size + 10_000  # which is what its listing takes
+    own = snapshot_download(weighty.model, revision=weighty.commit, local_files_only=True)
+    assert own == str(snapshot(weighty.model, weighty.commit))
 
 
 def test_what_huggingface_hub_brought_is_not_fetched_again(there: Hub, listing: Listing) -> None:
     snapshot_download(MODEL, revision=listing.commit)
     there.requests.clear()
-    fetched(listing)
-    assert there.requests == []
+    assert fetched(listing)[-1].done == listing.size
+    assert there.asked(BODY) == []
 
 
-def test_two_askers_share_one_download(there: Hub, model: Path, listing: Listing) -> None:
+def test_two_askers_share_one_download(there: Hub, weighty: Listing) -> None:
     shared = Downloads()
     there.speed = SLOWLY
-    with ThreadPoolExecutor(5) as askers:
-        every = list(askers.map(lambda _: list(shared.fetch(listing)), range(5)))
-    assert [steps[-1].done for steps in every] == [listing.size] * 5
+    with ThreadPoolExecutor(3) as askers:
+        every = list(askers.map(lambda _: list(shared.fetch(weighty)), range(3)))
+    assert [steps[-1].done for steps in every] == [weighty.size] * 3
     assert len(there.asked(BODY)) == 1
-    assert there.sent == listing.size
-    assert_whole(listing, model)
+    assert there.sent < weighty.size + 10_000  # which is what its listing takes
 
 
-def test_one_leaves_and_the_other_stays(there: Hub, model: Path, listing: Listing) -> None:
+def test_one_leaves_and_the_other_stays(there: Hub, weighty: Listing) -> None:
     shared = Downloads()
-    leaving, staying = shared.fetch(listing), shared.fetch(listing)
+    leaving, staying = shared.fetch(weighty), shared.fetch(weighty)
     under_way(there, staying)
     next(leaving)
     leaving.close()
     there.speed = None
-    assert list(staying)[-1].done == listing.size
+    assert list(staying)[-1].done == weighty.size
     assert len(there.asked(BODY)) == 1
-    assert_whole(listing, model)
 
 
-def test_the_last_to_leave_cancels_and_the_next_goes_on(there: Hub, model: Path, listing: Listing) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says which files a process has open")
+def test_the_last_to_leave_cancels_and_the_next_brings_what_is_lacking(there: Hub, weighty: Listing) -> None:
     shared = Downloads()
-    both = [shared.fetch(listing) for _ in range(2)]
+    both = [shared.fetch(weighty) for _ in range(2)]
     for asker in both:
         under_way(there, asker)
     for asker in both:
         asker.close()
     downloads_end()
-    assert_absent(listing)
-    (partial,) = partials()
-    kept = partial.stat().st_size
-    assert 10_000 < kept < listing.size - 5_000
+    assert_absent(weighty)
+    assert there.sent < weighty.size
+    assert isinstance(try_to_load_from_cache(weighty.model, "tokenizer.json", revision=weighty.commit), str)
 
     there.speed = None
-    assert list(shared.fetch(listing))[-1].done == listing.size
-    assert there.asked(BODY)[-1].start == kept
-    assert_whole(listing, model)
-    assert partials() == []
+    there.requests.clear()
+    assert list(shared.fetch(weighty))[-1].done == weighty.size
+    assert there.asked("/resolve/") == []
+    assert_whole(weighty, there)
 
 
-def test_who_comes_back_at_once_joins_what_is_not_yet_cancelled(
-    there: Hub, model: Path, listing: Listing
-) -> None:
+def test_whoever_waits_on_a_stalled_hub_may_leave_and_come_back(there: Hub, weighty: Listing) -> None:
+    there.stall(BODY, after=12 * MB)
     shared = Downloads()
-    for _ in range(20):
-        asker = shared.fetch(listing)
-        under_way(there, asker)
-        asker.close()
-        there.speed = None
-    assert list(shared.fetch(listing))[-1].done == listing.size
-    assert_whole(listing, model)
+    asker = shared.fetch(weighty)
+    next(step for step in asker if step.done > 9 * MB)
+    asker.close()
+    assert list(shared.fetch(weighty))[-1].done == weighty.size
+    assert_whole(weighty, there)
 
 
-def test_a_cut_is_taken_up_where_it_was(there: Hub, model: Path, listing: Listing) -> None:
-    for after in (50_000, 30_000):
-        there.cut(BODY, after)
-    steps = fetched(listing)
-    assert [request.start for request in there.asked(BODY)] == [0, 50_000, 80_000]
-    assert there.sent == listing.size  # not a byte twice
-    assert steps[-1].done == listing.size
-    assert_whole(listing, model)
+def test_a_cut_is_taken_up_where_it_was(there: Hub, weighty: Listing) -> None:
+    there.cut(BODY, 12 * MB)
+    assert fetched(weighty)[-1].done == weighty.size
+    starts = [request.start for request in there.asked(BODY)]
+    assert starts[0] == 0 < starts[1]
+    assert_whole(weighty, there)
 
 
-def test_a_hub_that_ignores_ranges_sends_all_again(there: Hub, model: Path, listing: Listing) -> None:
-    there.cut(BODY, 50_000)
-    there.ignore_ranges(BODY)
-    assert fetched(listing)[-1].done == listing.size
-    assert_whole(listing, model)
-
-
-def test_cuts_without_end_end_with_a_message(there: Hub, model: Path, listing: Listing) -> None:
-    there.cut(BODY, 50_000)
-    there.cut(BODY, 0, times=99)
-    with pytest.raises(PoolscopeError, match="cannot be reached"):
-        fetched(listing)
-    assert len(there.asked(BODY)) == 1 + transfer.TRIES
-    assert_absent(listing)
-    there.faults.clear()
-    fetched(listing)
-    assert there.asked(BODY)[-1].start == 50_000
-    assert_whole(listing, model)
-
-
-def test_a_stalled_download_ends_with_a_message(there: Hub, listing: Listing) -> None:
-    there.stall(BODY, times=99)
-    with pytest.raises(PoolscopeError, match="does not answer in time"):
-        fetched(listing, patience=0.2)
-    assert_absent(listing)
-
-
-def test_whoever_waits_on_a_stalled_hub_may_leave(there: Hub, listing: Listing) -> None:
-    there.stall(BODY, after=20_000)
-    asker = Downloads(patience=PATIENT).fetch(listing)
-    next(step for step in asker if step.done == 20_000)
-    left = threading.Thread(target=asker.close)
-    left.start()
-    left.join(PATIENT / 2)
-    assert not left.is_alive()
-    there.closing.set()  # ends the stall, and so the download, which nobody waits for
-    downloads_end()
-    assert_absent(listing)
-
-
-@pytest.mark.parametrize("status", [403, 429, 500])
+@pytest.mark.parametrize("status", [403, 500])
 def test_a_refusal_on_the_way_is_said_to_all_who_wait(there: Hub, listing: Listing, status: int) -> None:
     shared = Downloads()
-    there.hold("model.safetensors", seconds=0.2)
-    there.refuse(BODY, status)
+    there.hold("model.safetensors", seconds=0.5)
+    there.refuse(BODY, status, times=99)
     askers = [shared.fetch(listing) for _ in range(2)]
     for asker in askers:
         next(asker)
@@ -175,40 +155,133 @@ def test_a_refusal_on_the_way_is_said_to_all_who_wait(there: Hub, listing: Listi
     assert_absent(listing)
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
 @pytest.mark.parametrize(
-    "wrong",
-    [flipped, lambda body: body + b" ", lambda body: body[:-1], lambda _: b"", lambda body: body[:-9] * 20],
-    ids=["hash", "longer", "shorter", "empty", "much longer"],
+    "wrong", [lambda body: body[:-1] + bytes([body[-1] ^ 1]), lambda body: body[:-1]], ids=["hash", "length"]
 )
 def test_another_file_than_is_listed_is_refused_and_not_kept(
-    there: Hub, model: Path, listing: Listing, name: str, wrong: Callable[[bytes], bytes]
+    there: Hub, listing: Listing, wrong: Callable[[bytes], bytes]
 ) -> None:
-    there.change(BODY if name == "model.safetensors" else f"/{name}", wrong)
+    there.change(BODY, wrong)
     with pytest.raises(PoolscopeError, match="another file than it lists"):
         fetched(listing)
-    assert partials() == []
     assert_absent(listing)
     fetched(listing)
-    assert_whole(listing, model)
+    assert_whole(listing, there)
 
 
-def test_a_part_that_is_longer_than_the_file_is_begun_again(model: Path, listing: Listing) -> None:
-    weights = listing.files[0]
-    blobs = model_folder(MODEL) / "blobs"
-    blobs.mkdir(parents=True)
-    (blobs / f"{weights.digest}.poolscope.incomplete").write_bytes(b"x" * (weights.size + 1))
-    fetched(listing)
-    assert_whole(listing, model)
-
-
-def test_a_part_of_other_bytes_is_found_out(model: Path, listing: Listing) -> None:
-    weights = listing.files[0]
-    blobs = model_folder(MODEL) / "blobs"
-    blobs.mkdir(parents=True)
-    (blobs / f"{weights.digest}.poolscope.incomplete").write_bytes(b"x" * 1000)
-    with pytest.raises(PoolscopeError, match="another file than it lists"):
+def test_the_weights_come_last_so_that_half_is_never_whole(there: Hub, listing: Listing) -> None:
+    there.refuse("/tokenizer.json", 403)
+    with pytest.raises(PoolscopeError, match="does not hand it out"):
         fetched(listing)
-    assert partials() == []
+    assert_absent(listing)
+    assert there.asked(BODY) == []
     fetched(listing)
-    assert_whole(listing, model)
+    assert newest_commit(MODEL) == listing.commit
+
+
+def test_a_process_that_is_killed_is_said(there: Hub, weighty: Listing) -> None:
+    shared = Downloads()
+    asker = shared.fetch(weighty)
+    under_way(there, asker)
+    (download,) = shared._running.values()
+    download.process.kill()
+    with pytest.raises(PoolscopeError, match="cannot keep it"):
+        list(asker)
+
+
+KILLED = """
+from components.model.hub import Downloads
+from components.model.listing import HubFile, Listing
+downloads = Downloads()
+for step in downloads.fetch({listing}):
+    (download,) = downloads._running.values()
+    print(download.process.pid, step.done, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says which processes there are")
+def test_a_killed_page_takes_its_downloads_along(there: Hub, weighty: Listing) -> None:
+    there.speed = SLOWLY
+    command = [sys.executable, "-c", KILLED.format(listing=weighty)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as page:
+        assert page.stdout is not None
+        steps = (tuple(map(int, line.split())) for line in page.stdout)
+        pid = next(pid for pid, done in steps if done > 9 * MB)
+        page.send_signal(signal.SIGKILL)
+        assert ends(pid)
+    assert_absent(weighty)
+
+
+def test_a_full_disk_is_said_before_anything_comes(
+    there: Hub, listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    free = downloading.SPARE + listing.size - 1
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage(10**12, 10**12 - free, free))
+    with pytest.raises(PoolscopeError, match=r"it takes 1\d\d kB, and this server has room for 1\d\d kB"):
+        fetched(listing)
+    assert there.requests == []
+    free += 1
+    fetched(listing)
+
+
+def test_a_cache_that_cannot_be_made_is_said(
+    listing: Listing, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(PoolscopeError, match="cannot keep it"):
+        fetched(listing)
+
+
+def test_no_more_than_a_few_at_a_time(there: Hub, listing: Listing, weighty: Listing) -> None:
+    one = Downloads(most=1)
+    running = one.fetch(weighty)
+    under_way(there, running)
+    with pytest.raises(PoolscopeError, match="1 downloads are under way here already: try again"):
+        next(one.fetch(listing))
+    there.speed = None
+    list(running)
+    assert list(one.fetch(listing))[-1].done == listing.size
+
+
+def test_the_commit_is_the_one_that_was_found_and_the_token_stays(
+    there: Hub, model: Path, listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    before = (model / "config.json").read_bytes()
+    (model / "config.json").write_bytes(before + b"\n")
+    assert there.commit(MODEL) != listing.commit
+    fetched(listing)
+    kept = snapshot(MODEL, listing.commit)
+    assert kept is not None
+    assert (kept / "config.json").read_bytes() == before
+    assert snapshot(MODEL, there.commit(MODEL)) is None
+    tokens = {BODY in request.path: request.token for request in there.requests}
+    assert tokens == {False: "Bearer hf_secret", True: ""}  # not to another host
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_checkpoint_that_lacks_a_file_is_not_whole(tmp_path: Path, tiny: Path, name: str) -> None:
+    folder = shutil.copytree(tiny, tmp_path / "copy")
+    assert is_complete(folder)
+    blob = (folder / name).rename(tmp_path / name)
+    assert not is_complete(folder)
+    (folder / name).symlink_to(blob)
+    assert is_complete(folder)
+    blob.unlink()  # a name in the cache that leads nowhere
+    assert not is_complete(folder)
+
+
+def test_a_checkpoint_in_parts_is_whole_with_all_of_them(tmp_path: Path, tiny: Path) -> None:
+    folder = shutil.copytree(tiny, tmp_path / "copy")
+    parts = [folder / f"model-{n}.safetensors" for n in (1, 2)]
+    (folder / "model.safetensors").rename(parts[0])
+    index = folder / "model.safetensors.index.json"
+    index.write_text('{"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}')
+    assert not is_complete(folder)
+    parts[1].write_bytes(b"")
+    assert is_complete(folder)
+    for broken in ("{", "{}", "[]", '{"weight_map": {"a": "../model-1.safetensors"}}'):
+        index.write_text(broken)
+        assert not is_complete(folder)

@@ -18,7 +18,7 @@ from components.analyses.anatomy.provenance import held
 from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.hub import listing, web
+from components.model import listing
 from components.model.loading import load
 from components.settings import Settings
 from components.types import BackboneSpec, Query
@@ -208,7 +208,6 @@ def test_the_limit_holds_for_listed_models_too(catalogue: Path) -> None:
 def test_questions_are_answered_while_others_wait_for_the_hub(
     there: Hub, catalogue: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(web, "PATIENCE", 600)
     monkeypatch.setattr(listing, "SECONDS", 600)
     made = engine(catalogue, "any")
     there.stall("/api/", times=2)

@@ -1,6 +1,6 @@
-"""Which files make a checkpoint, and what its small JSON files say. Light, and never asks a network.
+"""Files of a checkpoint: where they are on this machine, which of them count, and what the small JSON says.
 
-Nothing here fails on what stands in a file: it may be anybody's.
+Light to import, and never asks a network. Nothing here fails on what stands in a file: it may be anybody's.
 """
 
 from __future__ import annotations
@@ -8,8 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from huggingface_hub import CacheNotFound, constants, scan_cache_dir, try_to_load_from_cache
+
+from components.types import BackboneSpec
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -43,7 +48,78 @@ PART = r"\w[\w.-]{0,180}\.safetensors"  # a file of weights
 LARGEST = 4_000_000  # bytes of a config, and of an index
 LONGEST = 200  # characters of a class's name
 DIGITS, LABEL = 9, 1_000  # of a label's number, and characters of its name
+COMMIT = re.compile(r"[0-9a-f]{40}")
+PACKAGED = "model"  # the folder of a checkpoint within a Python package
 JsonObject = dict[str, Any]
+Version = tuple[tuple[str, int, int], ...]
+
+
+def folder(spec: BackboneSpec) -> Path | None:
+    """Folder of the checkpoint of ``spec`` on this machine, or None.
+
+    A hub id is looked up in huggingface_hub's cache alone, after the package that carries the same files:
+    libraries that take either an id or a folder would read a folder of that name.
+    """
+    if spec.source == "hub":
+        carried = packaged(spec.package) if spec.package else None
+        return carried or snapshot(spec.location, spec.revision or "")
+    if spec.live:
+        return None
+    return Path(spec.location) if Path(spec.location).is_dir() else None
+
+
+def packaged(package: str) -> Path | None:
+    """Folder of the whole checkpoint that an installed Python package carries, or None.
+
+    ``package``: its name without dots. None of its code is run.
+    """
+    found = find_spec(package)
+    folder = Path(found.origin).with_name(PACKAGED) if found and found.origin else None
+    return folder if folder and is_complete(folder) else None
+
+
+def cached(model: str, commit: str, name: str) -> Path | None:
+    """File of a model at a commit in huggingface_hub's cache, or None."""
+    found = try_to_load_from_cache(model, name, revision=commit) if COMMIT.fullmatch(commit) else None
+    return Path(found) if isinstance(found, str) else None
+
+
+def snapshot(model: str, commit: str) -> Path | None:
+    """Folder of a model's checkpoint that is wholly in huggingface_hub's cache, or None."""
+    config = cached(model, commit, CONFIG)
+    return config.parent if config and is_complete(config.parent) else None
+
+
+def newest_commit(model: str) -> str | None:
+    """Commit of a model that was downloaded last of those that are wholly in the cache, or None."""
+    try:
+        repositories = scan_cache_dir(constants.HF_HUB_CACHE).repos
+    except CacheNotFound:
+        return None
+    revisions = [each for repo in repositories if repo.repo_id == model for each in repo.revisions]
+    complete = [each for each in revisions if snapshot(model, each.commit_hash)]
+    return max(complete, key=lambda each: each.last_modified).commit_hash if complete else None
+
+
+def version(spec: BackboneSpec) -> Version:
+    """Name, time and size of each file that an answer depends on; () where none is on this machine.
+
+    Of the folders in the checkpoint's own, those count that its modules.json names. Two checkpoints in the
+    same place differ in it, unless somebody sets the clock of a file back.
+    """
+    place = folder(spec)
+    if place is None:
+        return ()
+    files = sorted(file for file in place.iterdir() if file.is_file())
+    files += [file for file in declaring_files(place) if file.parent != place]
+    probes = [Path(spec.probes)] if spec.probes and files else []
+    return tuple(_stated(file, place) for file in (*files, *probes))
+
+
+def _stated(file: Path, place: Path) -> tuple[str, int, int]:
+    now = file.stat()
+    name = file.name if file.parent == place else f"{file.parent.name}/{file.name}"
+    return name, now.st_mtime_ns, now.st_size
 
 
 def parse_object(text: str | bytes) -> JsonObject:
@@ -139,7 +215,7 @@ def declaring_files(folder: Path) -> tuple[Path, ...]:
 def is_complete(folder: Path) -> bool:
     """Whether a folder holds a config, all of the weights, and a vocabulary.
 
-    A download brings the config last, so what it left half done never is.
+    A download brings the weights last, so what it left half done never is.
     """
     if not (folder / CONFIG).is_file():  # looked for first: of most models that are listed nothing is here
         return False
