@@ -53,10 +53,10 @@ def _analyst(settings: "Settings") -> "Desk":
     from components.inference.worker import load
     from components.inference.workers import Workers, among_guests, at_home
 
-    if settings.ray is not None:
-        from components.inference.replicas.replicas import Replicas
+    if settings.cluster is not None:
+        from components.inference.client import Client
 
-        home: Runner = Replicas(settings)
+        home: Runner = Client(settings)
         if settings.sources != "any":
             return Desk(settings, home)
     elif settings.workers == 0:

@@ -64,9 +64,10 @@ class Settings(BaseSettings):
         ge=0,
         description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
     )
-    ray: str | None = Field(
+    cluster: str | None = Field(
         None,
-        description="a Ray cluster whose replicas measure instead, as host:port; auto is this machine's own",
+        pattern="^https?://",
+        description="where a Ray cluster is asked, whose replicas measure instead: http://host:8000",
     )
     replicas_least: int = Field(1, gt=0, description="replicas in the cluster, however little is asked")
     replicas_most: int = Field(8, gt=0, description="replicas in the cluster, however much is asked")

@@ -18,7 +18,11 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from tests.serving import served
 
-SERVED = ("public", "inference/replicas", "siege")  # their tests start servers and wait for what these do
+SERVED = (
+    "public",
+    "inference/test_cluster.py",
+    "siege",
+)  # their tests start servers and wait for what these do
 HERE = Path(__file__).resolve().parent
 ANEW = "a shared page was opened anew"  # why is a property of the test before which that was
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
@@ -27,7 +31,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "test_hostile_inputs.py",
         "recipe",
         "public",
-        "inference/replicas",
+        "inference/test_cluster.py",
         "test_offline.py",
         "test_readme.py",
         "test_readme_examples.py",

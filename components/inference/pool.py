@@ -90,7 +90,7 @@ class Pool:
                 worker.end(LEAVE if worker in self._idle else 0)
 
     def run(self, question: Question, turn: Turn) -> bytes:
-        """The answer, pickled.
+        """The answer, packed.
 
         WorkerDiedError, WorkerLateError, PoolClosedError; CancelledError if the turn was ended first.
         """

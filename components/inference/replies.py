@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import Any
 
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
+from components.inference.payload import pack
 from components.texts import in_bytes
 
-PROTOCOL = pickle.HIGHEST_PROTOCOL
 LARGEST = 64_000_000  # bytes of an answer: one of the largest that can be asked has 5 MB
 
 
@@ -32,14 +31,14 @@ class ElsewhereError(RuntimeError):
 
 @dataclass(frozen=True)
 class Reply:
-    """What is sent back: an answer, pickled; a refusal for the visitor; or what went wrong."""
+    """What is sent back: an answer, packed; a refusal for the visitor; or what went wrong."""
 
     answer: bytes = b""
     refusal: PoolscopeError | None = None
     fault: str = ""
 
     def said(self) -> bytes:
-        """The answer, pickled; PoolscopeError is the refusal, ElsewhereError the fault."""
+        """The answer, packed; PoolscopeError is the refusal, ElsewhereError the fault."""
         if self.refusal is not None:
             raise self.refusal
         if self.fault:
@@ -53,8 +52,8 @@ def reply(run: Callable[[Job[Any]], Any], question: Question) -> Reply:
 
     try:
         if isinstance(question, Classifies):
-            return Reply(pickle.dumps(classifies(question.kind), PROTOCOL))
-        answer = pickle.dumps(run(question), PROTOCOL)
+            return Reply(pack(classifies(question.kind)))
+        answer = pack(run(question))
         if len(answer) > LARGEST:
             raise PoolscopeError("backbone", question.spec.key, "errors.long_answer", most=in_bytes(LARGEST))
         return Reply(answer)

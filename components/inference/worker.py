@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from components.inference.jobs import Job
 from components.inference.limits import limit, step_back
-from components.inference.replies import LARGEST, PROTOCOL, Question, Reply, reply
+from components.inference.payload import pack, unpack
+from components.inference.replies import LARGEST, Question, Reply, reply
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext  # of which Windows has one
@@ -67,7 +67,7 @@ class Worker:
         self._received()
 
     def ask(self, question: Question, seconds: float) -> bytes:
-        """The answer, pickled; waits so many ``seconds`` for it.
+        """The answer, packed; waits so many ``seconds`` for it.
 
         PoolscopeError is the worker's; WorkerDiedError and WorkerLateError leave nothing to be asked again.
         """
@@ -77,7 +77,7 @@ class Worker:
             raise WorkerDiedError(self._crash()) from error
         if not self._pipe.poll(seconds):
             raise WorkerLateError
-        answered: Reply = pickle.loads(self._received())
+        answered: Reply = unpack(self._received())
         return answered.said()
 
     @property
@@ -155,6 +155,6 @@ def serve(pipe: Connection, duties: Duties) -> None:
     try:
         pipe.send_bytes(READY)
         while True:
-            pipe.send_bytes(pickle.dumps(reply(measurer.run, pipe.recv()), PROTOCOL))
+            pipe.send_bytes(pack(reply(measurer.run, pipe.recv())))
     except (EOFError, OSError):
         return  # the page's process has ended

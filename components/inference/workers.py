@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from components.errors import PoolscopeError
 from components.inference.answers import Answers, digest
 from components.inference.jobs import Answer_co, Job, may_be_kept
 from components.inference.limits import working
+from components.inference.payload import unpack
 from components.inference.pool import Pool, PoolClosedError, Turn
 from components.inference.replies import Classifies
 from components.inference.worker import Duties, Worker, WorkerDiedError, WorkerLateError
@@ -87,13 +87,13 @@ class Workers:
         with self._said(job.spec.key):
             patience = PATIENCE.get(Future())
             answer = self._answers.get(digest(job), runs, patience) if may_be_kept(job) else runs(patience)
-        unpickled: Answer_co = pickle.loads(answer)
-        return unpickled
+        unpacked: Answer_co = unpack(answer)
+        return unpacked
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
         with self._said(kind):
-            return bool(pickle.loads(self._pool.run(Classifies(kind), Turn(ADDRESS.get()))))
+            return bool(unpack(self._pool.run(Classifies(kind), Turn(ADDRESS.get()))))
 
     @contextmanager
     def _said(self, asked: str) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,13 +16,13 @@ import numpy as np
 from components.errors import PoolscopeError
 from components.inference.engine import Here
 from components.inference.jobs import Embed, Job, Validate
-from components.inference.replicas.joining import joined
 from components.lab.folds import fitted_fold, folds_of, joined_folds
 from components.lab.lab import Run
 from components.lab.rows import Folded, Pooled
 from components.settings import Settings
 from components.types import BackboneSpec
 
+PATIENCE = 5.0  # seconds until somebody answers at an address
 RETRIES = 3  # how often a fit is begun anew whose process died; Ray Data does so by itself
 BLOCKS = 4096  # at most, of texts: Ray Data keeps a record of each
 
@@ -32,9 +33,28 @@ def on_cluster(address: str, here: Run) -> Iterator[Run]:
 
     ``here``: runs the jobs that are short. PoolscopeError where Ray is not installed, or no cluster is there.
     """
-    with joined(address):
-        logging.getLogger("ray.data").setLevel(logging.ERROR)  # the command's own lines are on the screen
+    try:
+        import ray
+    except ImportError as error:
+        raise PoolscopeError("ray", address, "errors.ray_missing") from error
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)  # the command's own lines are on the screen
+    try:
+        _reach(address)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, ValueError, RuntimeError) as error:  # a ConnectionError is an OSError
+        raise PoolscopeError("ray", address, "errors.ray_cluster") from error
+    try:
         yield Clustered(here)
+    finally:
+        ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """OSError where nobody listens at ``address``: Ray would try for minutes, and say nothing."""
+    host, colon, port = address.rpartition(":")
+    if colon:
+        socket.create_connection((host.rpartition("/")[2], int(port)), PATIENCE).close()
 
 
 class Clustered:

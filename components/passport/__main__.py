@@ -10,16 +10,20 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from components.analyses.passport import fingerprint
 from components.errors import PoolscopeError
 from components.exhibits.passport import badge, page
+from components.inference.client import Client
 from components.inference.engine import Here, file_name, resolved
 from components.inference.jobs import Issue
-from components.inference.replicas.joining import joined
 from components.model.files import read_object, version
-from components.passport.passport import passport_json
+from components.passport.passport import Passport, passport_json
 from components.settings import Settings
 from components.texts import ENGLISH, languages, load_texts
 from components.types import BackboneSpec
@@ -27,7 +31,8 @@ from components.types import BackboneSpec
 NUMBERS = ".json"  # is written last: where it is, the others are
 Files = dict[str, str]  # of one passport, by how their names end
 Answer = Files | PoolscopeError
-Run = Callable[[Sequence[BackboneSpec], str], Iterator[tuple[BackboneSpec, Answer]]]
+AT_ONCE = 32  # checkpoints that a cluster is asked about
+LONGEST = 3600.0  # seconds that it may take over one
 
 
 def main(given: Sequence[str]) -> int:
@@ -45,13 +50,24 @@ def main(given: Sequence[str]) -> int:
         kept += there
         due += [] if there else [spec]
     print(f"{kept} there already, {len(due)} to measure", flush=True)
-    run = here if asked.ray is None else on_cluster(asked.ray)
-    try:
-        for spec, answer in run(due, asked.language):
+    with _answers(asked, due) as answers:
+        for spec, answer in zip(due, answers, strict=True):
             refused += written(asked.out, spec, answer)
-    except PoolscopeError as error:  # of the cluster
-        refused += told(asked.ray, error)
     return int(refused > 0)
+
+
+@contextmanager
+def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Iterator[Iterator[Answer]]:
+    """An answer for each of those that are ``due``: one at a time here, many at once in a cluster."""
+    if asked.cluster is None:
+        yield map(partial(issued, Here(Settings()).run, asked.language), due)
+        return
+    client, threads = Client(Settings(cluster=asked.cluster, seconds=LONGEST)), ThreadPoolExecutor(AT_ONCE)
+    try:
+        yield threads.map(partial(issued, client.run, asked.language), due)
+    finally:
+        client.close()
+        threads.shutdown(cancel_futures=True)
 
 
 def written(out: Path, spec: BackboneSpec, answer: Answer) -> int:
@@ -75,15 +91,15 @@ def arguments() -> argparse.ArgumentParser:
         "--language", choices=sorted(languages()), default=ENGLISH, help="of the pages and badges"
     )
     parser.add_argument(
-        "--ray", metavar="ADDRESS", help="a Ray cluster that sees the same folders; local starts one"
+        "--cluster", metavar="URL", help="of a Ray cluster that sees the same folders: http://host:8000"
     )
     return parser
 
 
-def issued(spec: BackboneSpec, language: str) -> Answer:
-    """Measure one checkpoint, in this process, which holds no other; or why there is no passport."""
+def issued(run: Callable[[Issue], Passport], language: str, spec: BackboneSpec) -> Answer:
+    """Have one checkpoint measured, and its files written out; or why there is no passport."""
     try:
-        passport = Here(Settings()).run(Issue(spec, version(spec)))
+        passport = run(Issue(_anywhere(spec), version(spec)))
     except PoolscopeError as error:
         return error
     say = load_texts(language)
@@ -91,25 +107,11 @@ def issued(spec: BackboneSpec, language: str) -> Answer:
     return {".html": page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
 
 
-def here(specs: Sequence[BackboneSpec], language: str) -> Iterator[tuple[BackboneSpec, Answer]]:
-    """One after the other, in this process."""
-    for spec in specs:
-        yield spec, issued(spec, language)
-
-
-def on_cluster(address: str) -> Run:
-    """One on each processor of a cluster of Ray's, as they come."""
-
-    def run(specs: Sequence[BackboneSpec], language: str) -> Iterator[tuple[BackboneSpec, Answer]]:
-        with joined(address) as ray:
-            task = ray.remote(num_cpus=1)(issued)
-            asked = {task.remote(spec, language): spec for spec in specs}
-            left = list(asked)
-            while left:
-                (done,), left = ray.wait(left, num_returns=1)
-                yield asked[done], ray.get(done)
-
-    return run
+def _anywhere(spec: BackboneSpec) -> BackboneSpec:
+    """The same checkpoint for a process that works in another folder."""
+    if spec.source != "local":
+        return spec
+    return replace(spec, location=str(Path(spec.location).resolve()))
 
 
 def told(name: str, error: PoolscopeError) -> int:

@@ -14,14 +14,13 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.analyses.passport import TEXTS, Tried, fingerprint, issue
 from components.declaration import Declaration, Normalize
 from components.errors import PoolscopeError
-from components.inference.engine import Engine
+from components.inference.engine import Engine, Here
 from components.model.loading import load
 from components.model.repeatable import repeatable
 from components.passport.__main__ import issued, main
 from components.passport.passport import passport_json
-from components.settings import ASSETS
+from components.settings import ASSETS, Settings
 from components.types import BackboneSpec
-from tests.inference.replicas import ABANDONED
 from tests.plain import KEYS, SPECS
 from tests.tiny import checkpoint
 
@@ -94,7 +93,7 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
     (tmp_path / "copy" / "README.md").write_text("nothing that is loaded")
     spec = replace(SPECS["bert-sentiment"], location=str(tmp_path / "copy"))
     assert fingerprint(spec) == fingerprint(SPECS["bert-sentiment"])
-    answer = issued(spec, "en")
+    answer = issued(Here(Settings()).run, "en", spec)
     assert isinstance(answer, dict)
     first = passport_json(engine.passport("bert-sentiment"))
     assert json.loads(answer[".json"]) == json.loads(json.dumps({**first, "title": spec.title}))
@@ -133,12 +132,3 @@ def test_the_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.Capture
     assert main([asked[0], *asked[2:]]) == 0
     assert "1 there already, 0 to measure" in capsys.readouterr().out
     assert times == {file.name: file.stat().st_mtime_ns for file in (tmp_path / "out").iterdir()}
-
-
-@pytest.mark.filterwarnings(ABANDONED)
-def test_a_cluster_issues_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
-    assert main(["bert-sentiment", "--out", str(tmp_path), "--ray", "local"]) == 0
-    answer = issued(SPECS["bert-sentiment"], "en")
-    assert isinstance(answer, dict)
-    assert (tmp_path / "bert-sentiment.json").read_text("utf-8") == answer[".json"]

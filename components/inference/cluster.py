@@ -1,0 +1,98 @@
+"""Runs jobs on a cluster of Ray's: ``serve run components.inference.cluster:app``. Pages ask it by HTTP.
+
+Serve begins replicas as the queue grows, replaces those that die, and has a question answered by one that has
+its checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ray import serve
+from starlette.requests import Request
+from starlette.responses import Response
+
+from components.inference.payload import pack, unpack
+from components.inference.replies import reply
+from components.model.machine import cores
+from components.settings import Settings
+
+ONGOING = 8  # questions that a replica has at once: one is at work, and the others need not come first
+EACH = 3.0  # of them, on average, beyond which there should be another replica
+KNOWN = 100  # checkpoints by which Serve knows a replica, at most; how many are loaded is a matter of memory
+LEAVE = 1.0  # seconds that an answer for which nobody waits has to end by itself
+ROOT = Path(__file__).resolve().parents[2]
+PASSED_ON = ("OMP_NUM_THREADS", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE")  # of the environment of ``app``
+
+
+def app(_arguments: dict[str, str]) -> serve.Application:
+    """The application that ``serve run`` deploys, with the settings of its environment."""
+    settings = Settings()
+    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    deployment = serve.deployment(
+        ray_actor_options={
+            "num_cpus": 1,
+            "runtime_env": {"env_vars": {"OMP_NUM_THREADS": "1", **kept, "PYTHONPATH": path}},
+        },
+        autoscaling_config={
+            "min_replicas": settings.replicas_least,
+            "max_replicas": settings.replicas_most,
+            "target_ongoing_requests": EACH,
+        },
+        max_ongoing_requests=ONGOING,
+        health_check_period_s=1,
+        graceful_shutdown_timeout_s=settings.seconds,
+        logging_config={"enable_access_log": False},
+    )
+    return deployment(Replica).bind(settings.memory, min(cores(), settings.replicas_most))
+
+
+class Replica:
+    """One process with torch. It runs one question after the other, in the order in which they come.
+
+    ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is.
+    """
+
+    def __init__(self, memory: int | None, sharers: int) -> None:
+        from components.inference.measurer import Measurer
+
+        self._measurer = Measurer(memory, sharers)
+        self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
+
+    async def __call__(self, request: Request) -> Response:
+        """The `Reply` to a question, both of them as payloads."""
+        body = await request.body()
+        async with self._turn:
+            answer = await self._answered(body)
+        if checkpoint := serve.get_multiplexed_model_id():
+            await self.has(checkpoint)
+        return Response(answer)
+
+    @serve.multiplexed(max_num_models_per_replica=KNOWN)  # type: ignore[untyped-decorator]  # Serve's
+    async def has(self, checkpoint: str) -> str:
+        """Tell Serve that this replica has a checkpoint, so that it is asked about that one again.
+
+        Where it has since left to make room, it is loaded anew.
+        """
+        return checkpoint
+
+    async def _answered(self, body: bytes) -> bytes:
+        """The reply; the process ends where a question for which nobody waits any longer goes on.
+
+        A thread cannot be stopped. Who waits for another answer of this replica asks another one.
+        """
+        work = asyncio.wrap_future(self._thread.submit(self._replied, body))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            ended, _ = await asyncio.wait([work], timeout=LEAVE)
+            if not ended:
+                os._exit(1)
+            raise
+
+    def _replied(self, body: bytes) -> bytes:
+        return pack(reply(self._measurer.run, unpack(body)))
