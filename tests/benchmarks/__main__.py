@@ -5,17 +5,12 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 from components.model.machine import cores
-from tests.benchmarks import answers, compare, engine, importance, loading, memory, ordinary, page, room, size
+from tests.benchmarks import answers, engine, memory, page, room
 
 if __name__ == "__main__":
     os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
-    size.report()
-    loading.report()
-    ordinary.report()
     memory.report()
     engine.report()
-    importance.report()
     answers.report()
-    compare.report()
     page.report()
     room.report()

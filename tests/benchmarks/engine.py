@@ -1,17 +1,14 @@
 """What measuring costs beside a bare forward pass that gives the hidden states."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest.mock import patch
 
 import torch
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-from components.analyses.anatomy import dissect
-from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.examine import Examined
 from components.settings import ASSETS, Settings
 from components.types import Query
 from tests.benchmarks.timing import compare, row
@@ -28,27 +25,29 @@ SIZES = {  # random weights: time does not depend on them
 }
 BARS = {("BERT-base", 128): "bar 1.10", ("BERT 6 x 384", 128): "bar 1.25"}
 ANATOMY_BARS = {("BERT-base", 128): "bar 1.30"}
-LENS_BARS = {("BERT-base", 128): "bar 1.50"}
+COMPARE_BARS = {("BERT-base", 128): "bar 1.15"}
 TRACE_BARS = {("BERT-base", 32): "bar 1.30"}
 ROUNDS = {"bundled BERT": 200, "BERT 6 x 384": 60, "BERT-base": 20}
 
 
 def report() -> None:
-    """Print Engine.analyze over a bare forward pass, and all poolings over one."""
+    """Print answers over a bare forward pass, a trace over its rows, and all poolings over one."""
     with TemporaryDirectory() as folder:
         engine = _engine(Path(folder))
-        print("\nEngine.analyze over a bare forward pass with output_hidden_states=True")
-        for name in ROUNDS:
-            for length in (16, 32, 128):
-                _over_a_pass(engine.analyze, engine, name, length, BARS)
-        print("\nEngine.anatomy over the same")
-        for name in ROUNDS:
-            for length in (16, 32, 128):
-                _over_a_pass(engine.anatomy, engine, name, length, ANATOMY_BARS)
-        print("\nEngine.lens over Engine.anatomy without the lens in it")
-        for name in ROUNDS:
-            for length in (16, 32, 128):
-                _lens(engine, name, length)
+        poolings = [spec.key for spec in engine.poolings() if not (spec.learned or spec.declared)]
+        ways: dict[str, tuple[Callable[[Query], object], Mapping[tuple[str, int], str]]] = {
+            "analyze": (engine.analyze, BARS),
+            "anatomy": (engine.anatomy, ANATOMY_BARS),
+            f"compare in {len(poolings)} poolings": (
+                lambda query: list(engine.compare([replace(query, pooling=key) for key in poolings])),
+                COMPARE_BARS,
+            ),
+        }
+        for title, (ask, bars) in ways.items():
+            print(f"\nEngine.{title} over a bare forward pass with output_hidden_states=True")
+            for name in ROUNDS:
+                for length in (16, 32, 128):
+                    _over_a_pass(ask, engine, name, length, bars)
         print("\nEngine.trace of two texts over as many rows in plain batched forward passes")
         for name in ROUNDS:
             for length in (16, 32):
@@ -102,21 +101,6 @@ def _over_a_pass(
 
     result = compare(lambda: ask(Query(name, text)), bare, ROUNDS[name])
     print(row(f"{name}, {length} tokens", result, bars.get((name, length), "")), flush=True)
-
-
-def _lens(engine: Engine, name: str, length: int) -> None:
-    query = Query(name, words(length))
-    result = compare(lambda: engine.lens(query), lambda: _without_lens(engine, query), ROUNDS[name])
-    print(row(f"{name}, {length} tokens", result, LENS_BARS.get((name, length), "")), flush=True)
-
-
-def _without_lens(engine: Engine, query: Query) -> None:
-    with patch.object(dissect, "look", _no_lens):
-        engine.anatomy(query)
-
-
-def _no_lens(_examined: Examined) -> None:
-    raise PoolscopeError("pooling", "", "errors.widths")
 
 
 def _trace(engine: Engine, name: str, length: int) -> None:

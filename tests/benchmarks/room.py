@@ -1,20 +1,28 @@
 """`make load`: a full room. How many questions a second are answered, beside what engine and gradio can do.
 
-Everything stays on this machine, and takes about eight minutes. Nothing passes or fails: judge by the ratios.
+Everything stays on this machine, and takes some minutes. Nothing passes or fails: judge by the ratios.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import statistics
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from http.client import HTTPConnection
+from itertools import count as counting
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from components.model.machine import cores
-from tests.benchmarks import arrivals, flood, growth, phones
-from tests.benchmarks.visitors import BACKBONES, Ask, by_queue, plainly, questions, rate, thoughtful
+from tests.benchmarks import phones
 from tests.serving import RATE, served
 
 QUIET = Path(os.devnull)
@@ -22,6 +30,132 @@ CONSTANT = "tests/benchmarks/constant_app.py"
 ROUNDS, SECONDS = 3, 4.0  # for each rate
 CLIENTS = (1, 50)
 VISITORS, EVERY, LONG = 100, 5.0, 30.0  # who ask every 5 s, for half a minute
+BACKBONES = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
+FAILS = 120  # seconds without an answer
+REFUSED = 0.05  # seconds until who was refused asks anew
+HERE = "127.0.0.1"  # on Linux, all of 127.0.0.0/8 are this machine's
+JSON = {"Content-Type": "application/json"}
+Ask = Callable[[HTTPConnection, dict[str, str]], int]  # a question -> the HTTP status of its answer
+
+
+def questions(said: str) -> Iterator[dict[str, str]]:
+    """Short texts for the five backbones in turn; no two are the same."""
+    for number in counting():
+        yield {"backbone": BACKBONES[number % 5], "text": f"Film {number} {said}: the plot is not bad."}
+
+
+def by_queue(connection: HTTPConnection, question: dict[str, str]) -> int:
+    """Ask as gradio's clients do: an event, and a stream that ends with its answer."""
+    status, body = _sent(connection, "POST", "/gradio_api/call/v2/analyze", question)
+    if status != HTTPStatus.OK:
+        return status
+    event = json.loads(body)["event_id"]
+    status, body = _sent(connection, "GET", f"/gradio_api/call/analyze/{event}")
+    return status if b"event: complete" in body else HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def plainly(connection: HTTPConnection, question: dict[str, str]) -> int:
+    """Ask in one request."""
+    return _sent(connection, "POST", "/analyze", question)[0]
+
+
+@dataclass
+class Waits:
+    """Seconds of each answer, and how many questions were refused as too many, or failed in another way."""
+
+    seconds: list[float] = field(default_factory=list)
+    refused: int = 0
+    failed: int = 0
+
+    def add(self, status: int, seconds: float) -> None:
+        """Count one question."""
+        if status == HTTPStatus.OK:
+            self.seconds.append(seconds)
+        elif status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
+            self.refused += 1
+        else:
+            self.failed += 1
+
+    def quantile(self, hundredth: int) -> float:
+        """Seconds that so many of a hundred answers took at most."""
+        return statistics.quantiles(self.seconds, n=100)[hundredth - 1]
+
+
+def rate(
+    url: str, ask: Ask, clients: int, seconds: float, said: str, address: str = HERE
+) -> tuple[float, Waits]:
+    """Answers in a second where each client asks anew as soon as it has its answer; all from one address."""
+    waits, asking, lock = Waits(), questions(said), threading.Lock()
+    end = time.perf_counter() + seconds
+
+    def visit() -> None:
+        connection = connected(url, address)
+        while time.perf_counter() < end:
+            with lock:
+                question = next(asking)
+            status, waited = asked(connection, ask, question)
+            if time.perf_counter() < end or status != HTTPStatus.OK:
+                with lock:
+                    waits.add(status, waited)
+            if status == HTTPStatus.TOO_MANY_REQUESTS:
+                time.sleep(REFUSED)
+
+    together([threading.Thread(target=visit) for _ in range(clients)])
+    return len(waits.seconds) / seconds, waits
+
+
+def thoughtful(
+    url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str, address: str = HERE
+) -> Waits:
+    """What visitors get who each ask ``every`` seconds on average, whether or not they have their answer.
+
+    When they ask is drawn at random, the same each time; each question has a connection of its own.
+    """
+    waits, asking, lock, chance = Waits(), questions(said), threading.Lock(), random.Random(0)
+    start = time.perf_counter()
+
+    def visit(at: float, question: dict[str, str]) -> None:
+        time.sleep(max(start + at - time.perf_counter(), 0))
+        status, waited = asked(connected(url, address), ask, question)
+        with lock:
+            waits.add(status, waited)
+
+    times = sorted(chance.uniform(0, seconds) for _ in range(round(visitors * seconds / every)))
+    together([threading.Thread(target=visit, args=(at, next(asking))) for at in times])
+    return waits
+
+
+def connected(url: str, address: str) -> HTTPConnection:
+    """From an ``address`` of this machine."""
+    return HTTPConnection(urlsplit(url).netloc, timeout=FAILS, source_address=(address, 0))
+
+
+def together(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tuple[int, float]:
+    """The status of an answer and the seconds until it was there; 504 where none came."""
+    start = time.perf_counter()
+    try:
+        status = ask(connection, question)
+    except OSError:
+        connection.close()
+        status = HTTPStatus.GATEWAY_TIMEOUT
+    return status, time.perf_counter() - start
+
+
+def _sent(
+    connection: HTTPConnection, method: str, path: str, body: Mapping[str, object] | None = None
+) -> tuple[int, bytes]:
+    connection.request(method, path, None if body is None else json.dumps(body), JSON)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
 WAYS: dict[str, Ask] = {"gradio's queue": by_queue, "plain HTTP": plainly}
 
 
@@ -49,6 +183,7 @@ def report() -> None:
         for name, found in rates.items():
             each = "  ".join(f"{one:6.1f}" for one in found)
             print(f"{name:<44}{statistics.median(found):9.1f}    ({each})", flush=True)
+        before = _resident()
         for way, ask in WAYS.items():
             waits = thoughtful(app, ask, VISITORS, EVERY, LONG, f"of many by {way}")
             print(
@@ -57,10 +192,25 @@ def report() -> None:
                 f"p95 {waits.quantile(95):.2f} s (bar 1 s)",
                 flush=True,
             )
-    flood.report()
-    growth.report()
-    arrivals.report()
+        print(
+            f"page and workers: {before:.0f} MB before these visitors, {_resident():.0f} MB after", flush=True
+        )
     phones.report()
+
+
+def _resident() -> float:
+    """MB of all processes that this one has begun, and those that they have."""
+    found, unseen = list[int](), _children(os.getpid())
+    while unseen:
+        found.append(unseen.pop())
+        unseen += _children(found[-1])
+    pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in found]
+    return os.sysconf("SC_PAGE_SIZE") * sum(pages) / 1e6
+
+
+def _children(process: int) -> list[int]:
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for thread in threads for child in thread.read_text().split()]
 
 
 def _engine(threads: str) -> float:
