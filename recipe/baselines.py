@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
-from components.lab.classifier import logistic_regression
 from components.results import Baseline, BaselineResult
 from components.types import Bools, Floats, Ints
 from recipe.corpus import Example
+from recipe.probes import logistic_regression
 from recipe.statistics import estimate_accuracy
 
 WORD = re.compile(r"\w+")

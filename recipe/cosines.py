@@ -7,15 +7,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from components.lab.classifier import standardiser
-from components.lab.embedding import available, embed, vectors
-from components.lab.rows import first_alike
+from components.analyses.fit.classifier import standardiser
+from components.analyses.fit.embedding import available
+from components.analyses.fit.rows import first_alike
 from components.model.backbone import Backbone
 from components.model.pooling import POOLINGS
 from components.results import CosineResult, PostprocessedResult, Postprocessing
 from components.types import Floats
 from recipe.corpus import UNLABELLED, Example, without_leaks
 from recipe.statistics import Moved, Numbers, estimate_moved, estimate_spearman
+from recipe.vectors import embed, vectors
 
 FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
 

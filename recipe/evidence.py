@@ -11,9 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from transformers import PreTrainedModel
 
-from components.lab.classifier import Fitted
-from components.lab.embedding import Batch, at_layer, embed, lower_layers, vectors
-from components.lab.rows import first_alike
+from components.analyses.fit.rows import first_alike
 from components.model.backbone import Backbone
 from components.model.loading import load
 from components.model.probes import Probe, place_of, read_probe, write_probes
@@ -21,8 +19,9 @@ from components.results import DepthResult, ProbeResult, Results, SizeResult
 from components.types import BackboneSpec, Bools, Floats, Ints
 from recipe.corpus import Example
 from recipe.cosines import Scored, cosine_results, postprocessed_results
-from recipe.probes import Depth, fit_probes
+from recipe.probes import Depth, Fitted, fit_probes
 from recipe.statistics import estimate_accuracy, mcnemar_test
+from recipe.vectors import Batch, at_layer, embed, lower_layers, vectors
 
 BASELINE = "cls"  # what the other poolings are compared with
 

@@ -6,22 +6,63 @@ One forward pass per batch of texts serves every pooling.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from torch import Tensor, nn
 
-from components.lab.classifier import FOLDS, Fitted, fit
-from components.lab.embedding import Batch, at_layer, available, embed, lower_layers, vectors
+from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardised
+from components.analyses.fit.embedding import available
 from components.model.backbone import Backbone
 from components.model.pooling import POOLINGS
 from components.model.probes import Probe, half
 from components.types import Floats, Ints
 from recipe.corpus import Example
+from recipe.vectors import Batch, at_layer, embed, lower_layers, vectors
 
 EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
+WIDE_STRENGTHS = (1e-4, 1e-3)
+FOLDS = 3
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A probe in single precision and the ``strength`` (C) that cross-validation chose for it."""
+
+    probe: Probe
+    strength: float
+
+
+def fit(pooled: Floats, labels: Ints, seed: int) -> Fitted:
+    """The probe on pooled vectors (N, D') of ``labels`` (N,), its strength the best on held-out folds."""
+    scaler, scaled = standardised(pooled)
+    regression = logistic_regression(wide=pooled.shape[1] > len(pooled), seed=seed)
+    regression.fit(scaled, labels)
+    return Fitted(fold_scaler(scaler, regression), float(regression.C_))
+
+
+def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:
+    """Logistic regression with a squared penalty, its strength chosen by cross-validation.
+
+    ``wide``: there are more numbers than examples. A fit then takes long, so that fewer and stronger
+    strengths are tried, on one held-out quarter in the place of folds.
+    """
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    quarter = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
+    return LogisticRegressionCV(
+        Cs=WIDE_STRENGTHS if wide else STRENGTHS,
+        l1_ratios=(0.0,),  # the squared penalty alone
+        cv=quarter if wide else folds,
+        scoring="neg_log_loss",
+        tol=1e-3 if wide else 1e-4,
+        max_iter=ITERATIONS,
+        use_legacy_attributes=False,
+    )
 
 
 def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:

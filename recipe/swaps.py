@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from components.lab.embedding import available, embed, vectors
-from components.lab.rows import first_alike
+from components.analyses.fit.embedding import available
+from components.analyses.fit.rows import first_alike
 from components.model.backbone import Backbone
 from components.model.heads import NATIVE, pooled, swapped_head, swaps
 from components.model.pooling import POOLINGS
@@ -15,6 +15,7 @@ from components.results import SwapResult
 from components.types import Ints
 from recipe.corpus import Example
 from recipe.statistics import estimate_accuracy, mcnemar_test
+from recipe.vectors import embed, vectors
 
 
 def swap_results(backbone: Backbone, task: str, examples: Sequence[Example], seed: int) -> list[SwapResult]:

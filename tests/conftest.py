@@ -44,6 +44,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         "model/hostile",
         "model/hub",
         "lab",
+        "analyses/fit",
         "model/test_checkpoints.py",
         "analyses/test_compare.py",
         "model/test_declared.py",

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from huggingface_hub import is_offline_mode
 
+from components.analyses.fit.fit import InMemory, fit_table, to_rows
 from components.analyses.vectors import to_vectors
 from components.anatomy import Anatomy
 from components.detect import Detected
@@ -17,9 +18,7 @@ from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
 from components.importance import STEPS, Importance, Integral
 from components.inference import jobs
-from components.inference.jobs import Job, Runner
-from components.lab.lab import fit_table, in_memory, to_rows
-from components.lab.rows import Asked as Lab
+from components.inference.jobs import Job, Runner, in_turns
 from components.lens import Looked
 from components.model.catalogue import Configs, present, read_catalogue, read_tasks
 from components.model.files import version
@@ -197,19 +196,14 @@ class Desk:
 
         One table at a time, each part in a turn of its own. Closing the iterator cancels the rest.
         """
-        specs, asked = self._lab(table, plan)
+        asked = to_rows(table, plan, self._settings)
+        specs = [present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones]
         while not self._fitting.acquire(timeout=1):
             yield Stage(0, 1, "wait", "")
         try:
-            yield from fit_table(self._runner.run, specs, asked, PART, in_memory)
+            yield from fit_table(in_turns(self._runner.run), specs, asked, lambda _spec: InMemory())
         finally:
             self._fitting.release()
-
-    def _lab(self, table: Table, plan: Plan) -> tuple[list[BackboneSpec], Lab]:
-        asked = to_rows(table, plan, self._settings)
-        return [
-            present(self._known(choice("backbones", key, self._keys(key)))) for key in plan.backbones
-        ], asked
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         """Answer many queries of one text or pair: one forward pass for each backbone.

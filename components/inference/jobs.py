@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from components.analyses.fit.fit import Steps
 from components.anatomy import Anatomy
 from components.detect import Detected
-from components.fitting import Fit
 from components.importance import Importance, Integral
-from components.lab.rows import Asked as Lab
-from components.lab.rows import Folded, Measured, Pooled, Rows, Tested
 from components.lens import Looked
-from components.model.files import Version
+from components.model.files import Version, version
 from components.model.query import Asked
 from components.padding import Padding
 from components.passport.passport import Passport
 from components.patching import Patched
-from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Cell, Floats, Ints
+from components.types import Analysis, BackboneSpec, Cell
 
 Answer_co = TypeVar("Answer_co", covariant=True)
 
@@ -126,79 +124,26 @@ class Compare(Job[tuple[Cell, ...]]):
 
 
 @dataclass(frozen=True, eq=False)
-class Read(Job[tuple[Sentence, ...]]):
-    """N texts or pairs, and which of them the tokenizer cuts off or cannot read."""
+class Step(Job[Any]):
+    """A step of a fit, by its name, and what it is ``given``; see `analyses.fit.steps`."""
 
     of_fit = True
 
-    inputs: tuple[tuple[str, ...], ...]
+    name: str
+    given: tuple[Any, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Embed(Job[Pooled]):
-    """The vectors of N texts or pairs, pooled in each of these ways at the last or at all layers.
+def in_turns(run: Callable[[Job[Any]], Any]) -> Steps:
+    """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for."""
 
-    From input ``start`` on, those that are begun within so many ``seconds``: the rest is a job more.
-    """
+    def steps(
+        name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
+    ) -> Iterator[Any]:
+        now = version(spec)
+        for more in each:
+            yield run(Step(spec, now, name, (*given, *more)))
 
-    of_fit = True
-
-    inputs: tuple[tuple[str, ...], ...]
-    poolings: tuple[str, ...]
-    all_layers: bool
-    start: int
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Divide(Job[Ints]):
-    """N rows, and the part (R, N) of each, of which folds are made, drawn anew for each of R ``repeats``."""
-
-    of_fit = True
-
-    rows: Rows
-    folds: int
-    repeats: int
-
-
-@dataclass(frozen=True, eq=False)
-class Validate(Job[Folded]):
-    """Vectors (N, D') and how well a classifier of them does, fitted on a ``share`` of each fold's rows.
-
-    ``parts``: (R, N) from `Divide`.
-
-    Of all folds of all repeats those from ``start`` on that are begun within so many ``seconds``: the rest is
-    a job more.
-    """
-
-    of_fit = True
-
-    vectors: Floats
-    rows: Rows
-    parts: Ints
-    folds: int
-    seconds: float = math.inf
-    share: float = 1.0
-    start: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Conclude(Job[Fit]):
-    """Every combination as it was tested, and what was measured of the ``best`` one, by its place in them.
-
-    ``parts``: (R, N) from `Divide`.
-    """
-
-    of_fit = True
-
-    asked: Lab
-    parts: Ints
-    grid: tuple[Measured, ...]
-    best: int
-    vectors: Floats
-    curve: tuple[Tested, ...]
-    control: Tested
-    warnings: tuple[Sentence, ...]
+    return steps
 
 
 def may_be_kept(job: Job[Any]) -> bool:

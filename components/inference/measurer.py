@@ -9,6 +9,7 @@ from components.analyses.analysis import analyse, pooled_features
 from components.analyses.anatomy.dissect import dissect
 from components.analyses.compare import cells
 from components.analyses.detect import detect
+from components.analyses.fit.steps import step
 from components.analyses.importance import integrate, weigh
 from components.analyses.lens import look
 from components.analyses.padding import audit
@@ -17,29 +18,21 @@ from components.analyses.patching import trace
 from components.anatomy import Anatomy
 from components.detect import Detected
 from components.errors import PoolscopeError
-from components.fitting import Fit
 from components.importance import Importance, Integral
 from components.inference.jobs import (
     Analyze,
     Audit,
     Compare,
-    Conclude,
     Detect,
     Dissect,
-    Divide,
-    Embed,
     Integrate,
     Issue,
     Job,
     Look,
-    Read,
+    Step,
     Trace,
-    Validate,
     Weigh,
 )
-from components.lab.embedding import pool_part
-from components.lab.rows import Folded, Pooled
-from components.lab.tokens import read
 from components.lens import Looked
 from components.model.backbone import Backbone
 from components.model.checkpoints import Checkpoints, give_back
@@ -50,8 +43,7 @@ from components.model.repeatable import repeatable
 from components.model.safety.running import told
 from components.padding import Padding
 from components.patching import Patched
-from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Cell, Floats, Ints
+from components.types import Analysis, BackboneSpec, Cell, Floats
 
 
 class Measurer:
@@ -97,16 +89,8 @@ class Measurer:
                         return issue(backbone)
                     case Compare():
                         return self._compare(backbone, job)
-                    case Read():
-                        return self._read(backbone, job)
-                    case Embed():
-                        return self._embed(backbone, job)
-                    case Divide():
-                        return self._divide(job)
-                    case Validate():
-                        return self._validate(job)
-                    case Conclude():
-                        return self._conclude(job)
+                    case Step():
+                        return step(backbone, job.name, job.given)
         raise TypeError(f"{type(job).__name__} is no job that is known here")
 
     def features(
@@ -143,27 +127,6 @@ class Measurer:
 
     def _detect(self, backbone: Backbone, job: Detect) -> Detected:
         return detect(backbone, [each.query for each in job.asked], job.vectors, job.prefix)
-
-    def _read(self, backbone: Backbone, job: Read) -> tuple[Sentence, ...]:
-        return read(backbone, job.inputs).warnings
-
-    def _embed(self, backbone: Backbone, job: Embed) -> Pooled:
-        return pool_part(backbone, job.inputs, job.poolings, job.all_layers, job.start, job.seconds)
-
-    def _divide(self, job: Divide) -> Ints:
-        from components.lab.validation import divide  # a second of scikit-learn, which few ask for
-
-        return divide(job.rows, job.folds, job.repeats)
-
-    def _validate(self, job: Validate) -> Folded:
-        from components.lab.validation import validate
-
-        return validate(job)
-
-    def _conclude(self, job: Conclude) -> Fit:
-        from components.lab.conclusion import conclude
-
-        return conclude(job)
 
     def _compare(self, backbone: Backbone, job: Compare) -> tuple[Cell, ...]:
         return cells(backbone, job.asked)

@@ -14,6 +14,7 @@ import numpy as np
 from components.errors import PoolscopeError, remade
 
 MODULES = (  # whose frozen dataclasses may stand in a payload, and no others
+    "components.analyses.fit.rows",
     "components.anatomy",
     "components.centring",
     "components.declaration",
@@ -22,7 +23,6 @@ MODULES = (  # whose frozen dataclasses may stand in a payload, and no others
     "components.importance",
     "components.inference.jobs",
     "components.inference.replies",
-    "components.lab.rows",
     "components.lens",
     "components.model.query",
     "components.padding",

@@ -1,8 +1,7 @@
 """Finds which backbone, pooling and layer suits a table: ``python -m components.lab reviews.csv --out lab``.
 
-The table is CSV, TSV, JSON Lines or Parquet. Vectors go to disk. A run that was stopped goes on where it was.
-What comes out: a report with the ranking and its statistics, and a classifier to take home, as a folder and
-as a zip.
+The table is CSV, TSV, JSON Lines or Parquet. A run that was stopped goes on where it was. What comes out: a
+report with the ranking and its statistics, and a classifier to take home, as a folder and as a zip.
 """
 
 from __future__ import annotations
@@ -12,24 +11,30 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pandas as pd
+
+from components.analyses.fit.fit import Steps, fit_table, to_rows
 from components.errors import PoolscopeError
+from components.exhibits.lab.found import Found
+from components.exhibits.panels import LAB
+from components.exhibits.report.document import Made, report
 from components.fitting import Fit, Plan, Stage
 from components.inference.engine import Here, resolved
+from components.inference.jobs import in_turns
 from components.lab.cluster import on_cluster
-from components.lab.cores import FEW, OnCores
-from components.lab.kept import Kept
-from components.lab.lab import Run, fit_table, to_rows
-from components.lab.reading import read_file
+from components.lab.home import home, zipped
+from components.lab.work import on_cores, parts_in, remembering
 from components.settings import Settings
-from components.tables import Columns, Sheet, guess, to_table
-from components.texts import Sentence, languages, load_texts
+from components.tables import Columns, Sheet, guess, read_sheet, to_table
+from components.texts import Sentence, Texts, languages, load_texts
 from components.types import BackboneSpec
 
-PART = 5.0  # seconds of embedding after which it is noted how far it is
 ROWS = 10_000_000
 ALL = "all"
+PARQUET = (".parquet", ".pq")
 STAGES = {"embed": "rows embedded", "fit": "combinations fitted", "check": "checks of the best one"}
 
 
@@ -100,18 +105,30 @@ def fitted(asked: argparse.Namespace) -> Done:
     specs = tuple(resolved(name) for name in asked.backbones.split(","))
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
-    rows, here = to_rows(table, plan, Settings(lab_rows=ROWS)), Here(Settings()).run
-    with _runner(asked.ray, here, len(table.texts)) as run:
-        kept = Kept(asked.out / "work", rows, run)
-        fit = told(fit_table(kept, specs, kept.asked, PART, kept.allocate))
+    rows, work = to_rows(table, plan, Settings(lab_rows=ROWS)), asked.out / "work"
+    with _doing(asked.ray, in_turns(Here(Settings()).run)) as steps:
+        kept = remembering(steps, work)
+        fit = told(fit_table(kept, specs, rows, parts_in(work / "vectors", rows)))
     return Done(fit, specs, columns, notes)
 
 
-def _runner(ray: str | None, here: Run, rows: int) -> AbstractContextManager[Run]:
-    """What runs the jobs of a table of so many ``rows``: a cluster, all cores, or this process alone."""
-    if ray is not None:
-        return on_cluster(ray, here)
-    return nullcontext(here if rows <= FEW else OnCores(here))
+def _doing(ray: str | None, here: Steps) -> AbstractContextManager[Steps]:
+    """Whoever does the steps: a cluster, or this machine with all its cores."""
+    return nullcontext(on_cores(here)) if ray is None else on_cluster(ray, here)
+
+
+def read_file(file: Path) -> Sheet:
+    """The table in ``file``; PoolscopeError says why it cannot be read."""
+    try:
+        if file.suffix.lower() in PARQUET:
+            text = pd.read_parquet(file).to_json(orient="records", lines=True)
+        else:
+            text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise PoolscopeError("table", str(file), "errors.table_file", reason=error.strerror) from error
+    except (ValueError, OverflowError) as error:  # pyarrow's errors of a broken file are ValueErrors too
+        raise PoolscopeError("table", str(file), "errors.table_parquet") from error
+    return read_sheet(text)
 
 
 def _columns(sheet: Sheet, asked: argparse.Namespace) -> Columns:
@@ -138,8 +155,6 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
 
 def at_home(out: Path, done: Done) -> Path:
     """Write what somebody takes home, as a folder and as a zip; gives the zip's place."""
-    from components.lab.home import home, zipped
-
     spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
     files = home(done.fit, spec, done.notes)
     folder = out / "classifier"
@@ -152,14 +167,25 @@ def at_home(out: Path, done: Done) -> Path:
 
 def _report(asked: argparse.Namespace, done: Done) -> Path:
     """Write the report; gives its place."""
-    from components.lab.reported import reported
-
-    titles = {spec.key: spec.title for spec in done.specs}
-    say = load_texts(asked.language)
     file: Path = asked.out / "report.html"
-    html = reported(done.fit, titles, asked.table.name, done.columns, done.notes, say)
-    file.write_text(html, encoding="utf-8")
+    file.write_text(reported(done, asked.table.name, load_texts(asked.language)), encoding="utf-8")
     return file
+
+
+def reported(done: Done, name: str, say: Texts) -> str:
+    """The report as HTML: the Lab tab's exhibits in one file. ``name``: that of the table."""
+    facts = {
+        say("lab.fact_table"): name,
+        say("lab.column_of_text"): done.columns.text,
+        say("lab.column_of_pair"): done.columns.text_pair,
+        say("lab.column_of_label"): done.columns.label,
+        say("lab.fact_folds"): str(done.fit.plan.folds),
+        say("lab.fact_seed"): str(done.fit.plan.seed),
+        say("lab.fact_notes"): say.together(note.said(say) for note in done.notes),
+    }
+    found = Found(done.fit, {spec.key: spec.title for spec in done.specs})
+    known = {fact: value for fact, value in facts.items() if value}
+    return "".join(report([LAB], found, {}, known, Made(datetime.now(UTC)), say))
 
 
 if __name__ == "__main__":

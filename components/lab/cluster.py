@@ -1,38 +1,44 @@
-"""Has a cluster of Ray's do what takes long in the lab: Ray Data makes the vectors, tasks fit the folds."""
+"""Has a cluster of Ray's do the steps that take long: Ray Data embeds the texts, tasks fit the folds."""
 
 from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from components.analyses.fit.fit import Steps
 from components.errors import PoolscopeError
 from components.inference.engine import Here
-from components.inference.jobs import Embed, Job, Validate
-from components.lab.folds import fitted_fold, folds_of, joined_folds
-from components.lab.lab import Run
-from components.lab.rows import Folded, Pooled
+from components.inference.jobs import Step
+from components.model.files import Version, version
 from components.settings import Settings
 from components.types import BackboneSpec
 
 PATIENCE = 5.0  # seconds until somebody answers at an address
 RETRIES = 3  # how often a fit is begun anew whose process died; Ray Data does so by itself
-BLOCKS = 4096  # at most, of texts: Ray Data keeps a record of each
+BLOCKS = 4096  # at most, of batches: Ray Data keeps a record of each
 
 
 @contextmanager
-def on_cluster(address: str, here: Run) -> Iterator[Run]:
-    """Who runs jobs in the cluster at ``address``, until the end; ``local`` is one of its own.
+def on_cluster(address: str, here: Steps) -> Iterator[Steps]:
+    """The steps of fits in the cluster at ``address``, until the end; ``local`` is one of its own.
 
-    ``here``: runs the jobs that are short. PoolscopeError where Ray is not installed, or no cluster is there.
+    ``here``: does those that are short. PoolscopeError where Ray is not installed, or no cluster is there.
     """
+
+    def steps(
+        name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
+    ) -> Iterator[Any]:
+        if name == "embed":
+            return embedded(spec, given, [tuple(one) for one in each])
+        return folds(given, each) if name == "fold" else here(name, spec, given, each)
+
     try:
         import ray
     except ImportError as error:
@@ -45,7 +51,7 @@ def on_cluster(address: str, here: Run) -> Iterator[Run]:
     except (OSError, ValueError, RuntimeError) as error:  # a ConnectionError is an OSError
         raise PoolscopeError("ray", address, "errors.ray_cluster") from error
     try:
-        yield Clustered(here)
+        yield steps
     finally:
         ray.shutdown()
 
@@ -57,106 +63,57 @@ def _reach(address: str) -> None:
         socket.create_connection((host.rpartition("/")[2], int(port)), PATIENCE).close()
 
 
-class Clustered:
-    """A `Run`: vectors and fits come from the cluster that this process has joined, the rest from ``here``.
-
-    Vectors are asked for part after part, while the cluster is ahead: one stream of them is under way.
-    """
-
-    def __init__(self, here: Run) -> None:
-        self._here = here
-        self._parts: Iterator[Pooled] = iter(())
-        self._due: tuple[BackboneSpec, int] | None = None  # what the next part is of, and where it starts
-
-    def __call__(self, job: Job[Any]) -> Any:
-        """The answer to a job."""
-        match job:
-            case Embed():
-                return self._embed(job)
-            case Validate():
-                return validated(job)
-        return self._here(job)
-
-    def _embed(self, job: Embed) -> Pooled:
-        if self._due != (job.spec, job.start):
-            self._parts = embedded(job)
-        part = next(self._parts)
-        self._due = job.spec, part.stop
-        return part
-
-
 class Embedder:
     """One process of the cluster: it loads a checkpoint once and keeps it."""
 
-    def __init__(self) -> None:
+    def __init__(self, spec: BackboneSpec, now: Version, given: Sequence[Any]) -> None:
         self._run = Here(Settings()).run
+        self._step = Step(spec, now, "embed", tuple(given))
 
-    def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The parts of each job of ``batch``; in the place of one that is refused, the reason."""
-        for job in batch["job"]:
-            stop = 0
-            while stop < len(job.inputs):
-                try:
-                    part = self._run(replace(job, start=stop))
-                except PoolscopeError as error:
-                    part, stop = error, len(job.inputs)
-                else:
-                    stop = part.stop
-                held = np.empty(1, object)
-                held[0] = part
-                yield {"part": held}
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """The part of one batch or, where it is refused, the reason."""
+        part = np.empty(1, object)
+        try:
+            part[0] = self._run(replace(self._step, given=(*self._step.given, *batch["batch"][0])))
+        except PoolscopeError as error:
+            part[0] = error
+        return {"part": part}
 
 
-def embedded(job: Embed) -> Iterator[Pooled]:
-    """The vectors of all inputs of ``job`` from its start on, in parts, in the order that one process has.
-
-    The inputs that share a forward pass there share one here, so they are padded alike.
-    """
+def embedded(spec: BackboneSpec, given: Sequence[Any], batches: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+    """The vectors of all ``batches``, in their order."""
     import ray.data
 
-    from components.lab.embedding import BATCH, shortest_first  # torch
-
-    order = shortest_first(job.inputs)
-    starts = range(job.start, len(order), BATCH)
-    bare = replace(job, spec=_anywhere(job.spec), inputs=(), start=0, seconds=inf)
-    jobs = [
-        replace(bare, inputs=tuple(job.inputs[row] for row in order[start : start + BATCH]))
-        for start in starts
-    ]
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    ray.data.DataContext.get_current().execution_options.preserve_order = True
-    found = ray.data.from_items(
-        [{"job": one} for one in jobs], override_num_blocks=min(len(jobs), BLOCKS)
-    ).map_batches(
+    if not batches:
+        return
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.execution_options.preserve_order = True
+    processors = max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    blocks = min(len(batches), BLOCKS)
+    found = ray.data.from_items([{"batch": one} for one in batches], override_num_blocks=blocks).map_batches(
         Embedder,
+        fn_constructor_args=(_anywhere(spec), version(spec), given),
         batch_size=1,
         batch_format="numpy",
-        compute=ray.data.ActorPoolStrategy(size=min(len(jobs), _processors())),
+        compute=ray.data.ActorPoolStrategy(size=min(len(batches), processors)),
         num_cpus=1,
     )
-    stop = job.start
     for row in found.iter_rows():
-        part = row["part"]
-        if isinstance(part, PoolscopeError):
-            raise part
-        rows = order[stop : stop + len(part.rows)]
-        stop += len(rows)
-        yield replace(part, rows=rows, stop=stop)
+        if isinstance(row["part"], PoolscopeError):
+            raise row["part"]
+        yield row["part"]
 
 
-def validated(job: Validate) -> Folded:
-    """All folds of ``job`` from its start on, each fitted by a task; the vectors are sent once."""
+def folds(given: Sequence[Any], each: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    """All folds, each fitted by a task; the vectors are sent once."""
     import ray
 
-    vectors = ray.put(job.vectors)
-    task = ray.remote(num_cpus=1, max_retries=RETRIES)(fitted_fold)
-    return joined_folds(ray.get([task.remote(fold, vectors) for fold in folds_of(job)]))
+    from components.analyses.fit.classifier import fold  # scikit-learn
 
-
-def _processors() -> int:
-    import ray
-
-    return max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(fold)
+    shared = [ray.put(one) for one in given]
+    yield from ray.get([task.remote(*shared, *more) for more in each])
 
 
 def _anywhere(spec: BackboneSpec) -> BackboneSpec:

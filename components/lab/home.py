@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
+import pandas as pd
 from pydantic import TypeAdapter
 from safetensors.numpy import save
 
@@ -29,6 +30,7 @@ CARD = Path(__file__).with_name("card.md")
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
 COUNTS = 0.05  # p below which a difference counts
+RESULTS = ["backbone", "pooling", "layer", "accuracy", "low", "high", "macro_f1", "p", "p_corrected"]
 
 
 def home(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
@@ -103,23 +105,7 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
 
 def results_csv(fit: Fit) -> str:
     """Every combination, best first."""
-    rows = fit.ranking
-    return to_csv(
-        data_frame(
-            [
-                ("backbone", [row.backbone for row in rows]),
-                ("pooling", [row.pooling for row in rows]),
-                ("layer", [row.layer for row in rows]),
-                ("accuracy", [row.accuracy.value for row in rows]),
-                ("low", [row.accuracy.low for row in rows]),
-                ("high", [row.accuracy.high for row in rows]),
-                ("macro_f1", [row.macro_f1 for row in rows]),
-                ("p", [row.p for row in rows]),
-                ("p_corrected", [row.p_corrected for row in rows]),
-                ("same_as", [row.same_as for row in rows]),
-            ]
-        )
-    )
+    return to_csv(pd.DataFrame(fit_json(fit, ())["rows"])[[*RESULTS, "same_as"]])
 
 
 def predictions_csv(fit: Fit) -> str:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from components.lab.lab import REPEATS
-from components.lab.rows import Rows
-from components.lab.statistics import accuracy_score, against_best
-from components.lab.validation import divide, probabilities_on, splits_of
+from components.analyses.fit.classifier import divide, fold
+from components.analyses.fit.fit import REPEATS
+from components.analyses.fit.rows import Rows, splits_of
+from components.analyses.fit.statistics import accuracy_score, against_best
 from components.types import Floats, Ints
 
 TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5
@@ -52,7 +52,7 @@ def simulate(seed: int, winner: float) -> Simulated:
         for repeat, splits in enumerate(repeats):
             for split in splits:
                 asked = np.concatenate([split.test, fresh])
-                said = probabilities_on(found, labels, replace(split, test=asked)).argmax(axis=1)
+                said = fold(found, labels, replace(split, test=asked)).argmax(axis=1)
                 right = said == labels[asked]
                 correct[repeat, split.test] = right[: len(split.test)]
                 truth.append(right[len(split.test) :].mean())

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE
-from tests.lab.test_lab import reviews
+from tests.tables import reviews
 
 ODD = "<b>a dull film</b> & a silly plot"
 

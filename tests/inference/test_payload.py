@@ -9,12 +9,12 @@ import msgpack
 import numpy as np
 import pytest
 
+from components.analyses.fit.rows import Pooled, Rows, Split
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
-from components.inference.jobs import Analyze, Detect, Embed, Validate
+from components.inference.jobs import Analyze, Detect, Step
 from components.inference.payload import PayloadError, pack, unpack
 from components.inference.replies import Reply
-from components.lab.rows import Folded, Pooled, Rows
 from components.model.query import Asked
 from components.texts import Named, Sentence, load_texts
 from components.types import Query
@@ -40,15 +40,19 @@ ANSWERS = {
         np.arange(2),
         {("mean", 4): np.ones((2, 3), np.float32), ("cls", 0): np.zeros((2, 3), np.float32)},
         {"pooler": PoolscopeError("pooling", "pooler", "errors.no_pooler")},
-        2,
+        np.array([True, False]),
+        np.zeros(2, bool),
+        512,
     ),
-    "folded": lambda: Folded(np.arange(3), np.ones((3, 2)), np.array([3]), np.array([4])),
 }
 JOBS = {
     "analyze": Analyze(SPECS[0], VERSION, Asked(PAIR, FAKE.tasks()[0])),
     "detect": Detect(SPECS[1], (), (Asked(QUERY, None),), ((1.0, -0.5, 1e-30),), "query: "),
-    "embed": Embed(SPECS[-1], VERSION, (("a", "b"), ("c",)), ("mean",), True, 3, float("inf")),
-    "validate": Validate(SPECS[0], VERSION, np.ones((4, 2), np.float32), ROWS, np.zeros((1, 4), int), 2),
+    "embed": Step(SPECS[-1], VERSION, "embed", (("mean",), True, np.arange(2), [("a", "b"), ("c", "d")])),
+    "divide": Step(SPECS[0], VERSION, "divide", (ROWS, 2, 2)),
+    "fold": Step(
+        SPECS[0], VERSION, "fold", (np.ones((4, 2), np.float32), ROWS.labels, Split(*np.eye(3, dtype=int)))
+    ),
     "reply": Reply(b"\x00\xff", None, "a fault"),
 }
 PLAIN = [

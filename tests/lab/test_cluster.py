@@ -1,37 +1,31 @@
 """With a cluster of Ray's the lab gives what one process gives, whatever dies."""
 
-import math
 import os
 import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
-from threading import Event
-from typing import Any
+from threading import Event, Thread
 
 import numpy as np
 import pytest
 
+from components.analyses.fit.classifier import divide
+from components.analyses.fit.fit import InMemory, Steps, fit_table, to_rows
+from components.analyses.fit.rows import Asked, batches_of, splits_of
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan
+from components.fitting import Fit, Plan, fit_json
 from components.inference.engine import Here, resolved
-from components.inference.jobs import Embed, Validate
+from components.inference.jobs import in_turns
 from components.lab.__main__ import main
 from components.lab.cluster import on_cluster
-from components.lab.kept import Kept
-from components.lab.lab import Run, fit_table, to_rows
-from components.lab.rows import Asked, Folded
-from components.lab.validation import divide
-from components.model.files import version
 from components.settings import ASSETS, Settings
 from components.tables import guess, read_sheet, to_table
 
 POOLINGS = ("cls", "mean", "declared")
 BACKBONE = "bert-pretrained"
-TOLERANCE = 1e-6
 # Ray kills a process of its own, waits a second for it, and leaves it then: a busy machine needs longer.
 ABANDONED = "ignore:Exception ignored in. <function Popen.__del__:pytest.PytestUnraisableExceptionWarning"
 MANY = 12  # times the table: so many batches that none of the processes has nothing to do
@@ -43,15 +37,15 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def here() -> Run:
-    return Here(Settings()).run
+def here() -> Steps:
+    return in_turns(Here(Settings()).run)
 
 
 @pytest.fixture(scope="module")
-def cluster(here: Run) -> Iterator[Run]:
+def cluster(here: Steps) -> Iterator[Steps]:
     """A cluster of this machine's own, which ends with the tests."""
-    with on_cluster("local", here) as run:
-        yield run
+    with on_cluster("local", here) as steps:
+        yield steps
     assert _below(os.getpid(), "ray::") == []
 
 
@@ -62,91 +56,69 @@ def asked() -> Asked:
     return to_rows(table, Plan((BACKBONE,), POOLINGS, False, 3, 0), Settings())
 
 
-@pytest.fixture(scope="module")
-def alone(here: Run, asked: Asked, tmp_path_factory: pytest.TempPathFactory) -> tuple[Fit, Kept]:
-    """What one process gives."""
-    return _fitted(Kept(tmp_path_factory.mktemp("alone"), asked, here))
+def test_scores_are_those_of_one_process(here: Steps, cluster: Steps, asked: Asked) -> None:
+    fits = []
+    for steps in (here, cluster):
+        *_, fit = fit_table(steps, (resolved(BACKBONE),), asked, lambda _spec: InMemory())
+        assert isinstance(fit, Fit)
+        fits.append(fit_json(fit, ()))
+    one, other = fits
+    assert one.pop("head") != ""
+    assert other.pop("head") != ""
+    assert one["rows"] == other["rows"]
+    assert one["warnings"] == other["warnings"]
 
 
-def test_vectors_and_scores_are_those_of_one_process(
-    cluster: Run, asked: Asked, alone: tuple[Fit, Kept], tmp_path: Path
-) -> None:
-    _same(_fitted(Kept(tmp_path, asked, cluster)), alone)
+def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: Steps, asked: Asked) -> None:
+    inputs = asked.inputs * MANY
+    each = [(rows, [inputs[row] for row in rows]) for rows in batches_of(inputs)]
+    given = (POOLINGS, False)
+    coming = cluster("embed", resolved(BACKBONE), given, each)
+    first = next(coming)
+    _kill("ray::MapWorker")
+    found, expected = [first, *coming], [*here("embed", resolved(BACKBONE), given, each)]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.rows, other.rows)
+        for place, vectors in other.vectors.items():
+            np.testing.assert_allclose(one.vectors[place], vectors, rtol=0, atol=1e-6)
 
 
-def test_a_worker_that_is_killed_midway_changes_nothing(here: Run, cluster: Run, asked: Asked) -> None:
-    spec = resolved(BACKBONE)
-    job = Embed(spec, version(spec), asked.inputs * MANY, POOLINGS, False, 0, math.inf)
-    killed: list[int] = []
+def test_a_fold_that_is_killed_midway_changes_nothing(here: Steps, cluster: Steps, asked: Asked) -> None:
+    vectors = np.random.default_rng(0).normal(size=(len(asked.rows.labels), 256)).astype(np.float32)
+    splits = chain.from_iterable(splits_of(parts, 3) for parts in divide(asked.rows, 3, 4))
+    each, given = [(split,) for split in splits], (vectors, asked.rows.labels)
+    killed, over = list[int](), Event()
 
-    def run(job: Any) -> Any:
-        part = cluster(job)
-        if not killed:
-            killed.append(_kill("ray::MapWorker"))
-        return part
+    def kill() -> None:
+        while not killed and not over.is_set():
+            with suppress(FileNotFoundError, IndexError, ProcessLookupError):  # another one has just ended
+                killed.append(_kill("ray::fold"))
 
-    (one, rows), (other, others) = (_vectors(run, job), _vectors(here, job))
+    killing = Thread(target=kill)
+    killing.start()
+    found = [*cluster("fold", resolved(BACKBONE), given, each)]
+    over.set()
+    killing.join()
     assert killed
-    np.testing.assert_array_equal(rows, others)
-    for place, found in one.items():
-        np.testing.assert_allclose(found, other[place], rtol=0, atol=TOLERANCE)
-
-
-def _vectors(run: Run, job: Embed) -> tuple[dict[Any, Any], Any]:
-    """The vectors of all inputs in the order in which they came, and whose they are."""
-    parts, stop = [], 0
-    while stop < len(job.inputs):
-        parts.append(run(replace(job, start=stop)))
-        stop = parts[-1].stop
-    places = parts[0].vectors
-    found = {place: np.concatenate([part.vectors[place] for part in parts]) for place in places}
-    return found, np.concatenate([part.rows for part in parts])
-
-
-def test_fits_are_those_of_one_process_bit_for_bit(here: Run, cluster: Run, asked: Asked) -> None:
-    job = _fits(asked, 8)
-    _equal(cluster(job), here(job))
-
-
-def test_a_fit_that_is_killed_midway_changes_nothing(here: Run, cluster: Run, asked: Asked) -> None:
-    job, over = _fits(asked, 256), Event()
-    with ThreadPoolExecutor(1) as other:
-        killed = other.submit(_kill_when_there, "ray::fitted_fold", over)
-        try:
-            found = cluster(job)
-        finally:
-            over.set()
-    assert killed.result()
-    _equal(found, here(job))
-
-
-def _fits(asked: Asked, width: int) -> Validate:
-    """All folds but the first, on vectors of so many numbers."""
-    vectors = np.random.default_rng(0).normal(size=(len(asked.rows.labels), width)).astype(np.float32)
-    spec = resolved(BACKBONE)
-    return Validate(spec, version(spec), vectors, asked.rows, divide(asked.rows, 3, 2), 3, start=1)
-
-
-def _equal(one: Folded, other: Folded) -> None:
-    for field in fields(Folded):
-        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
+    expected = [*here("fold", resolved(BACKBONE), given, each)]
+    np.testing.assert_array_equal(np.concatenate(found), np.concatenate(expected))
 
 
 def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
-    here: Run, cluster: Run, asked: Asked, tmp_path: Path
+    here: Steps, cluster: Steps, asked: Asked, tmp_path: Path
 ) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    spec = resolved(str(tmp_path))
-    job = Embed(spec, version(spec), asked.inputs, POOLINGS, False, 0, 0.0)
     said = []
-    for run in (here, cluster):
+    for steps in (here, cluster):
         with pytest.raises(PoolscopeError) as refused:
-            run(job)
+            list(
+                steps("embed", resolved(str(tmp_path)), (POOLINGS, False), [(np.arange(2), asked.inputs[:2])])
+            )
         said.append(str(refused.value))
     assert said[0] == said[1]
 
 
-def test_where_no_cluster_is_a_sentence_says_so(here: Run) -> None:
+def test_where_no_cluster_is_a_sentence_says_so(here: Steps) -> None:
     with pytest.raises(PoolscopeError, match="no Ray cluster answers there"), on_cluster("127.0.0.1:1", here):
         pass
 
@@ -160,36 +132,11 @@ def test_without_ray_a_sentence_says_what_to_install(
     assert "pip install -r requirements-ray.txt" in capsys.readouterr().err
 
 
-def _fitted(kept: Kept) -> tuple[Fit, Kept]:
-    steps = list(fit_table(kept, (resolved(BACKBONE),), kept.asked, 5.0, kept.allocate))
-    assert isinstance(steps[-1], Fit)
-    return steps[-1], kept
-
-
-def _same(one: tuple[Fit, Kept], other: tuple[Fit, Kept]) -> None:
-    """Equal vectors within 1e-6, and equal scores, intervals and sentences."""
-    for row in one[0].ranking:
-        file = f"vectors/*/{row.pooling}-{row.layer}.npy"
-        found, expected = (np.load(next(kept.folder.glob(file))) for _fit, kept in (one, other))
-        np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
-    assert one[0].ranking == other[0].ranking
-    np.testing.assert_array_equal(one[0].predicted, other[0].predicted)
-    assert one[0].warnings == other[0].warnings
-
-
 def _kill(name: str) -> int:
     """Kill one process of the cluster; gives its number."""
     process = _below(os.getpid(), name)[0]
     os.kill(process, signal.SIGKILL)
     return process
-
-
-def _kill_when_there(name: str, over: Event) -> int | None:
-    """Kill one process of the cluster as soon as there is one of this name; None: there was none."""
-    while not over.is_set():
-        with suppress(FileNotFoundError, IndexError, ProcessLookupError):  # another process has just ended
-            return _kill(name)
-    return None
 
 
 def _below(process: int, name: str) -> list[int]:

@@ -1,35 +1,31 @@
-"""The lab as a command: what comes out runs without Poolscope, and a run that was stopped goes on."""
+"""The lab as a command: what it reads, and what comes out, which runs without Poolscope."""
 
 import csv
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from safetensors.numpy import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from components.fitting import Fit, Plan, Table, fit_json
-from components.inference.engine import Here
-from components.inference.jobs import Embed, Job, Validate
-from components.lab.__main__ import main
-from components.lab.kept import Kept
-from components.lab.lab import fit_table, in_memory, to_rows
-from components.settings import Settings
-from tests.lab.test_lab import reviews
+from components.errors import PoolscopeError
+from components.fitting import Table
+from components.lab.__main__ import main, read_file
+from components.tables import guess, to_table
 from tests.plain import SPECS
 from tests.serving import ROOT
+from tests.tables import reviews
 from tests.ui.test_report import Document
 
 KEY = "bert-sentiment"
-STOP = 7  # jobs, after which the run is stopped
+ROWS = [("a fine\nfilm", 5), ("a “poor” film\u2028é😀", None), ("=1+1, and\ttabs", 3), ("long", 5), ("", 3)]
 
 
 def save(table: Table, file: Path) -> Path:
@@ -105,42 +101,6 @@ def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
     assert {row["label"] for row in rows} == {"'=1+1", "positive"}
 
 
-def test_a_run_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> None:
-    table, plan = reviews(150), Plan((KEY,), ("mean", "cls"), True, 3)
-    asked = to_rows(table, plan, Settings())
-    run, done = Here(Settings()).run, []
-
-    def fit(kept: Callable[[Job[Any]], Any], allocate: Any) -> Fit:
-        *_, last = fit_table(kept, [SPECS[KEY]], asked, 0.0, allocate)
-        assert isinstance(last, Fit)
-        return last
-
-    def counting(job: Job[Any]) -> Any:
-        done.append(type(job))
-        return run(job)
-
-    def stopping(job: Job[Any]) -> Any:
-        if len(done) == STOP:
-            raise KeyboardInterrupt
-        return counting(job)
-
-    whole = fit(counting, in_memory)
-    jobs = len(done)
-    done.clear()
-    stopped = Kept(tmp_path, asked, stopping)
-    with pytest.raises(KeyboardInterrupt):
-        fit(stopped, stopped.allocate)
-    done.clear()
-    kept = Kept(tmp_path, asked, counting)
-    again = fit(kept, kept.allocate)
-    assert len(done) < jobs - STOP / 2
-    assert fit_json(again, ()) == fit_json(whole, ())
-    done.clear()
-    assert fit_json(fit(kept, kept.allocate), ()) == fit_json(whole, ())
-    assert done.count(Validate) == 0
-    assert done.count(Embed) == 1  # the last part: that it lies there is noted by the next one
-
-
 @pytest.mark.parametrize(
     ("content", "more", "said"),
     [
@@ -157,3 +117,38 @@ def test_what_is_refused_is_said(
     file.write_text(content, encoding="utf-8")
     assert main([str(file), "--out", str(tmp_path), *more]) == 1
     assert said in capsys.readouterr().err
+
+
+def test_parquet_holds_what_the_same_rows_as_csv_do(tmp_path: Path) -> None:
+    frame = pd.DataFrame(ROWS, columns=["review", "stars"])
+    frame.to_parquet(tmp_path / "reviews.parquet")
+    frame.to_csv(tmp_path / "reviews.csv", index=False)
+    sheets = [read_file(tmp_path / name) for name in ("reviews.parquet", "reviews.csv")]
+    parquet, plain = (to_table(sheet, guess(sheet)) for sheet in sheets)
+    assert parquet == plain
+    assert parquet[0].texts == tuple(text for text, stars in ROWS if text and stars)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ([["a"], ["b"]], "no object of JSON"),
+        ([b"\xff\xfe", b"\x00"], "no Parquet file"),
+        (None, "no Parquet file"),
+    ],
+    ids=["nested", "bytes", "text"],
+)
+def test_parquet_that_holds_no_texts_is_said(tmp_path: Path, column: list[object] | None, said: str) -> None:
+    file = tmp_path / "odd.parquet"
+    if column is None:
+        file.write_text("review,stars\na,1\n", encoding="utf-8")
+    else:
+        pd.DataFrame({"review": pd.Series(column, dtype=object), "stars": [1, 2]}).to_parquet(file)
+    with pytest.raises(PoolscopeError, match=said):
+        read_file(file)
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    for place in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(PoolscopeError, match="cannot be read"):
+            read_file(place)

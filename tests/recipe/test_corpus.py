@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from components.lab.classifier import FOLDS
 from recipe.corpus import (
     UNLABELLED,
     Corpus,
@@ -15,6 +14,7 @@ from recipe.corpus import (
     sentences,
     without_leaks,
 )
+from recipe.probes import FOLDS
 from recipe.recipes import Recipes, Source, load_recipes
 from tests.recipe.labelled import LEAKED, LEAKED_NATURALLY, LEAKED_SIDE, write
 

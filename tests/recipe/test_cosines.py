@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from components.lab.embedding import available
+from components.analyses.fit.embedding import available
 from components.model.backbone import Backbone
 from components.model.loading import load
 from components.model.pooling import POOLINGS

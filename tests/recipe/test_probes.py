@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from components.analyses.fit.classifier import fold_scaler, standardiser
+from components.analyses.fit.embedding import available
 from components.inference.engine import Engine
-from components.lab.classifier import fold_scaler, logistic_regression, standardiser
-from components.lab.embedding import Batch, at_layer, available, embed, vectors
 from components.model.backbone import Backbone
 from components.model.loading import load
 from components.model.pooling import POOLINGS, States
@@ -23,7 +23,8 @@ from components.types import Query
 from recipe.corpus import Example
 from recipe.cosines import Scored
 from recipe.evidence import probe_backbone
-from recipe.probes import fit_probes, learn_query
+from recipe.probes import fit_probes, learn_query, logistic_regression
+from recipe.vectors import Batch, at_layer, embed, vectors
 from tests.tiny import checkpoint
 
 MEASURED = [key for key in POOLINGS if key != "declared"]  # no checkpoint here declares anything

@@ -2,52 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.metrics import confusion_matrix, f1_score
 
+from components.analyses.fit.classifier import fit_with_held_out, fold_scaler, standardised
+from components.analyses.fit.rows import Asked, Measured, Tested, numbers_of, splits_of
+from components.analyses.fit.statistics import accuracy_score, against_best, rho_score, suspicious
 from components.fitting import CurvePoint, Fit, Miss, Ranked
-from components.inference.jobs import Conclude
-from components.lab.classifier import fit_with_held_out, fold_scaler, standardised
-from components.lab.rows import Asked, Measured, Tested, numbers_of
-from components.lab.statistics import accuracy_score, against_best, rho_score, suspicious
-from components.lab.validation import splits_of
 from components.own_head import OwnHead, packed, write_head
-from components.types import Floats
+from components.texts import Sentence
+from components.types import Floats, Ints
 
 
-def conclude(job: Conclude) -> Fit:
-    """Everything in one place, the ranking best first."""
-    asked, best = job.asked, job.grid[job.best]
-    labels = asked.rows.labels
+def conclude(
+    asked: Asked,
+    parts: Ints,
+    grid: Sequence[Measured],
+    place: int,
+    vectors: Floats,
+    curve: Sequence[Tested],
+    control: Tested,
+    warnings: tuple[Sentence, ...],
+) -> Fit:
+    """Everything in one place, the ranking best first.
+
+    ``parts``: (R, N) of the rows. ``place``: of the best combination in the ``grid``; ``vectors``: (N, D') of
+    that one. ``curve``: fitted on shares of the rows; ``control``: with shuffled labels.
+    """
+    best, labels = grid[place], asked.rows.labels
     predicted = best.tested.probabilities.argmax(axis=1).astype(np.int64)
     return Fit(
         table=asked.table,
         plan=asked.plan,
-        ranking=tuple(_ranked(job)),
+        ranking=tuple(_ranked(asked, grid)),
         majority=float(np.bincount(labels).max() / len(labels)),
-        shuffled=accuracy_score(job.control.correct.mean(axis=0)),
+        shuffled=accuracy_score(control.correct.mean(axis=0)),
         classes=asked.classes,
-        curve=tuple(_curve((*job.curve, best.tested))),
+        curve=tuple(_curve((*curve, best.tested))),
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
         misses=tuple(_misses(asked, best)),
-        map=plane(job.vectors, asked.rows.seed),
-        head=_head(job),
-        warnings=job.warnings,
+        map=plane(vectors, asked.rows.seed),
+        head=_head(asked, parts, grid, best, vectors),
+        warnings=warnings,
     )
 
 
-def _head(job: Conclude) -> str:
+def _head(asked: Asked, parts: Ints, grid: Sequence[Measured], best: Measured, vectors: Floats) -> str:
     """The best combination's classifier, fitted on all rows in the way that was tested."""
-    asked, best = job.asked, job.grid[job.best]
     pooling, layer = best.place
-    last = max(one.place[1] for one in job.grid if one.backbone == best.backbone)
-    first = next(splits_of(job.parts[0], asked.plan.folds))
+    last = max(one.place[1] for one in grid if one.backbone == best.backbone)
+    first = next(splits_of(parts[0], asked.plan.folds))
     train = np.concatenate([first.train, first.test])
-    probe = fold_scaler(*fit_with_held_out(job.vectors, asked.rows.labels, train, first.held_out))
+    probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, train, first.held_out))
     numbers = packed(probe.weight, probe.bias)
     texts = 2 if asked.table.pairs else 1
     above = -1 if layer == last else layer
@@ -56,12 +66,12 @@ def _head(job: Conclude) -> str:
 
 def plane(vectors: Floats, seed: int) -> Floats:
     """The first two principal components (N, 2) of standardised vectors (N, D')."""
-    _, scaled = standardised(vectors, np.arange(len(vectors)))
+    _, scaled = standardised(vectors)
     found: Floats = PCA(2, copy=False, random_state=seed).fit_transform(scaled).astype(np.float32)
     return found
 
 
-def _curve(points: tuple[Tested, ...]) -> Iterator[CurvePoint]:
+def _curve(points: Sequence[Tested]) -> Iterator[CurvePoint]:
     """One point for each number of rows."""
     sizes: set[int] = set()
     for point in points:
@@ -70,15 +80,15 @@ def _curve(points: tuple[Tested, ...]) -> Iterator[CurvePoint]:
         sizes.add(point.fitted)
 
 
-def _ranked(job: Conclude) -> list[Ranked]:
+def _ranked(asked: Asked, grid: Sequence[Measured]) -> list[Ranked]:
     """The grid, best first, each with its p against the best; equal vectors share one."""
-    order = sorted(job.grid, key=lambda one: -one.value)
+    order = sorted(grid, key=lambda one: -float(one.tested.accuracies.mean()))
     alone = [one for one in order if not one.same_as]
-    tested = 1 / (job.asked.plan.folds - 1)  # test rows for each training row
+    tested = 1 / (asked.plan.folds - 1)  # test rows for each training row
     ps = against_best(np.stack([one.tested.accuracies for one in alone]), 0, tested)
     known = {(one.backbone, *one.place): p for one, p in zip(alone, ps, strict=True)}
     return [
-        _row(job.asked, one, *known[one.backbone, one.same_as or one.place[0], one.place[1]]) for one in order
+        _row(asked, one, *known[one.backbone, one.same_as or one.place[0], one.place[1]]) for one in order
     ]
 
 

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.analyses.fit.classifier import divide
+from components.analyses.fit.rows import Asked, equal_rows, groups_of, linked_rows, splits_of
 from components.fitting import Fit, Plan, Table
 from components.inference.engine import Engine
-from components.lab.groups import equal_rows, groups_of, linked_rows
-from components.lab.rows import Asked
-from components.lab.validation import divide, splits_of
 from components.settings import Settings
 from components.types import Bools, Ints
 

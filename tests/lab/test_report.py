@@ -10,9 +10,10 @@ from components.exhibits.lab.found import Found
 from components.exhibits.lab.plane import DRAWN, plane
 from components.exhibits.panels import LAB
 from components.fitting import Table
-from components.lab.reported import reported
+from components.lab.__main__ import Done, reported
 from components.tables import Columns
 from components.texts import Sentence, Texts, load_texts
+from components.types import BackboneSpec
 from tests.exhibits.answers import found
 from tests.exhibits.showing import checked, rows
 from tests.ui.fake import XSS
@@ -23,8 +24,9 @@ NOTES = (Sentence("lab.missing", count=3), Sentence("lab.lopsided", label=XSS, s
 
 
 def made(fits: Found, say: Texts = SAY) -> Document:
-    columns = Columns("review", XSS, "")
-    return Document(reported(fits.fit, fits.titles, "reviews.csv", columns, NOTES, say))
+    specs = tuple(BackboneSpec(key, title, "", "", "local", "") for key, title in fits.titles.items())
+    done = Done(fits.fit, specs, Columns("review", XSS, ""), NOTES)
+    return Document(reported(done, "reviews.csv", say))
 
 
 @pytest.mark.parametrize("tag", ["en", "zh"])

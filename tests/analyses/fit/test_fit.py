@@ -1,8 +1,5 @@
 """The lab's numbers against scikit-learn's own pipelines, and against data whose answer is known."""
 
-from math import inf
-from typing import Any, cast
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -10,36 +7,29 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from transformers import AutoTokenizer
 
+from components.analyses.fit import rows as rows_of
+from components.analyses.fit.classifier import STRENGTHS, divide, fit_with_held_out, fold
+from components.analyses.fit.rows import (
+    Rows,
+    Split,
+    equal_rows,
+    first_alike,
+    fitted_poolings,
+    shared,
+    splits_of,
+)
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
 from components.inference.engine import Engine
-from components.inference.jobs import Validate
-from components.lab import rows as rows_of
-from components.lab.classifier import STRENGTHS, fit_with_held_out
-from components.lab.groups import equal_rows
-from components.lab.rows import Folded, Rows, fitted_poolings
-from components.lab.validation import Split, divide, splits_of, validate
-from components.settings import Settings
-from components.types import Floats, Ints
+from components.settings import ASSETS, Settings
+from components.types import Floats, Ints, Query
+from tests.tables import reviews
 
-GOOD = ("good", "great", "fine", "lovely", "superb", "clever")
-BAD = ("bad", "awful", "dull", "poor", "silly", "tedious")
-THINGS = ("film", "plot", "music", "acting", "ending", "script", "cast", "story", "scene", "joke")
-
-
-def reviews(count: int, seed: int = 0) -> Table:
-    """Short sentences whose label a word decides, none of them twice."""
-    made = [
-        (f"the {thing} is {word} and the {other} is {again}", label)
-        for label, words in (("positive", GOOD), ("negative", BAD))
-        for word in words
-        for again in words
-        for thing in THINGS
-        for other in THINGS
-    ]
-    rows = np.random.default_rng(seed).permutation(len(made))[:count]
-    return Table(tuple(made[row][0] for row in rows), (), tuple(made[row][1] for row in rows))
+LONG = "a long film " * 300
+FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabulary lacks
+MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +46,14 @@ def planted(count: int, width: int, seed: int, strength: float = 1.0) -> tuple[F
     return found, labels
 
 
-def all_of(
-    found: Floats, rows: Rows, folds: int, repeats: int, share: float = 1, seconds: float = inf
-) -> rows_of.Tested:
-    """All folds, in parts of so many seconds; which backbone gave the vectors does not matter."""
-    nobody = cast(Any, None)
-    drawn, parts = divide(rows, folds, repeats), list[Folded]()
-    while not parts or sum(len(part.sizes) for part in parts) < folds * repeats:
-        done = sum(len(part.sizes) for part in parts)
-        parts.append(validate(Validate(nobody, nobody, found, rows, drawn, folds, seconds, share, done)))
-    return rows_of.Tested.of(parts, rows.labels)
+def all_of(found: Floats, rows: Rows, folds: int, repeats: int, share: float = 1) -> rows_of.Tested:
+    """All folds, one after the other."""
+    splits = [
+        shared(split, rows, share)
+        for parts in divide(rows, folds, repeats)
+        for split in splits_of(parts, folds)
+    ]
+    return rows_of.Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
 
 def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
@@ -100,15 +88,15 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
     drawn = StratifiedGroupKFold(5, shuffle=True, random_state=rows.seed)
     tests = [test for _others, test in drawn.split(found, labels, rows.groups)]
     (parts,) = divide(rows, 5, 1)
-    for fold, split in enumerate(splits_of(parts, 5)):
-        np.testing.assert_array_equal(split.test, tests[fold])
-        np.testing.assert_array_equal(split.held_out, tests[(fold + 1) % 5])
+    for place, split in enumerate(splits_of(parts, 5)):
+        np.testing.assert_array_equal(split.test, tests[place])
+        np.testing.assert_array_equal(split.held_out, tests[(place + 1) % 5])
         strength = fit_with_held_out(found, labels, split.train, split.held_out)[1].C
         expected, lost = by_scikit_learn(found, labels, split, strength)
         assert lost < 0.003  # of two that are as good as equal it may be either
         np.testing.assert_allclose(answer.probabilities[split.test], expected, atol=0.005)
         right = expected.argmax(axis=1) == labels[split.test]
-        assert abs(answer.accuracies[fold] - right.mean()) <= 1 / len(split.test)
+        assert abs(answer.accuracies[place] - right.mean()) <= 1 / len(split.test)
 
 
 @pytest.mark.parametrize("folds", range(2, 11))
@@ -130,17 +118,17 @@ def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(
             assert np.bincount(labels[side]) == pytest.approx(len(side) / 3, rel=0.3)
 
 
-@pytest.mark.parametrize("repeats", [1, 2])
-def test_a_fold_at_a_time_gives_what_all_at_once_give(repeats: int) -> None:
+def test_answers_stand_at_their_rows_in_each_repeat() -> None:
     found, labels = planted(90, 6, seed=4)
     rows = Rows(labels, np.arange(90) // 2, seed=1)
-    whole, parts = (all_of(found, rows, 3, repeats, 1, seconds) for seconds in (inf, 0))
-    for one, other in zip(vars(whole).values(), vars(parts).values(), strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert whole.correct.shape == (repeats, 90)
-    assert len(whole.accuracies) == 3 * repeats
-    np.testing.assert_array_equal(whole.correct[0], whole.probabilities.argmax(axis=1) == labels)
-    assert whole.accuracies.mean() == pytest.approx(whole.correct.mean(), abs=0.02)
+    tested = all_of(found, rows, 3, 2)
+    assert tested.correct.shape == (2, 90)
+    np.testing.assert_array_equal(tested.correct[0], tested.probabilities.argmax(axis=1) == labels)
+    for repeat, parts in enumerate(divide(rows, 3, 2)):
+        for place, split in enumerate(splits_of(parts, 3)):
+            answers = fold(found, labels, split).argmax(axis=1) == labels[split.test]
+            np.testing.assert_array_equal(tested.correct[repeat, split.test], answers)
+            assert tested.accuracies[3 * repeat + place] == answers.mean()
 
 
 def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
@@ -280,6 +268,42 @@ def test_a_pooling_that_a_text_has_no_vector_for_is_left_out(engine: Engine) -> 
     assert isinstance(fit, Fit)
     assert [row.pooling for row in fit.ranking] == ["cls"]
     assert "mean_content" in str(fit.warnings[0]) or "content" in str(fit.warnings[0])
+
+
+def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> None:
+    whole = reviews(80)
+    texts = (LONG, FOREIGN, MIXED, *whole.texts[3:77], FOREIGN * 2, FOREIGN * 3, LONG + "!")
+    tokenizer = AutoTokenizer.from_pretrained(ASSETS / "models" / "bert-sentiment")
+    limit = engine.analyze(Query("bert-sentiment", LONG)).tokens.text
+    cut = sum(len(tokenizer.tokenize(text)) + 2 > len(limit) for text in texts)
+    unread = sum(engine.analyze(Query("bert-sentiment", text)).unreadable is not None for text in texts)
+    assert (cut, unread) == (2, 3)
+    title = next(spec.title for spec in engine.backbones() if spec.key == "bert-sentiment")
+    expected = (
+        f"{title}: 2 of 80 rows have more than the {len(limit)} tokens that it takes. "
+        "The rest of them is cut off.",
+        f"{title}: it cannot read 3 of 80 rows, whose words are mostly unknown to its vocabulary.",
+    )
+    plan = Plan(("bert-sentiment",), ("cls",), folds=2)
+    *stages, fit = engine.fit(Table(texts, (), whole.labels), plan)
+    assert isinstance(fit, Fit)
+    assert tuple(map(str, fit.warnings)) == expected
+    early = [stage.notes for stage in stages if isinstance(stage, Stage) and stage.name == "embed"]
+    assert tuple(map(str, early[-1])) == expected
+
+
+def test_vectors_of_a_backbone_that_are_too_many_are_refused(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("components.analyses.fit.fit.LARGEST", 70 * 128 * 4)
+    with pytest.raises(PoolscopeError, match="layers"):
+        list(engine.fit(reviews(80), Plan(("bert-sentiment",), ("cls",), folds=2)))
+
+
+def test_vectors_are_alike_number_for_number() -> None:
+    one = np.array([[0.0, 1.0]], np.float32)
+    found = {"a": one, "b": -one, "c": np.array([[-0.0, 1.0]], np.float32), "d": one.T, "e": one + 1e-6}
+    assert first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
 
 
 def test_learned_poolings_are_not_among_them() -> None:

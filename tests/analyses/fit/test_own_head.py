@@ -12,18 +12,18 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGro
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from components.analyses.fit.classifier import STRENGTHS
+from components.analyses.fit.rows import equal_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Table
 from components.inference import jobs
 from components.inference.engine import Engine
 from components.inference.jobs import may_be_kept
-from components.lab.classifier import STRENGTHS
-from components.lab.groups import equal_rows
 from components.model.query import Asked
 from components.own_head import MINE, OwnHead, packed, read_head, write_head
 from components.settings import Settings
 from components.types import Query
-from tests.lab.test_lab import reviews
+from tests.tables import reviews
 
 KEY = "bert-sentiment"
 

@@ -1,0 +1,69 @@
+"""Pooled vectors of a batch of texts: one forward pass serves every pooling and layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import numpy as np
+import torch
+
+from components.analyses.fit.rows import Inputs, Place, Pooled
+from components.errors import PoolscopeError
+from components.model.backbone import Backbone
+from components.model.encoding import encode
+from components.model.pooling import POOLINGS, States
+from components.model.states import batch_states
+from components.types import UNREADABLE, Floats, Ints
+
+
+def available(backbone: Backbone, poolings: Iterable[str] = POOLINGS) -> list[str]:
+    """The poolings that this backbone has: ``pooler`` and ``declared`` are not there for each."""
+    lacking = {"pooler": backbone.pooler is None, "declared": backbone.declared is None}
+    return [key for key in poolings if not lacking.get(key, False)]
+
+
+def states(backbone: Backbone, inputs: Inputs) -> list[States]:
+    """The states of single texts, or of pairs, in one pass; one by one where the tokenizer cannot pad."""
+    size = len(inputs) if backbone.tokenizer.pad_token_id is not None else 1
+    parts = (inputs[start : start + size] for start in range(0, len(inputs), size))
+    return [batch_states(backbone, *([*side] for side in zip(*part, strict=True))) for part in parts]
+
+
+def embed(
+    backbone: Backbone, poolings: Sequence[str], all_layers: bool, rows: Ints, inputs: Inputs
+) -> Pooled:
+    """The vectors of n inputs, which stand at ``rows`` (n,) of a table, at the last or at all layers."""
+    found: dict[Place, list[Floats]] = {}
+    refused: dict[str, PoolscopeError] = {}
+    known = available(backbone, poolings)
+    for part in states(backbone, inputs):
+        last = len(part.layers) - 1
+        for place in product(known, range(last + 1) if all_layers else [last]):
+            if place[0] not in refused:
+                try:
+                    found.setdefault(place, []).append(_pool(part, *place))
+                except PoolscopeError as error:
+                    refused[place[0]] = error
+    vectors = {place: np.concatenate(parts) for place, parts in found.items() if place[0] not in refused}
+    sides = [[*side] for side in zip(*inputs, strict=True)]
+    ids = backbone.tokenizer(*sides, verbose=False)["input_ids"]
+    cut = np.array([len(one) > backbone.limit for one in ids])
+    unread = np.array([_is_unread(backbone, *each) for each in zip(inputs, ids, strict=True)])
+    return Pooled(rows, vectors, refused, cut, unread, backbone.limit)
+
+
+def _pool(states: States, pooling: str, layer: int) -> Floats:
+    """The vectors (B, D') of one batch."""
+    with torch.no_grad():
+        found: Floats = POOLINGS[pooling](states.upto(layer)).numpy()
+    return found
+
+
+def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:
+    """Whether an input has no token at all, or mostly such as the vocabulary does not know."""
+    tokenizer = backbone.tokenizer
+    if not ids or tokenizer.unk_token_id not in ids:
+        return not ids
+    warnings = encode(tokenizer, backbone.limit, texts[0], "".join(texts[1:])).warnings
+    return any(warning.key == UNREADABLE for warning in warnings)
