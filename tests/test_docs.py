@@ -124,18 +124,6 @@ def test_every_setting_stands_in_the_table() -> None:
     assert named == {name.upper() for name in Settings.model_fields}
 
 
-def test_what_stands_in_the_layout_exists() -> None:
-    text = (ROOT / "docs" / "house.md").read_text(encoding="utf-8")
-    path: list[str] = []
-    listed = []
-    for line in FENCED.findall(text)[0][1].splitlines():
-        depth = (len(line) - len(line.lstrip())) // 2
-        path[depth:] = [line.split()[0]]
-        listed.append("/".join(part.rstrip("/") for part in path))
-    assert len(listed) > 10
-    assert [one for one in listed if not (ROOT / one).exists()] == []
-
-
 def test_the_readme_leads_to_the_demo_on_one_screen_and_to_every_page() -> None:
     readme = ROOT / "README.md"
     assert len(readme.read_text(encoding="utf-8").splitlines()) <= 150

@@ -7,7 +7,6 @@ from typing import Any
 
 import yaml
 from huggingface_hub.utils import validate_repo_id
-from PIL import Image
 
 from components.settings import ASSETS, Settings
 from tests.serving import ROOT
@@ -21,8 +20,6 @@ SMALL = {"tokenizer_config.json", "special_tokens_map.json"}
 NEEDED = {"config.json", "model.safetensors"}
 PRELOADED = 1_500_000_000  # bytes that a build may fetch
 APACHE = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"  # of apache.org's own text
-THUMBNAIL = "assets/thumbnail.png"
-CARD = (1200, 630)  # pixels of a picture that a shared link shows
 KEYS = {  # of the hub's reference of a Space's configuration, and of every repository there: license
     *("title", "emoji", "colorFrom", "colorTo", "sdk", "sdk_version", "python_version", "app_file", "pinned"),
     *("license", "short_description", "thumbnail", "tags", "models", "preload_from_hub"),
@@ -42,12 +39,6 @@ def test_the_models_of_the_space_are_in_the_catalogue() -> None:
     assert {line.split(" ")[0] for line in FRONT["preload_from_hub"]} <= set(FRONT["models"])
     assert len(set(FRONT["models"])) == len(FRONT["models"])
     assert all(re.fullmatch(r"[a-z-]+", tag) for tag in FRONT["tags"])
-
-
-def test_the_thumbnail_is_a_picture_for_shared_links() -> None:
-    assert FRONT["thumbnail"].endswith(THUMBNAIL)  # an address once the Space has a name
-    with Image.open(ROOT / THUMBNAIL) as picture:
-        assert picture.size == CARD
 
 
 def test_the_licence_is_whole_and_the_same_everywhere() -> None:
@@ -104,9 +95,3 @@ def test_every_hub_entry_has_a_size_within_the_limit_and_a_licence() -> None:
         assert isinstance(entry["size"], int), key
         assert 1_000_000 < entry["size"] <= limit, key
         assert re.fullmatch(r"[A-Za-z0-9.+-]+", entry["licence"]), key  # an SPDX identifier
-
-
-def test_titles_fit_the_menu() -> None:
-    assert not [key for key, entry in HUB.items() if len(entry["title"]) > 24]
-    titles = [entry["title"] for entry in CATALOGUE.values()]
-    assert len(set(titles)) == len(titles)

@@ -1,6 +1,5 @@
 """What the menus offer: examples, backbones by place, and what fits each other."""
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 
 from components.declaration import Declaration
 from components.errors import PoolscopeError
-from components.menus import BackboneMenu, Choices, Example, load_examples, suited, unlinked
+from components.menus import BackboneMenu, Choices, Example, suited
 from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, PoolingSpec, Query
 from tests.ui.fake import FakeAnalyst
@@ -24,22 +23,6 @@ BUNDLED = replace(SPEC, key="b", source="bundled", available=True)
 BACKBONES = FakeAnalyst().backbones()
 CHOICES = Choices.of(FakeAnalyst())
 PROBE = Query("first", "good", head="probe")
-
-
-def test_the_examples_cover_what_a_visitor_may_wonder_about() -> None:
-    texts = [example.text for example in load_examples()]
-    assert any(re.search(r"\bnot\b", text) for text in texts)
-    assert any(re.search(r"\b(\w+),? \1\b", text) for text in texts)
-    assert any(len(text.split()) >= 80 for text in texts)
-    assert any(not text.isascii() for text in texts)
-    assert sum(bool(example.text_pair) for example in load_examples()) >= 2
-    assert not any("\n" in text or text != text.strip() for text in texts)
-
-
-def test_examples_have_short_and_different_labels() -> None:
-    labels = [example.label for example in load_examples()]
-    assert len(set(labels)) == len(labels)
-    assert max(map(len, labels)) <= 28
 
 
 def test_the_chosen_backbone_stays_if_it_takes_as_many_texts() -> None:
@@ -80,10 +63,6 @@ def test_offline_no_size_is_promised() -> None:
     assert models.places == [("Hub · offline (1)", "hub")]  # before anybody goes there
 
 
-def test_places_are_counted_and_empty_ones_are_none() -> None:
-    assert _models(BUNDLED, SPEC).places == [("Bundled (1)", "bundled"), ("On the hub (1)", "hub")]
-
-
 def test_what_was_found_follows_the_catalogue_and_never_twice() -> None:
     analyst = FakeAnalyst()
     listed = analyst.backbones()
@@ -107,12 +86,6 @@ def test_the_licence_of_a_model_of_the_hub_is_named(licence: str, note: str) -> 
     assert _models(replace(SPEC, licence=licence, source="local")).note("key") == "a note"
 
 
-@pytest.mark.parametrize("key", ["unknown", None, ["key"], 5])
-def test_an_unknown_key_has_no_note_and_stands_among_the_first(key: object) -> None:
-    assert _models(BUNDLED, SPEC).note(key) == ""
-    assert _models(BUNDLED, SPEC).place(key) == "bundled"
-
-
 @pytest.mark.parametrize(
     ("size", "words"),
     [
@@ -131,10 +104,6 @@ def test_an_unknown_key_has_no_note_and_stands_among_the_first(key: object) -> N
 )
 def test_bytes_in_words(size: int, words: str) -> None:
     assert in_bytes(size).said(SAY) == words
-
-
-def test_markdown_makes_no_links() -> None:
-    assert "](" not in unlinked("[a](https://example.org)[b](c)")
 
 
 def test_a_backbone_without_probes_offers_only_its_own_head() -> None:

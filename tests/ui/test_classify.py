@@ -91,25 +91,12 @@ def test_who_looks_at_the_last_layer_goes_on_doing_so(page: Page) -> None:
     assert page.set(layer=1, backbone="first")[page.tab.answer.layer]["value"] == 1
 
 
-def test_a_slider_that_the_browser_has_not_moved_yet_changes_no_layer(page: Page) -> None:
-    page.set()
-    before = page.values[page.tab.answer.answered]
-    page.set(backbone="pair")
-    assert page.set(layer=2, answered=before, pooling="mean")[page.tab.answer.layer]["value"] == 6
-
-
 def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: Counting) -> None:
     page.set()
     page.set(reference="2")
     page.set(pooling="mean")
     page.set(text="another text")
     assert [query.reference for query in analyst.asked] == ["cls", 2, 2, "cls"]
-
-
-def test_another_backbone_keeps_what_was_typed(page: Page) -> None:
-    updates = page.set(text="mine", pair="and mine", backbone="pair")
-    assert page.tab.question.text not in updates
-    assert page.tab.question.pair not in updates
 
 
 def test_an_example_fills_the_question_and_is_answered(page: Page, analyst: Counting) -> None:
@@ -147,12 +134,6 @@ def test_the_engine_chooses_the_task_and_the_menu_shows_it(page: Page, analyst: 
     assert (updates[task]["value"], updates[task]["visible"]) == ("sentiment", True)
     assert updates[task]["choices"] == [("sentiment", "sentiment"), ("topic of news", "topic")]
     assert page.set() is NOTHING
-
-
-def test_the_task_goes_with_the_probe_that_needed_it(page: Page) -> None:
-    page.set(head="probe", task="topic")
-    page.set(head="own")
-    assert page.values[page.tab.question.task] is None
 
 
 def test_a_task_that_no_longer_fits_gives_way_to_one_that_does(page: Page) -> None:
@@ -204,13 +185,6 @@ def test_a_menu_that_fits_keeps_its_value(page: Page) -> None:
     updates = page.set(pooling="mean")
     parts = page.tab.question
     assert all("value" not in updates[menu] for menu in (parts.backbone, parts.pooling, parts.head))
-
-
-def test_an_example_keeps_the_probe_where_one_fits(page: Page, analyst: Counting) -> None:
-    page.set(head="probe", task="topic")
-    index = next(index for index, example in enumerate(load_examples()) if example.text_pair)
-    page.take(page.tab.try_example({**page.values, page.tab.question.examples: index}))
-    assert (analyst.asked[-1].head, page.values[page.tab.question.task]) == ("probe", "paraphrase")
 
 
 def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:

@@ -34,29 +34,6 @@ def test_each_backbone_reads_each_version_once_and_the_grid_comes_row_by_row() -
     )
 
 
-def test_cancelling_asks_neither_version_of_the_rest() -> None:
-    analyst = Watched()
-    page = edited(analyst=analyst)
-    coming = page.tab.stream(page.values)
-    for _ in range(2):
-        page.take(next(coming))
-    coming.close()  # type: ignore[attr-defined]  # it is a generator
-    assert analyst.log == ["asked", "first", "asked", "first", "left", "left"]
-    stopped = page.take(page.tab.stop(page.values))
-    assert "Stopped after 1 of 6" in words(stopped[page.tab.status])
-    assert "read now" in stopped[page.place("moves").above]
-
-
-def test_a_version_that_cannot_be_read_leaves_everything_as_it_was() -> None:
-    page = edited()
-    page.ask()
-    shown = page.values[page.tab.shown]
-    page.set(version_text=" ", version_pair="a second text without a first")
-    left = page.ask()
-    assert "Type a sentence." in words(left[page.tab.status])
-    assert page.values[page.tab.shown] is shown
-
-
 def test_one_version_only_forgets_the_second_and_asks_nothing() -> None:
     analyst = Watched()
     page = edited(analyst=analyst)

@@ -1,7 +1,5 @@
 """The detective on the page: asked with a click, of the text and the backbone that were answered."""
 
-import json
-
 import pytest
 
 from components.types import Query
@@ -38,12 +36,6 @@ def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> Non
     assert "behind the prefix “query: ”" in said
 
 
-def test_several_vectors_are_of_their_own_texts(page: Page) -> None:
-    pasted = json.dumps([{"text": text, "vector": [1, 2]} for text in ("not bad", "a film", "no")])
-    assert "These 3 vectors are" in asked(page, pasted)
-    assert "text: " in asked(page, pasted.replace("a film", " "))
-
-
 @pytest.mark.parametrize("vector", ["", "a film", "1 nan", "[[1, 2], [3, 4]]", None, 7, {"a": 1}])
 def test_a_vector_that_is_none_is_refused_in_a_sentence(page: Page, vector: object) -> None:
     said = asked(page, vector)
@@ -57,8 +49,3 @@ def test_another_answer_takes_what_was_found_away_and_leaves_the_vector(page: Pa
     updates = page.set(text="another")
     assert updates[card.places.places[0].above] == ""
     assert card.vector not in updates
-
-
-def test_after_a_mistake_there_is_nothing_to_ask_about(page: Page) -> None:
-    page.set(text=" ")
-    assert asked(page, "1 2") == ""

@@ -1,18 +1,15 @@
 """Offers, downloads and look-ups, without a browser and without torch."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 import pytest
 
-from components.menus import load_examples
 from components.types import Progress
-from components.ui.classify.tab import FOUND
 from components.ui.places import NOTHING, Updates
-from tests.exhibits.showing import Tags, plain
-from tests.ui.fake_hub import FINDABLE, STEPS, FakeHub
+from tests.exhibits.showing import plain
+from tests.ui.fake_hub import FakeHub
 from tests.ui.page import Counting, Page
 
 
@@ -46,11 +43,6 @@ def test_the_menu_offers_the_backbones_of_one_place(page: Page) -> None:
     assert "near" in [key for _, key in back[question.backbone]["choices"]]
 
 
-@pytest.mark.parametrize("place", ["nowhere", None, 5, ["hub"]])
-def test_an_unknown_place_changes_nothing(page: Page, place: object) -> None:
-    assert page.go_to(place) is NOTHING
-
-
 def test_what_is_not_here_is_offered_and_the_last_answer_stays(page: Page, analyst: Counting) -> None:
     asked = len(analyst.asked)
     updates = page.set(backbone="far")
@@ -67,28 +59,6 @@ def test_what_is_not_here_is_offered_and_the_last_answer_stays(page: Page, analy
         assert fact in _words(page, updates)
     assert updates[page.tab.download.start]["value"] == "Download 268 MB"
     assert updates[page.tab.question.backbone]["info"] == "made-up numbers · licence: Apache-2.0"
-
-
-def test_without_an_answer_before_nothing_is_promised() -> None:
-    page = Page(Counting(kinds=(), hub=FakeHub(here=set())))
-    updates = page.arrive()
-    assert "Nothing has been analysed yet." in updates[page.tab.answer.verdict]
-    assert _shown(page, updates, "offer") is True
-
-
-def test_an_example_is_offered_too_where_nothing_is_here() -> None:
-    page = Page(Counting(kinds=(), hub=FakeHub(here=set())))
-    updates = page.take(page.tab.try_example({**page.values, page.tab.question.examples: 1}))
-    assert updates[page.tab.question.text] == load_examples()[1].text
-    assert _shown(page, updates, "offer") is True
-
-
-def test_an_example_never_leads_to_what_is_not_here(page: Page) -> None:
-    page.set(backbone="far")
-    for index in range(len(load_examples())):
-        updates = page.take(page.tab.try_example({**page.values, page.tab.question.examples: index}))
-        assert updates[page.tab.question.backbone]["value"] in ("first", "pair")
-        assert _shown(page, updates, "offer") is False
 
 
 def test_a_download_says_how_far_it_is_and_ends_in_the_answer(page: Page, analyst: Counting) -> None:
@@ -190,12 +160,6 @@ def test_offline_nothing_can_be_downloaded() -> None:
     assert "Not available offline" in _words(page, updates)
 
 
-def test_back_at_the_same_question_the_offer_goes(page: Page) -> None:
-    page.set(backbone="far")
-    assert _shown(page, page.set(backbone="first"), "offer") is False
-    assert page.set() is NOTHING
-
-
 def test_a_found_model_joins_the_menu_and_is_offered(page: Page, analyst: Counting) -> None:
     updates = page.look_up(" org/found ")
     assert page.values[page.tab.question.backbone] == "org/found"
@@ -224,26 +188,7 @@ def test_a_refusal_is_said_and_changes_nothing(page: Page, given: Any) -> None:
     assert "check its spelling" in updates[page.tab.question.lookup.refusal]
 
 
-def test_a_menu_keeps_some_found_models_only(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(FOUND + 5):
-        spec = replace(FINDABLE[0], key=f"org/{number}", available=False)
-        monkeypatch.setattr(Counting, "find", lambda *_, spec=spec: spec)
-        page.look_up(spec.key)
-    kept = [spec.key for spec in page.values[page.tab.question.found]]
-    assert kept == [f"org/{number}" for number in range(5, FOUND + 5)]
-
-
 def test_where_no_ids_are_taken_there_is_no_box() -> None:
     page = Page(Counting(takes_ids=False))
     assert page.tab.question.lookup is None
     assert page.tab.look_up(page.values) is NOTHING
-
-
-def test_what_the_hub_says_is_text(page: Page) -> None:
-    html = [page.set(backbone="markup")[page.tab.download.facts]]
-    html += [update.get(page.tab.download.progress, "") for update in page.download()]
-    html.append(page.look_up("org/markup")[page.tab.download.facts])
-    assert len(html) > STEPS
-    for one in html:
-        assert Tags(one).tags <= {"p", "strong", "div", "progress"}
-        assert Tags(one).attributes <= {"class", "role", "max", "value", "aria-label"}

@@ -113,25 +113,11 @@ def test_what_is_quick_comes_before_integrated_gradients(page: Page, analyst: Lo
     assert opened(page, integrated=True) == [NOTHING]
 
 
-def test_who_has_the_rest_waits_for_integrated_gradients_alone(page: Page) -> None:
-    opened(page)
-    busy, *_ = opened(page, integrated=True)
-    assert SAY("matters.integrating", done=0, total=50) in busy[view_of(page).status]
-    (without,) = opened(page, integrated=False)
-    assert len(drawn(without[place_of([view_of(page).places], "matters").plot]).data) == 5
-
-
 def test_integrated_gradients_that_were_given_up_are_no_longer_asked_for(page: Page) -> None:
     view = view_of(page)
     updates = page.take(view.stopped())
     assert updates[view.controls[INTEGRATED]] is False
     assert SAY("matters.stopped") in updates[view.status]
-
-
-def test_another_label_is_asked_anew(page: Page, analyst: Looked) -> None:
-    opened(page)
-    opened(page, label="positive")
-    assert [label for _, label, _ in analyst.asked] == ["", "positive"]
 
 
 def test_labels_are_those_of_the_answer(page: Page) -> None:
@@ -170,12 +156,6 @@ def test_a_refusal_is_said_and_nothing_is_drawn(page: Page) -> None:
     lead = place_of([view.places], "importance")
     assert SAY("errors.died") in plain(updates[lead.above])
     assert updates[place_of([view.places], "matters").plot] == ""
-
-
-def test_after_a_mistake_there_is_nothing_to_look_at(page: Page, analyst: Looked) -> None:
-    page.set(text=" ")
-    assert opened(page) == [NOTHING]
-    assert analyst.asked == []
 
 
 def state_of_link(tab: Classify, **values: object) -> Mapping[str, Any]:

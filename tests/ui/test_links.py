@@ -193,16 +193,6 @@ def test_the_evidence_of_a_link_is_shown(page: tuple[gr.Blocks, Links]) -> None:
     assert updates[links.chosen]["selected"] == "evidence"
 
 
-def test_a_tab_without_anything_to_show_has_a_link_too(bare: gr.Blocks) -> None:
-    """The tab is there without results, and the page writes its key into the address."""
-    links = links_of(bare)
-    seen = [str(part.id) for part in bare.blocks.values() if isinstance(part, gr.Tab) and not part.page]
-    for key in ("classify", "compare", "evidence", "questions"):
-        assert key in seen
-        state, faults = from_link(f"tab={key}", links.controls)
-        assert (state["tab"], faults) == (key, [])
-
-
 def test_a_report_is_made_of_a_link_and_priced_by_what_it_combines(page: tuple[gr.Blocks, Links]) -> None:
     links = page[1]
     link = "text=so+good&backbone=pair&pooling=mean"
@@ -257,10 +247,6 @@ def test_what_the_next_answer_is_looked_at_with_is_kept_where_there_is_none(
     assert updates[answer.reference]["value"] == "pooled"
     assert updates[answer.centred] == "centred"
     assert followed(page, "text=+++&reference=3")[answer.reference]["value"] == "cls"
-
-
-def test_markup_in_a_link_stays_text(page: tuple[gr.Blocks, Links]) -> None:
-    assert "<img" not in followed(page, "backbone=<img src=x onerror=pwn()>")[page[1].banner]
 
 
 @pytest.mark.parametrize("tag", languages())

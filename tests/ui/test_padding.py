@@ -66,22 +66,9 @@ def test_it_is_of_the_checkpoints_own_head_whatever_else_is_asked(page: Page) ->
     assert asked_of(page) == [Query("first", "so good")]
 
 
-def test_another_answer_takes_it_away(page: Page) -> None:
-    opened(page)
-    updates, view = page.set(text="another"), page.tab.answer.padding
-    assert updates[view.stored] is None
-    assert updates[view.places.places[0].above] == ""
-
-
 def test_a_refusal_is_said(page: Page) -> None:
     page.set(text="refused")
     assert SAY("errors.died") in opened(page)
-
-
-def test_after_a_mistake_there_is_nothing_to_look_at(page: Page) -> None:
-    page.set(text=" ")
-    assert opened(page) == ""
-    assert asked_of(page) == []
 
 
 def test_the_report_and_the_talk_ask_once(page: Page) -> None:

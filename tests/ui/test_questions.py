@@ -12,15 +12,14 @@ import pytest
 
 from components.exhibits.questions.answers import BREAK
 from components.exhibits.questions.question import Question
-from components.texts import ENGLISH, Language, languages, load_texts
+from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify.tab import Classify
 from components.ui.evidence import EvidenceTab
 from components.ui.public.timeout import with_timeout
-from components.ui.questions import QuestionsTab, build_questions
+from components.ui.questions import QuestionsTab
 from components.ui.shell import build
-from components.ui.tab import Surroundings
-from tests.exhibits.questions.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, shipped
+from tests.exhibits.questions.asking import KEYS, LANGUAGES, QUESTIONS, shipped
 from tests.serving import built
 from tests.ui.page import functions_of, links_of, place_of
 
@@ -108,12 +107,6 @@ def test_a_click_shows_the_state_that_was_measured(
     assert updates[program] == (shipped().anatomy(query).program if question.view == "head" else "")
 
 
-def test_every_update_has_its_place_among_the_outputs(page: gr.Blocks, shown: QuestionsTab) -> None:
-    for key, click in clicks_of(page).items():
-        assert click.targets == [(shown.cards[key].button._id, "click")]
-        assert set(click.fn()) <= set(click.outputs)
-
-
 def test_a_question_may_be_asked_with_the_visitor_s_own_text(page: gr.Blocks, shown: QuestionsTab) -> None:
     click, classify = clicks_of(page)["matters"], classify_of(shown)
     assert click.inputs == [classify.question.text, classify.question.pair]
@@ -176,15 +169,6 @@ def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) ->
     assert 'role="alert"' in updates[shown.cards[refused.key].answer]
 
 
-def test_asking_anew_clears_the_banner(shown: QuestionsTab) -> None:
-    classify = classify_of(shown)
-    question, answer = classify.question, classify.answer
-    given = dict.fromkeys(classify.inputs)
-    given |= {question.text: "good", question.pair: "", question.backbone: "bert-sentiment"}
-    given |= {question.pooling: "native", question.head: "own", question.found: (), answer.reference: "cls"}
-    assert classify.ask(given)[shown.around.banner] == ""
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, language: str) -> None:
     tab = tab_of(page, "" if language == ENGLISH else language)
@@ -192,22 +176,6 @@ def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, la
         button = tab.cards[question.key].button.value
         assert button.replace(BREAK, "") == question.question[language]
     assert f'lang="{language}"' in tab.show_answer("pooler")[tab.cards["pooler"].answer]
-
-
-def test_a_language_that_the_file_does_not_speak_is_english() -> None:
-    say = replace(load_texts(), language=Language("xx", "Other"))
-
-    def alone() -> gr.Blocks:
-        with gr.Blocks(analytics_enabled=False) as blocks:
-            banner = gr.HTML("")
-            with gr.Tabs() as chosen, gr.Tab("questions") as select:
-                build_questions(Surroundings(shipped(), RESULTS, say, banner, select, chosen, {}))
-        return blocks
-
-    blocks = built(alone)
-    cards = tab_of(blocks).cards
-    assert cards["fair"].button.value == QUESTIONS[KEYS.index("fair")].question["en"]
-    assert 'lang="en"' in str(blocks.get_config_file())
 
 
 def test_a_bug_is_said_to_be_one(shown: QuestionsTab) -> None:

@@ -8,7 +8,6 @@ from html import unescape
 import pytest
 import zxingcpp
 from PIL import Image
-from segno import encoder
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, SomeOf, Switch, Text
@@ -68,14 +67,3 @@ def test_a_code_of_any_length_is_read_as_its_link(length: int) -> None:
     encoded(link[:length]).save(picture, kind="png", scale=3, border=4)
     (read,) = zxingcpp.read_barcodes(Image.open(picture))
     assert read.text == link[:length]
-
-
-def test_a_long_code_costs_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To find the best of eight masks takes nearly all of the time that a code takes."""
-    tried: list[int] = []
-    evaluate = encoder.evaluate_mask
-    monkeypatch.setattr(encoder, "evaluate_mask", lambda *given: tried.append(1) or evaluate(*given))
-    encoded("https://example.org/?text=".ljust(LONGEST, "x"))
-    assert not tried
-    encoded("https://example.org/")
-    assert tried

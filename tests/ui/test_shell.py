@@ -2,7 +2,6 @@ import gradio as gr
 
 from components.texts import ENGLISH, languages
 from components.ui.gradio_internals import block_functions
-from components.ui.serving import launch_options
 from tests.ui.page import functions_of
 
 
@@ -70,15 +69,3 @@ def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
             ]
         )
     assert all(one == names[0] for one in names)
-
-
-def test_nothing_stands_between_tabs(whole: gr.Blocks) -> None:
-    """Gradio counts it as a tab: those after it are then shown twice once they are opened."""
-    rows = [block for block in whole.blocks.values() if isinstance(block, gr.Tabs)]
-    assert len(rows) >= 2 * len(languages())  # of the page, and of an answer
-    assert {type(child) for row in rows for child in row.children} == {gr.Tab}
-
-
-def test_fonts_come_from_the_visitors_own_system() -> None:
-    theme = launch_options()["theme"]
-    assert "http" not in f"{theme._stylesheets}{theme._font_css}"

@@ -1,11 +1,7 @@
-import re
-from html import unescape
-
 import numpy as np
 import pytest
 
 from components.exhibits.answer.heatmap import HEATMAP
-from components.exhibits.answer.similarity import departures
 from components.exhibits.exhibit import Shown, heading_html
 from components.texts import load_texts
 from components.types import Analysis, Query
@@ -41,14 +37,6 @@ def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where
     assert min(abs(z[z != 0])) / 2 > 0.02  # beyond the grey
 
 
-def test_what_is_farther_from_ordinary_has_more_colour() -> None:
-    values, bands = np.linspace(-1, 1, 41, dtype=np.float32)[None], np.array([[-0.2, 0.1, 0.5]], np.float32)
-    shades = departures(values, bands)[0]
-    assert (shades[0], shades[-1]) == (-1, 1)
-    assert (np.diff(shades) >= 0).all()
-    assert ((shades == 0) == ((values[0] >= bands[0, 0]) & (values[0] <= bands[0, 2]))).all()
-
-
 @pytest.mark.parametrize("reference", ["pooled", 1])
 def test_cells_are_the_similarities_on_a_scale_centred_on_zero_where_the_reference_is_not_cls(
     reference: str | int,
@@ -75,28 +63,6 @@ def test_the_layer_under_study_is_framed() -> None:
     assert (frame.y0, frame.y1, frame.x0, frame.x1) == (2.5, 3.5, -0.5, 3.5)
 
 
-def test_layers_and_tokens_have_names() -> None:
-    layout = checked(shown(analysis()).figure).layout
-    assert list(layout.yaxis.ticktext) == ["0 (embeddings)", "1", "2", "3", "4", "5", "6"]
-    assert [text.endswith("[CLS]</b>") for text in layout.xaxis.ticktext] == [True, False, False, False]
-
-
-def test_the_texts_of_a_pair_have_a_line_and_a_name() -> None:
-    layout = checked(shown(analysis("bad")).figure).layout
-    assert [note.text for note in layout.annotations] == ["first text", "second text"]
-    assert len(layout.shapes) == 3
-
-
-def test_every_token_has_room_for_its_label() -> None:
-    assert shown(analysis("bad")).least_width - shown(analysis()).least_width == 2 * 24
-
-
-def test_it_gets_the_room_that_it_needs() -> None:
-    given = shown(analysis(text="a b c d e f g h"))
-    style = f"#heatmap-plot .js-plotly-plot {{ min-width: {given.least_width}px }}"
-    assert f"<style>{style}</style>" in heading_html(given, "heatmap", SAY)
-
-
 def test_its_numbers_are_a_row_for_each_token_and_a_column_for_each_layer() -> None:
     given = analysis(text="not good at all")
     head, *found = rows(shown(given, 3))
@@ -115,17 +81,3 @@ def test_it_says_where_it_is_highest_and_lowest() -> None:
         layer, index = np.unravel_index(pick(values), values.shape)
         said = f"{values[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})"
         assert said in shown(given, 3).words
-
-
-def test_there_are_three_ways_to_save_it_and_each_names_the_plot() -> None:
-    html = heading_html(shown(analysis(text="not good at all", backbone="first"), 1), "heatmap", SAY)
-    assert re.findall(r'data-export="(\w+)" data-plot="heatmap"', html) == ["png", "svg"]
-    assert 'download="poolscope-heatmap.csv"' in html
-    assert 'data-scale="cosine similarity, grey where it is ordinary for the layer"' in html
-    assert "“not good at all” · First token · sentiment · pooling native · own head" in unescape(html)
-
-
-def test_only_the_page_says_that_rows_can_be_clicked() -> None:
-    given = shown(analysis())
-    assert SAY("heatmap.hint") in unescape(heading_html(given, "heatmap", SAY))
-    assert SAY("heatmap.hint") not in unescape(heading_html(given, "heatmap", SAY, live=False))

@@ -55,10 +55,6 @@ def test_regression_shows_the_raw_value() -> None:
     assert "%" not in figure.data[0].text[0]
 
 
-def test_logits_show_on_hover() -> None:
-    assert "logit" in checked(shown(analysis("first")).figure).data[0].hovertext[0]
-
-
 def test_they_are_described_and_the_rest_is_summed_up() -> None:
     assert "negative" in shown(analysis()).words
     assert "random" in shown(analysis("untrained")).heading

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from components.centring import Centring
-from components.exhibits.answer.similarity import LOW_ROW, MANY, ROW, SIMILARITY
+from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.draw.style import FIRST, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Shown
 from components.exhibits.view import CENTRINGS, number
@@ -36,13 +36,6 @@ def test_tokens_that_the_head_reads_have_a_dot_and_their_colour() -> None:
     ticks = figure.layout.yaxis.ticktext
     assert [("●" in tick) for tick in ticks] == [True, False, False, False, False]
     assert list(figure.data[0].marker.color) == [READ, FIRST, SPECIAL, SECOND, SPECIAL]
-
-
-def test_a_pair_is_bracketed() -> None:
-    layout = checked(shown(analysis("not good", "bad")).figure).layout
-    assert [(shape.y0, shape.y1) for shape in layout.shapes[:2]] == [(0.62, 2.38), (3.62, 4.38)]
-    assert [note.text for note in layout.annotations] == ["first text", "second text"]
-    assert len(layout.shapes) - len(checked(shown(analysis()).figure).layout.shapes) == 2
 
 
 @pytest.mark.parametrize("centring", CENTRINGS)
@@ -112,34 +105,6 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     assert list(axis.tickvals) == pytest.approx(ticks)
     assert ("axis from" in axis.title.text) == (start != 0)
     assert start == 0 or f"axis from {number(start)}" in axis.title.text
-
-
-def test_the_axis_says_what_it_measures() -> None:
-    titles = [checked(shown(analysis(), centring=one).figure).layout.xaxis.title.text for one in CENTRINGS]
-    assert titles[0].startswith("cosine similarity to [CLS],<br>layer 2 of 2")
-    assert titles[1].startswith("centred cosine similarity to [CLS],<br>layer 2 of 2")
-    assert titles[2].startswith("standardised cosine similarity to [CLS],<br>layer 2 of 2")
-
-
-def test_rows_have_a_fixed_height() -> None:
-    short, long = checked(shown(analysis("a b")).figure), checked(shown(analysis("a b c d e")).figure)
-    assert long.layout.height - short.layout.height == 3 * ROW
-
-
-def test_rows_are_lower_where_there_are_many() -> None:
-    few, many, more = (
-        checked(shown(analysis(" ".join(["very"] * words))).figure).layout.height
-        for words in (MANY - 2, MANY + 8, MANY + 9)  # and two special tokens
-    )
-    assert more - many == LOW_ROW < ROW
-    assert many - few == (MANY + 10) * LOW_ROW - MANY * ROW
-
-
-def test_hover_names_token_place_and_share() -> None:
-    (bars,) = checked(shown(analysis()).figure).data
-    assert list(bars.customdata[0]) == ["[CLS]", "added by the tokenizer", "100 %", "[CLS]"]
-    assert list(bars.customdata[1]) == ["not", "characters 0 to 3 of the text", "0 %", "not"]
-    assert bars.hovertemplate.startswith("%{customdata[0]} · token %{pointNumber}<br>similarity %{x:.3f}<br>")
 
 
 def test_it_is_described_in_words() -> None:

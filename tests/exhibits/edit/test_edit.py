@@ -19,15 +19,14 @@ from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
 from components.exhibits.edit.grid import signed
 from components.exhibits.edit.moved_words import moves
-from components.exhibits.exhibit import Shown, heading_html
-from components.exhibits.panels import COMPARISON
+from components.exhibits.exhibit import Shown
 from components.exhibits.tables import to_csv
 from components.exhibits.view import number, percent
 from components.texts import load_texts
 from components.types import Compared, Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
 BEFORE, AFTER = "the plot is not good", "the plot is good"
@@ -130,14 +129,6 @@ def test_words_are_as_near_as_each_version_says() -> None:
     assert later == pytest.approx(list(new[1:-1]), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("value", "digits", "text"),
-    [(0.256, 2, "+0.26"), (-12.4, 0, "−12"), (0.0, 0, "±0"), (-0.004, 2, "±0.00"), (-0.04, 1, "±0.0")],
-)
-def test_a_move_has_a_sign_if_it_is_one(value: float, digits: int, text: str) -> None:
-    assert signed(value, digits) == text
-
-
 def test_the_sentence_counts_who_changes_its_mind() -> None:
     less = answer([0.6, 0.4])
     some = both([NO, NO, NO, YES], [YES, less, NO, YES], ("GPT · x",))
@@ -196,32 +187,6 @@ def test_what_does_not_count_is_said_apart() -> None:
     assert table.classes[1][1:] == ["edit told", "edit untrained", "edit told", "absent"]
     assert "pp" not in table.rows[1][2]
     assert "pp" not in table.rows[1][3]
-
-
-def test_nothing_from_a_visitor_or_a_checkpoint_is_markup() -> None:
-    odd = both([answer([0.9, 0.1], (XSS, "x")), XSS], [answer([0.1, 0.9], (XSS, "x")), XSS], (XSS,))
-    odd = replace(odd, titles={"p0": XSS})
-    for given in (odd, replace(odd, after=None), edited(["hostile"], f"a {XSS}", XSS)):
-        for exhibit in COMPARISON.exhibits:
-            shown = exhibit.shown(given, {}, SAY)
-            html = heading_html(shown, exhibit.name, SAY) + shown.html + shown.legend
-            inside = re.sub(r"<(style|a|button) .*?>|<style>.*?</style>", "", html)
-            assert not re.search(r"<(img|svg|script)|onerror=pwn\(\)>|<a/", inside)
-
-
-def test_an_exhibit_of_two_versions_shows_nothing_of_one() -> None:
-    one = replace(edited(), after=None)
-    shown = {exhibit.name: exhibit.shown(one, {}, SAY) for exhibit in COMPARISON.exhibits}
-    assert shown["moves"].html == ""
-    assert all(given.html or given.figure for name, given in shown.items() if name != "moves")
-
-
-def test_before_anything_has_come_there_is_an_empty_grid_and_empty_curves() -> None:
-    none = replace(edited(), compared=(), after=())
-    shown = {exhibit.name: exhibit.shown(none, {}, SAY) for exhibit in COMPARISON.exhibits}
-    assert [name for name, given in shown.items() if given.html] == ["grid"]
-    assert [name for name, given in shown.items() if given.heading] == ["curves"]
-    assert all(given.figure is None for given in shown.values())
 
 
 def test_the_task_goes_by_its_title_in_the_language_in_the_table_of_two_versions() -> None:

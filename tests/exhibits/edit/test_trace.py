@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.edit.grid import stays
 from components.exhibits.edit.trace import TRACE, TRACED, traced, traced_backbone
@@ -76,17 +75,6 @@ def test_the_cells_are_the_shares_and_a_token_without_a_counterpart_has_none() -
     left = replace(given, warnings=(Sentence("warnings.unpaired", tokens=("[SEP]",)),))
     assert "Blank columns: these tokens have" in story(left)
     assert "left alone: [SEP]." in story(left)
-
-
-def test_tokens_stand_in_the_order_of_the_similarities() -> None:
-    given = FakeAnalyst().trace(Query("pair", "not good", "a pair"), "not good", "a fair")
-    ours, theirs = (
-        checked(one.figure).layout for one in (TRACE.show(given, {}, SAY), HEATMAP.show(given.first, {}, SAY))
-    )
-    assert ours.xaxis.tickvals == theirs.xaxis.tickvals
-    assert ours.yaxis == theirs.yaxis
-    changed = [(own, other) for own, other in zip(ours.xaxis.ticktext, theirs.xaxis.ticktext, strict=True)]
-    assert [own for own, other in changed if own != other] == ["pair → fair"]
 
 
 def test_an_untrained_head_has_no_story() -> None:

@@ -31,10 +31,6 @@ def test_a_move_follows_the_label_that_was_predicted() -> None:
     assert found.moves[1].before.query.pooling == "p1"
 
 
-def test_where_nothing_moved_nothing_is_largest() -> None:
-    assert both([[NO, YES]], [[NO, YES]]).largest is None
-
-
 def test_an_untrained_head_never_changes_its_mind() -> None:
     old, new = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
     found = both([[old, NO]], [[new, NO]])
@@ -72,9 +68,3 @@ def test_only_what_has_come_of_both_is_a_move() -> None:
     found = versions(replace(grid, after=grid.compared[:1]))
     assert found
     assert [move.before.query.backbone for move in found.moves] == ["b0", "b0"]
-
-
-def test_labels_of_either_version_have_a_colour() -> None:
-    labels = ("a", "b", "c")
-    one, other = (comparison([[answer(values, labels)]]) for values in ([1, 0, 0], [0, 0, 1]))
-    assert list(replace(one, after=other.compared).colours) == ["a", "c"]

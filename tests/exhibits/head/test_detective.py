@@ -7,8 +7,7 @@ import pytest
 
 from components.detect import Candidate, Detected, Way
 from components.exhibits.head.detective import DETECTIVE
-from components.serving import settings
-from components.texts import Sentence, load_texts
+from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
@@ -60,16 +59,3 @@ def test_below_the_bar_there_is_no_match_and_nothing_to_set() -> None:
     assert shown.heading.startswith("No match")
     assert "0.9000" in shown.heading
     assert "llama.cpp" not in shown.html
-
-
-def test_what_to_set_is_that_of_the_servers(found: Detected) -> None:
-    html = plain(DETECTIVE.shown(found, {}, SAY).html)
-    for one in settings(found.ways, found.layers):
-        assert one.server.title in html
-        assert all(option in html for option in one.options)
-
-
-def test_why_there_is_none_is_said() -> None:
-    shown = DETECTIVE.shown(Sentence("errors.vector"), {}, SAY)
-    assert SAY("errors.vector") in plain(shown.above)
-    assert shown.data is None

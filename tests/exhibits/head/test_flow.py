@@ -1,5 +1,3 @@
-import itertools
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -7,23 +5,20 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from components.anatomy import Anatomy, Step
-from components.exhibits.draw.ribbons import bundle, columns
+from components.anatomy import Anatomy
 from components.exhibits.draw.style import LABELS, OTHER, READ, label_colour
 from components.exhibits.head.flow import (
     CLASSES,
     FLOW,
-    LINE,
     TOKENS,
     TRUNK,
     class_parts,
-    step_lines,
     token_parts,
 )
 from components.texts import load_texts
 from components.types import Query, Reads
 from tests.exhibits.showing import checked, numbers, rows
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
 LONG = "unquestionably " * 126  # 128 tokens with the special ones
@@ -94,20 +89,6 @@ def test_class_parts_sum_to_one_and_stand_for_every_class_once(backbone: str, pa
     assert sorted(index for part in found for index in part.members) == list(range(len(labels)))
 
 
-@pytest.mark.parametrize("total", [2, 8, 9, 20, 40])
-def test_few_classes_stand_alone_and_of_many_the_likeliest(total: int) -> None:
-    analysis = anatomy("many").analysis
-    given = replace(
-        analysis,
-        labels=analysis.labels[:total],
-        logits=analysis.logits[:total],
-        probabilities=np.linspace(2 / total, 0, total, dtype=np.float32),
-    )
-    parts = class_parts(given, SAY)
-    assert [part.members[0] for part in parts] == list(range(min(total, CLASSES)))
-    assert (len(parts[-1].members) > 1) == (total > CLASSES)
-
-
 def test_several_labels_share_the_trunk_by_their_probabilities() -> None:
     analysis = anatomy("emotions").analysis
     weights = {part.members[0]: part.weight for part in class_parts(analysis, SAY)}
@@ -158,39 +139,6 @@ def test_an_untrained_step_and_everything_after_it_is_grey() -> None:
     assert {*LABELS} & {one.line.color for one in drawn(given).data} == {label_colour(chosen)}
 
 
-def test_a_step_before_the_picking_spans_all_tokens() -> None:
-    given = anatomy()
-    hidden = given.steps[0].taken
-    score = Step("linear", "score", "Body", (), 16, "checkpoint", False, False, hidden, hidden[:, :2])
-    pick = replace(given.steps[0], taken=hidden[:, :2], given=hidden[0, :2])
-    figure = drawn(replace(given, steps=(score, pick)))
-    (bar,) = (one for one in streams(figure, "1. score") if one.line.width)
-    assert max(bar.x) - min(bar.x) > 0.9
-    assert len(streams(figure, "[SEP]")) == 2  # through the step, and to its end
-
-
-def test_pointing_at_a_step_tells_where_it_ran_and_its_first_values() -> None:
-    given = anatomy("untrained")
-    lines = step_lines(given, 4, SAY)
-    assert "called in FirstForSequenceClassification" in lines
-    assert "newly initialised: random" in lines
-    assert f"{float(np.linalg.norm(given.analysis.logits)):.3g}" in lines[-1]
-
-
-def test_no_text_of_a_checkpoint_is_markup() -> None:
-    figure = drawn(anatomy("hostile", XSS))
-    shown = figure.to_json()
-    for mark in ("<img", "<svg", "<script", "<a/href"):
-        assert mark not in shown.replace("\\u003c", "<")
-
-
-def test_columns_and_bundles_keep_what_flows() -> None:
-    places = columns([0.5, 0.5, 0.0], (0.0, 1.0), 0.2)
-    assert [round(right - left, 6) for left, right in places] == [0.1, 0.1, 0.006]
-    assert all(first[1] < second[0] for first, second in itertools.pairwise(places))
-    assert bundle([0.25, 0.75], (0.0, 0.2)) == [(0.0, 0.05), (0.05, pytest.approx(0.2))]
-
-
 def test_its_numbers_are_tokens_steps_and_classes() -> None:
     given = anatomy(text="not good at all")
     shown = FLOW.show(given, {}, SAY)
@@ -204,20 +152,3 @@ def test_its_numbers_are_tokens_steps_and_classes() -> None:
     assert by_part["class"][0][1] == best
     assert "what the head reads: [CLS] 100 %." in shown.words
     assert f"The classes: {best}" in shown.words
-
-
-@pytest.mark.parametrize("pooling", ["mean", "mean_sqrt_len_tokens"])
-def test_no_line_of_a_step_s_name_is_longer_than_a_phone_is_wide(pooling: str) -> None:
-    given = anatomy(pooling="mean")
-    query = replace(given.analysis.query, pooling=pooling)
-    given = replace(given, analysis=replace(given.analysis, query=query))
-    kinds = [replace(given.steps[0], kind=kind, path="") for kind in ("pooling", "swap")]
-    (words,) = (
-        one.text for one in drawn(replace(given, steps=(*kinds, *given.steps))).data if one.mode == "text"
-    )
-    names = [re.findall("<b>(.*?)</b>", text)[0].split("<br>") for text in words[:2]]
-    assert [" ".join(lines) for lines in names] == [
-        f"1. {pooling} pooling",
-        "2. the pooled vector replaces every token",
-    ]
-    assert max(len(line) for lines in names for line in lines) <= LINE

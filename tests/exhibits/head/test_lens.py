@@ -5,7 +5,6 @@ import plotly.graph_objects as go
 import pytest
 
 from components.anatomy import Anatomy
-from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.exhibit import heading_html
 from components.exhibits.head.lens import DEPTH, LENS
 from components.exhibits.view import LABEL
@@ -84,24 +83,6 @@ def test_each_cell_is_the_probability_of_what_is_said() -> None:
     np.testing.assert_allclose(np.asarray(cells(given).z), 2 * seen - 1, atol=1e-4)  # a guess is one half
     said = lens_of(given).probabilities[-1].argmax(axis=-1) == given.analysis.probabilities.argmax()
     assert shown.heading.endswith(f"for {said.sum()} of {len(said)}")
-
-
-def test_tokens_stand_in_the_order_of_the_similarities() -> None:
-    given = anatomy("pair", "not good", "a pair")
-    ours, theirs = (
-        checked(one.figure).layout
-        for one in (LENS.show(given, {}, SAY), HEATMAP.show(given.analysis, {}, SAY))
-    )
-    assert (ours.xaxis, ours.yaxis, ours.height) == (theirs.xaxis, theirs.yaxis, theirs.height)
-    (frame, *_), read = ours.shapes, np.flatnonzero(given.analysis.reads.positions)[0]
-    assert (frame.x0, frame.x1, frame.y0) == (read - 0.5, read + 0.5, given.analysis.layers - 0.5)
-
-
-def test_the_norm_that_is_applied_is_named() -> None:
-    given = anatomy()
-    assert "body.final_norm, is applied to every layer" in plain(LENS.show(given, {}, SAY).above)
-    without = replace(given, lens=replace(lens_of(given), norm=""))
-    assert "applied" not in plain(LENS.show(without, {}, SAY).above)
 
 
 def test_a_regression_has_raw_values() -> None:

@@ -9,7 +9,7 @@ from components.exhibits.head.steps import STRIPS, logit_words, strips
 from components.texts import load_texts
 from components.types import Query, Reads
 from tests.exhibits.showing import checked, numbers, rows
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
 
@@ -74,18 +74,6 @@ def test_few_logits_have_their_labels_and_of_many_the_highest(backbone: str, wor
     assert any(given.analysis.labels[int(given.analysis.logits.argmax())] in word for word in found)
 
 
-def test_1024_numbers_stay_below_60_kilobytes() -> None:
-    given = anatomy()
-    wide = np.random.default_rng(0).normal(size=1024).astype(np.float32)
-    steps = tuple(replace(step, given=wide) for step in given.steps)
-    assert len(drawn(replace(given, steps=steps)).to_json()) < 60_000
-
-
-def test_no_text_of_a_checkpoint_is_markup() -> None:
-    shown = drawn(anatomy("hostile", XSS)).to_json().replace("\\u003c", "<")
-    assert not any(mark in shown for mark in ("<img", "<svg", "<script", "<a/href"))
-
-
 def test_its_numbers_are_a_column_for_each_strip() -> None:
     given = anatomy(text="not good at all")
     head, *found = rows(STRIPS.show(given, {}, SAY))
@@ -95,8 +83,3 @@ def test_its_numbers_are_a_column_for_each_strip() -> None:
     np.testing.assert_allclose(
         numbers([cell for cell in columns[-1] if cell]), given.analysis.logits, rtol=1e-6
     )
-
-
-def test_a_hidden_state_of_a_lower_layer_is_called_that() -> None:
-    given = FakeAnalyst().anatomy(Query("first", "not good", pool_layer=1))
-    assert strips(given, SAY)[0].name == "hidden state of [CLS] at layer 1"

@@ -7,10 +7,10 @@ import pytest
 
 from components.exhibits.answered import Answered
 from components.exhibits.evidence.evidence import Evidence
-from components.exhibits.questions.answers import BREAK, Answer, Answers, breakable, sentences
+from components.exhibits.questions.answers import Answer, Answers, sentences
 from components.exhibits.questions.question import Question
 from components.results import Results
-from components.texts import Language, load_texts
+from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.exhibits.questions.asking import (
     KEYS,
@@ -55,16 +55,6 @@ def test_every_question_has_an_answer_from_every_kind_of_classifier(
         assert "&lt;img" in given.card
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_every_fact_is_marked_and_nothing_else(key: str) -> None:
-    marked = re.findall(r"<strong>(.*?)</strong>", answered(key).card)
-    assert marked
-    seen = r'<ul class="each flows">.*</ul>|<details class="code".*?</details>'  # are no sentences
-    sentences = re.sub(seen, "", answered(key).card, flags=re.DOTALL)
-    rest = plain(re.sub(r"<strong>.*?</strong>", "", sentences))
-    assert not re.search(r"\d", rest.split("Measured just now")[0])
-
-
 def test_the_answer_says_which_tokens_are_read() -> None:
     analyst = shipped()
     asked = next(one for one in QUESTIONS if one.key == "families")
@@ -92,14 +82,6 @@ def test_numbers_stand_in_the_sentence_itself_and_need_not_be_opened(key: str) -
         assert opened.count('<ol class="steps">') == len(question.backbones) == 5
     if question.shows == "module":
         assert '<details class="code" open>' in opened
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
-def test_an_answer_has_its_own_link(question: Question, language: str) -> None:
-    given = Answers(shipped(), RESULTS, QUESTIONS, load_texts(language)).answer(question.key)
-    for html in (given.card, given.banner):
-        assert f'<a href="?lang={language}&amp;question={question.key}">' in html
 
 
 def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
@@ -194,25 +176,6 @@ def test_what_cannot_be_answered_as_asked_is_said_in_its_place() -> None:
     in_chinese = Answers(shipped(), RESULTS, (asked,), load_texts("zh")).answer(asked.key)
     assert "参照：" in plain(in_chinese.card)
     assert Tags(given.card).tags == {"div", "p"}
-
-
-def test_only_long_names_may_break() -> None:
-    name = "BertForSequenceClassification"
-    assert breakable(f"RoBERTa and {name}").split(BREAK) == [
-        "RoBERTa and Bert",
-        "For",
-        "Sequence",
-        "Classification",
-    ]
-    assert breakable("cls.predictions.LayerNorm").split(BREAK) == ["cls.", "predictions.", "Layer", "Norm"]
-    assert "Bert<wbr>For<wbr>Sequence" in answered("pooler").banner
-
-
-def test_questions_that_are_not_translated_are_asked_in_english() -> None:
-    other = replace(SAY, language=Language("xx", "Other"))
-    answers = Answers(shipped(), RESULTS, QUESTIONS, other)
-    assert answers.texts.language.tag == "en"
-    assert 'lang="en"' in answers.answer("pooler").card
 
 
 def test_an_unknown_fact_or_case_is_named() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.anatomy import Anatomy, Declared, Step, Weight
-from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts, listed
+from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts
 from components.exhibits.view import number, percent
 from components.lens import Lens
 from components.texts import load_texts
@@ -110,17 +110,6 @@ def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, p
     assert found["reads"] == case
 
 
-def test_what_is_read_is_said_in_chinese_as_well() -> None:
-    assert facts(anatomy(read=[0]), ZH)["place"] == "第一个词元"
-    assert facts(anatomy(read=[0, 3]), ZH)["read"] == "[CLS]、“slow”"
-
-
-def test_a_word_in_the_place_of_cls_is_quoted() -> None:
-    found = facts(anatomy("last", "all good ."))
-    assert found["cls"] == found["read"] == "“.”"
-    assert facts(anatomy("last", "all good ."))["reads"] == "cls"
-
-
 @pytest.mark.parametrize("key", [kind.spec.key for kind in KINDS])
 def test_outputs_are_those_of_the_analysis(key: str) -> None:
     analysis = anatomy(key).analysis
@@ -136,10 +125,6 @@ def test_outputs_are_those_of_the_analysis(key: str) -> None:
         assert found["says"].count("%") == count or (count == 0 and found["says"] == "none")
     else:
         assert found["says"].count("%") == 1
-
-
-def test_many_labels_are_counted() -> None:
-    assert facts(anatomy("many"))["outputs"].endswith("and 36 more")
 
 
 def test_steps_are_those_that_ran() -> None:
@@ -186,12 +171,6 @@ def test_what_was_drawn_at_random_is_told_from_what_was_set_to_a_constant() -> N
     assert (found["origin"], found["drawn"], found["set"]) == ("mixed", "some", "some")
     found = facts(with_weights("checkpoint", "constant"))
     assert (found["random"], found["drawn"], found["kept"]) == ("none", "none", "w.0")
-
-
-def test_of_many_unused_tensors_three_are_named() -> None:
-    unused = tuple(Weight(f"u{n}", (2,), "checkpoint") for n in range(30))
-    assert facts(replace(anatomy(), unused=unused))["unused"] == "u0, u1, u2 and 27 more"
-    assert facts(replace(anatomy(), weights=(Weight("w", (3000, 20), "new"),)))["parameters"] == "60,000"
 
 
 def test_cosines_are_those_of_cls() -> None:
@@ -256,13 +235,6 @@ def test_a_regression_agrees_where_it_shows_the_same() -> None:
     own, mean = anatomy("score"), anatomy("score", pooling="mean")
     assert against_facts(own, own, EN)["agree"] == "yes"
     assert against_facts(own, mean, EN)["agree"] == "no"
-
-
-def test_more_names_than_fit_are_counted() -> None:
-    assert listed(["a", "b", "c"], 3, EN) == "a, b, c"
-    assert listed(["a", "b", "c"], 2, EN) == "a, b and 1 more"
-    assert listed(["a", "b", "c"], 2, ZH) == "a、b 等（另有 1 个）"
-    assert listed([], 2, EN) == "none"
 
 
 @pytest.mark.parametrize(

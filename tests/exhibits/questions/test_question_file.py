@@ -1,14 +1,12 @@
 """The file of the questions: whole in every language, without numbers, open to more questions."""
 
 import re
-from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from components.anatomy import Anatomy
-from components.exhibits.questions import answers, head_facts, importance_facts, padding_facts, result_facts
+from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
 from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import Question, read_questions
 from components.texts import ASSETS, load_texts
@@ -88,23 +86,6 @@ def test_no_number_is_written_down() -> None:
     assert not [text for text in written if re.search(r"\d", text)]
 
 
-@pytest.mark.parametrize("module", [head_facts, importance_facts, padding_facts, result_facts])
-def test_cases_are_explained_beside_the_code(module: ModuleType) -> None:
-    source = Path(str(module.__file__)).read_text("utf-8")
-    assert {
-        case for case in module.CASES if not re.search(rf'^    "{case}": \(.*  # \w', source, re.M)
-    } == set()
-
-
-def test_every_fact_is_explained_beside_the_code() -> None:
-    modules = (head_facts, importance_facts, padding_facts, result_facts, answers)
-    source = "\n".join(Path(str(module.__file__)).read_text("utf-8") for module in modules)
-    facts = {fact for question in QUESTIONS for part in PARTS for fact in known(question, part)}
-    assert {
-        fact for fact in facts if not re.search(rf'"{fact.removeprefix("against_")}": .*  # \w', source)
-    } == set()
-
-
 def test_every_fact_and_case_is_used_by_a_question() -> None:
     found = [text for question in QUESTIONS for text in texts(question)]
     used = {name for _, name, *_ in found}
@@ -112,14 +93,6 @@ def test_every_fact_and_case_is_used_by_a_question() -> None:
     facts = {fact for question in QUESTIONS for part in PARTS for fact in known(question, part)}
     assert {fact for fact in facts if not fact.startswith("against_")} <= used
     assert used <= facts | {name for _, name, value, _ in found if value == "else"}
-
-
-def test_the_head_of_the_file_explains_its_fields() -> None:
-    head = FILE.read_text("utf-8").split("\n\n")[0]
-    assert {field.name for field in fields(Question)} - {"key"} <= set(re.findall(r"\w+", head))
-    named = re.findall(r"\w+\.py", head)
-    assert named == ["head_facts.py", "importance_facts.py", "padding_facts.py", "result_facts.py"]
-    assert all((Path(answers.__file__).parent / name).is_file() for name in named)
 
 
 FAULTS = {
