@@ -59,7 +59,8 @@ def files() -> frozenset[str]:
 def targets() -> frozenset[str]:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     variables = dict(re.findall(r"^(\w+)\s*[:?]?=\s*(.*)$", makefile, re.MULTILINE))
-    names = re.findall(r"^([^\s:#=.][^\s:=]*):(?!=)", makefile, re.MULTILINE)
+    lines = re.findall(r"^([^\s:#=.][^:=\n]*):(?!=)", makefile, re.MULTILINE)
+    names = [name for line in lines for name in line.split()]
     return frozenset(re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], name) for name in names)
 
 
