@@ -11,7 +11,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.inference.jobs import Job
+from components.analyst import PATIENCE
+from components.inference.jobs import Answer_co, Job, may_be_kept
+from components.inference.payload import unpack
 
 EVERY = 100  # questions between two lines of the log
 BESIDE = 500  # bytes that it takes to keep an answer, besides its own
@@ -42,6 +44,13 @@ class Answers:
         self._flying: dict[Question, Flight] = {}
         self.size = 0  # bytes of what is kept
         self.asked = self.shared = 0  # questions, and how many of them needed no run of their own
+
+    def of(self, job: Job[Answer_co], run: Callable[[Future[None]], bytes]) -> Answer_co:
+        """The answer to a job, of which ``run`` gives a payload; see `get`. A visitor's own is not kept."""
+        patience = PATIENCE.get(Future())
+        packed = self.get(digest(job), run, patience) if may_be_kept(job) else run(patience)
+        answer: Answer_co = unpack(packed)
+        return answer
 
     def get(self, question: Question, run: Callable[[Future[None]], bytes], patience: Future[None]) -> bytes:
         """The answer that is kept, or that is under way; else what ``run`` gives.

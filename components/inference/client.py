@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import threading
 from concurrent.futures import CancelledError, Future, wait
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
-from httpx2 import (
-    AsyncClient,
-    ConnectError,
-    ConnectTimeout,
-    Limits,
-    Timeout,
-    TimeoutException,
-    TransportError,
-)
+import httpx2
 
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
-from components.inference.answers import Answers, digest
-from components.inference.jobs import Answer_co, Job, may_be_kept
+from components.inference.answers import Answers
+from components.inference.jobs import Answer_co, Job
 from components.inference.payload import pack, unpack
-from components.inference.replies import Classifies, Question, Reply
+from components.inference.replies import Classifies, ElsewhereError, Question, Reply
 from components.settings import Settings
 
 EVERY = 1.0  # seconds between two looks at whether the cluster is there
 CONNECT = 5.0  # seconds until somebody answers at the address
 LEAVE = 1.0  # more than the timeout, in which the cluster says so itself
-LATE, BROKEN, ANSWERED = 408, 500, 200  # Serve's: 500 where a replica died with the question
+ANSWERED, LATE, DIED = 200, 408, 500  # Serve's: 500 where a replica died with the question
 
 logger = logging.getLogger(__name__)
 
@@ -39,23 +32,21 @@ class Client:
     """Runs jobs in the cluster that ``settings`` name, and keeps their answers. Several threads may ask."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._answers = Answers(settings.answers)
-        self._http = AsyncClient(
+        self._seconds, self._answers = settings.seconds, Answers(settings.answers)
+        self._http = httpx2.AsyncClient(
             base_url=settings.cluster or "",
-            timeout=Timeout(settings.seconds + LEAVE, connect=CONNECT),
-            limits=Limits(max_connections=None),
+            timeout=httpx2.Timeout(settings.seconds + LEAVE, connect=CONNECT),
+            limits=httpx2.Limits(max_connections=None),
             headers={"x-request-timeout-seconds": str(settings.seconds)},
         )
-        self._loop = asyncio.new_event_loop()
         self._there, self._closed = threading.Event(), threading.Event()
         self._under_way: set[Future[bytes]] = set()
-        self._watching: Future[None] | None = None
-        threading.Thread(target=self._serve, name="cluster", daemon=True).start()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True).start()
 
     def open(self, first: Job[Any] | None) -> None:
         """Look for the cluster from now on; ``first`` is asked whenever it is found."""
-        self._watching = asyncio.run_coroutine_threadsafe(self._watch(first), self._loop)
+        asyncio.run_coroutine_threadsafe(self._watch(first), self._loop)
 
     def ready(self) -> bool:
         """Whether the cluster can be asked."""
@@ -66,31 +57,20 @@ class Client:
         self._closed.set()
         for left in wait(tuple(self._under_way), seconds).not_done:
             left.cancel()
-        if self._watching is not None:
-            self._watching.cancel()
         asyncio.run_coroutine_threadsafe(self._http.aclose(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
 
     def run(self, job: Job[Answer_co]) -> Answer_co:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
-
-        def runs(patience: Future[None]) -> bytes:
-            return self._asked(job, patience)
-
-        patience = PATIENCE.get(Future())
-        answer = self._answers.get(digest(job), runs, patience) if may_be_kept(job) else runs(patience)
-        unpacked: Answer_co = unpack(answer)
-        return unpacked
+        return self._answers.of(job, partial(self._asked, job, job.spec.key))
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
-        return bool(unpack(self._asked(Classifies(kind), PATIENCE.get(Future()))))
+        return bool(unpack(self._asked(Classifies(kind), kind, PATIENCE.get(Future()))))
 
-    def _asked(self, question: Question, patience: Future[None]) -> bytes:
+    def _asked(self, question: Question, about: str, patience: Future[None]) -> bytes:
         """The answer, packed; CancelledError as soon as ``patience`` is lost."""
-        about = question.kind if isinstance(question, Classifies) else question.spec.key
         if self._closed.is_set():
-            raise PoolscopeError("backbone", about, "errors.stopping")
+            raise self._error(about, "errors.stopping")
         answer = asyncio.run_coroutine_threadsafe(self._posted(question, about), self._loop)
         self._under_way.add(answer)
         answer.add_done_callback(self._under_way.discard)
@@ -100,56 +80,49 @@ class Client:
         except CancelledError as error:
             if patience.cancelled():
                 raise
-            raise PoolscopeError("backbone", about, "errors.stopping") from error
-
-    def _serve(self) -> None:
-        self._loop.run_forever()
-        self._loop.close()
+            raise self._error(about, "errors.stopping") from error
 
     async def _posted(self, question: Question, about: str) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
-        headers = {} if isinstance(question, Classifies) else {"serve_multiplexed_model_id": name(question)}
         body = pack(question)
+        headers = {} if isinstance(question, Classifies) else {"serve_multiplexed_model_id": quote(about)}
         for what_follows in ("the question is asked once more", "the question is given up"):
             try:
                 response = await self._http.post("/", content=body, headers=headers)
-            except (ConnectError, ConnectTimeout) as error:
-                raise PoolscopeError("backbone", about, "errors.no_replica") from error
-            except TimeoutException as error:
-                raise self._late(about) from error
-            except TransportError as error:
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                raise self._error(about, "errors.no_replica") from error
+            except httpx2.TimeoutException as error:
+                raise self._error(about, "errors.late") from error
+            except httpx2.TransportError as error:
                 said = repr(error)
             else:
                 if response.status_code == ANSWERED:
                     replied: Reply = unpack(response.content)
                     return replied.said()
-                if response.status_code == LATE:
-                    raise self._late(about)
-                if response.status_code != BROKEN:
-                    raise PoolscopeError("backbone", about, "errors.no_replica")
+                if response.status_code != DIED:
+                    late = response.status_code == LATE
+                    raise self._error(about, "errors.late" if late else "errors.no_replica")
                 said = response.text
             logger.warning("the cluster had no answer, %s: %s", what_follows, said)
-        raise PoolscopeError("backbone", about, "errors.died")
+        raise self._error(about, "errors.died")
 
-    def _late(self, about: str) -> PoolscopeError:
-        return PoolscopeError("backbone", about, "errors.late", seconds=self._settings.seconds)
+    def _error(self, about: str, key: str) -> PoolscopeError:
+        return PoolscopeError("backbone", about, key, seconds=self._seconds)
 
     async def _watch(self, first: Job[Any] | None) -> None:
-        """Note whether the cluster is there, here and in the log."""
-        while True:
+        """Note whether the cluster is there, here and in the log, until the end."""
+        said = ""
+        while not self._closed.is_set():
             try:
-                there = (await self._http.get("/-/healthz", timeout=CONNECT)).is_success
-                if there and first is not None and not self._there.is_set():
+                (await self._http.get("/-/healthz", timeout=CONNECT)).raise_for_status()
+                if first is not None and not self._there.is_set():
                     await self._posted(first, first.spec.key)
-            except (TransportError, PoolscopeError) as error:
-                there = False
-                logger.debug("%r", error)
-            if there != self._there.is_set():
-                logger.info("the cluster answers" if there else "the cluster does not answer")
-                (self._there.set if there else self._there.clear)()
+                self._there.set()
+                now = "the cluster answers"
+            except (httpx2.HTTPError, PoolscopeError, ElsewhereError) as error:
+                self._there.clear()
+                now = f"the cluster does not answer: {error}"
+            if now != said:
+                said = now
+                logger.info(said)
             await asyncio.sleep(EVERY)
-
-
-def name(job: Job[Any]) -> str:
-    """What the cluster calls a checkpoint: files that are written anew are another one."""
-    return hashlib.sha256(pack((job.spec.key, job.spec.revision, job.version))).hexdigest()[:16]

@@ -25,19 +25,13 @@ EACH = 3.0  # of them, on average, beyond which there should be another replica
 KNOWN = 100  # checkpoints by which Serve knows a replica, at most; how many are loaded is a matter of memory
 LEAVE = 1.0  # seconds that an answer for which nobody waits has to end by itself
 ROOT = Path(__file__).resolve().parents[2]
-PASSED_ON = ("OMP_NUM_THREADS", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE")  # of the environment of ``app``
 
 
 def app(_arguments: dict[str, str]) -> serve.Application:
     """The application that ``serve run`` deploys, with the settings of its environment."""
     settings = Settings()
-    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     deployment = serve.deployment(
-        ray_actor_options={
-            "num_cpus": 1,
-            "runtime_env": {"env_vars": {"OMP_NUM_THREADS": "1", **kept, "PYTHONPATH": path}},
-        },
+        ray_actor_options={"num_cpus": 1, "runtime_env": {"env_vars": {"PYTHONPATH": str(ROOT)}}},
         autoscaling_config={
             "min_replicas": settings.replicas_least,
             "max_replicas": settings.replicas_most,

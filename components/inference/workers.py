@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.analyst import ADDRESS, PATIENCE
+from components.analyst import ADDRESS
 from components.errors import PoolscopeError
-from components.inference.answers import Answers, digest
-from components.inference.jobs import Answer_co, Job, may_be_kept
+from components.inference.answers import Answers
+from components.inference.jobs import Answer_co, Job
 from components.inference.limits import working
 from components.inference.payload import unpack
 from components.inference.pool import Pool, PoolClosedError, Turn
@@ -85,10 +85,7 @@ class Workers:
             return self._pool.run(job, turn)
 
         with self._said(job.spec.key):
-            patience = PATIENCE.get(Future())
-            answer = self._answers.get(digest(job), runs, patience) if may_be_kept(job) else runs(patience)
-        unpacked: Answer_co = unpack(answer)
-        return unpacked
+            return self._answers.of(job, runs)
 
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""

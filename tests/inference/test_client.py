@@ -11,7 +11,7 @@ import pytest
 
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
-from components.inference.client import Client, name
+from components.inference.client import Client
 from components.inference.engine import Engine
 from components.inference.jobs import Analyze
 from components.inference.payload import pack, unpack
@@ -124,7 +124,7 @@ def test_a_question_is_asked_once_of_who_has_its_checkpoint_and_its_answer_kept(
         eventually(client.ready, "the cluster is not found")
         assert [client.run(first) for _ in range(2)] == [True] * 2
         assert ingress.asked == [first] * 2  # the first time to begin with
-        assert ingress.checkpoints == [name(first)] * 2
+        assert ingress.checkpoints == [first.spec.key] * 2
 
 
 def test_who_leaves_and_a_page_that_stops_end_the_question() -> None:
