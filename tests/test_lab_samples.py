@@ -8,7 +8,7 @@ import pytest
 
 from components.settings import ASSETS
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
-from components.ui.lab.asking import SAMPLES
+from components.ui.lab.tab import SAMPLES
 from recipe.corpus import fingerprint
 
 COLUMNS = {

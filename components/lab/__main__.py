@@ -7,6 +7,7 @@ report with the ranking and its statistics, and a classifier to take home, as a 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -25,7 +26,7 @@ from components.fitting import Fit, Plan, Stage
 from components.inference.engine import Here, resolved
 from components.inference.jobs import in_turns
 from components.lab.cluster import on_cluster
-from components.lab.home import home, zipped
+from components.lab.home import home
 from components.lab.work import on_cores, parts_in, remembering
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
@@ -161,8 +162,7 @@ def at_home(out: Path, done: Done) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    (out / "classifier.zip").write_bytes(zipped(files, "classifier"))
-    return out / "classifier.zip"
+    return Path(shutil.make_archive(str(folder), "zip", out, "classifier"))
 
 
 def _report(asked: argparse.Namespace, done: Done) -> Path:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -67,15 +64,6 @@ def home(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str,
         "fit.json": numbers,
     }
     return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
-
-
-def zipped(files: Mapping[str, bytes], folder: str) -> bytes:
-    """The files as one zip, in which they lie in a folder."""
-    made = BytesIO()
-    with ZipFile(made, "w", ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(f"{folder}/{name}", content)
-    return made.getvalue()
 
 
 def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:

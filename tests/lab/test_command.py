@@ -90,7 +90,7 @@ def test_the_report_shows_the_best_one_of_those_that_were_fitted(out: Path) -> N
 
 def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
     with ZipFile(out / "classifier.zip") as archive:
-        names = {name.removeprefix("classifier/") for name in archive.namelist()}
+        names = {name.removeprefix("classifier/") for name in archive.namelist()} - {""}
         predictions = archive.read("classifier/predictions.csv").decode()
     assert names == {file.name for file in (out / "classifier").iterdir()}
     assert names == {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import gradio as gr
 
@@ -18,14 +20,35 @@ from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import hint_html
 from components.exhibits.lab.found import Found, so_far_html
 from components.exhibits.panels import LAB as PANEL
-from components.fitting import Fit, Plan, Reached, Stage
-from components.texts import Sentence, Texts
-from components.types import Progress
+from components.fitting import Fit, Plan, Reached, Stage, Table
+from components.own_head import MINE, read_head
+from components.tables import Columns, Sheet, guess, read_sheet, to_table
+from components.texts import ASSETS, Sentence, Texts
+from components.types import Progress, Query
 from components.ui.classify.download import hub_queue
-from components.ui.lab.asking import LabAsking, build_lab_asking
-from components.ui.lab.use import connect_use
-from components.ui.places import AT_ONCE, PRIVATE, Given, Places, Updates, build_places, progress_html
+from components.ui.classify.tab import CLASSIFY, Classify
+from components.ui.compare.asking import offered, offered_poolings
+from components.ui.gradio_internals import scripted_html
+from components.ui.places import (
+    AT_ONCE,
+    OF_MODEL,
+    PRIVATE,
+    Given,
+    Places,
+    Updates,
+    build_places,
+    menu,
+    progress_html,
+)
 from components.ui.tab import Surroundings, TabKind
+
+SCRIPT = Path(__file__).with_name("lab.js")
+SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
+BACKBONES = 5  # at most
+LAYERS = ("last", "all")
+FIRST_POOLINGS = ("native", "cls", "mean", "max")
+LARGEST = 2_000_000  # bytes of a file
+ENDED = "() => ({told})[document.getElementById('lab').dataset.cancelled === 'true' ? 'stopped' : 'refused']"
 
 
 def build_lab(around: Surroundings) -> None:
@@ -35,7 +58,22 @@ def build_lab(around: Surroundings) -> None:
         return
     say = around.say
     gr.HTML(f'<p class="lead">{escape(say("lab.lead"))}</p>')
-    asking = build_lab_asking(around.analyst, around.lab_rows, say)
+    with gr.Column(elem_classes="card", elem_id="lab-bring"):
+        gr.HTML(f"<h2>{escape(say('lab.bring'))}</h2>{hint_html(say('lab.private', rows=around.lab_rows))}")
+        with gr.Row(elem_id="lab-from"):
+            samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
+            scripted_html(_file_html(say), SCRIPT, "lab-file")
+        label, hint = say("fields.table"), say("lab.table_hint")
+        table = gr.Textbox("", label=label, placeholder=hint, lines=6, max_lines=6, elem_id="lab-table")
+        notes = gr.HTML("", elem_id="lab-notes")
+        with gr.Row(elem_id="lab-columns"):
+            columns = [
+                menu(f"lab-{name}", say(f"lab.column_of_{name}"), [], None, min_width=150)
+                for name in ("text", "pair", "label")
+            ]
+    with gr.Column(elem_classes="card", elem_id="lab-choose"):
+        gr.HTML(f"<h2>{escape(say('lab.choose'))}</h2>")
+        choices = _choices(around.analyst, say)
     with gr.Row(elem_id="lab-go"):
         start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="lab-cancel", scale=0)
@@ -43,24 +81,9 @@ def build_lab(around: Surroundings) -> None:
     with gr.Column(visible=False, elem_id="lab-found") as column:
         use = gr.Button(say("lab.use"), elem_id="lab-use")
         places = build_places(PANEL, say)
-    lab = Lab(around.analyst, say, asking, start, cancel, status, column, around.mine, places)
-    coming = start.click(
-        lab.fit_table,
-        inputs=asking.inputs,
-        outputs=lab.news,
-        trigger_mode="once",
-        api_visibility="private",
-        show_progress="hidden",
-        **hub_queue("fit"),
-    )
-    told = json.dumps({key: _status_html(say(f"lab.{key}")) for key in ("stopped", "refused")})
-    ended = (
-        f"() => ({told})[document.getElementById('lab').dataset.cancelled === 'true' ? 'stopped' : 'refused']"
-    )
-    coming.failure(None, js=ended, outputs=[status], **PRIVATE)
-    cancel.click(None, cancels=[coming], api_visibility="private")
-    cancel.click(lab.stopped, outputs=lab.news, **AT_ONCE)
-    connect_use(around, use, asking)
+    for name, button in samples.items():
+        button.click(partial(sample, name), outputs=[table], **AT_ONCE)
+    _connect(Lab(around, table, notes, columns, *choices, cancel, status, column, places), start, use)
 
 
 LAB = TabKind("lab", "page.lab", build_lab)
@@ -68,100 +91,271 @@ LAB = TabKind("lab", "page.lab", build_lab)
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """What the tab is made of. Nothing of a table is kept on the server once its fit has been sent.
+    """The components of the tab. Nothing of a table is kept on the server once its fit has been sent.
 
-    ``mine``: the head of the best combination, for this visitor alone.
+    ``notes``: about the table, or why it is none. ``columns``: of the text, the second text and the label.
     """
 
-    analyst: Analyst
-    say: Texts
-    asking: LabAsking
-    start: gr.Button
+    around: Surroundings
+    table: gr.Textbox
+    notes: gr.HTML
+    columns: Sequence[gr.Dropdown]
+    backbones: gr.Dropdown
+    poolings: gr.Dropdown
+    layers: gr.Radio
     cancel: gr.Button
     status: gr.HTML
-    column: gr.Column
-    mine: gr.State
+    found: gr.Column
     places: Places
 
     @property
+    def say(self) -> Texts:
+        """The sentences of the page."""
+        return self.around.say
+
+    @property
+    def asking(self) -> set[Any]:
+        """Everything that says what is fitted."""
+        return {self.table, *self.columns, self.backbones, self.poolings, self.layers}
+
+    @property
     def news(self) -> list[Any]:
-        """What a fit changes."""
-        return [self.cancel, self.status, self.column, self.mine, *self.places.parts]
+        """Everything that a fit changes."""
+        return [self.cancel, self.status, self.found, self.around.mine, *self.places.parts]
+
+    @property
+    def classify(self) -> Classify:
+        """The tab that asks the head, which was built before."""
+        return cast("Classify", self.around.tabs[CLASSIFY.key])
+
+    def read_table(self, given: Given) -> Updates:
+        """Read the table: guess its columns where those chosen are not its own, and say what it is."""
+        if not str(given[self.table] or "").strip():
+            return {self.notes: ""}
+        offer: Updates = {}
+        try:
+            sheet = read_sheet(given[self.table])
+            chosen = self._chosen(given)
+            if not {chosen.text, chosen.label} <= {*sheet.columns} or chosen.text_pair not in (
+                "",
+                *sheet.columns,
+            ):
+                offer = self._offer(sheet, Columns("", ""))
+                chosen = guess(sheet)
+            offer = self._offer(sheet, chosen)
+            table, notes = to_table(sheet, chosen)
+        except PoolscopeError as error:
+            return {**offer, self.notes: _refused(error, self.say)}
+        labels = sorted(set(table.labels))
+        named = self.say.listed(map(visible, labels[:8])) + (" …" if len(labels) > 8 else "")
+        told = self.say("lab.table_is", rows=len(table.texts), classes=len(labels), labels=named)
+        return {**offer, self.notes: _line(told) + _hints(notes, self.say)}
 
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
-        titles = {spec.key: spec.title for spec in self.analyst.backbones()}
+        titles = {spec.key: spec.title for spec in self.around.analyst.backbones()}
         try:
-            table, plan, notes = self.asking.asked(given)
-            yield {**self._shown(None), **self._busy(None, plan, titles)}
+            table, plan, notes = self._asked(given)
+            yield {self.found: gr.update(visible=False), **self._busy(self.say("lab.starting"))}
             begun = time.monotonic()
-            started: dict[tuple[str, str], float] = {}  # when the stages of each backbone did
-            last = begun
-            reached: list[Reached] = []
-            lost: dict[Sentence, None] = {}  # what backbones do not read
-            with closing(self.analyst.fit(table, plan)) as steps:
+            with closing(self.around.analyst.fit(table, plan)) as steps:
+                far = Far(titles, plan, begun)
                 for step in steps:
                     if isinstance(step, Fit):
-                        took = time.monotonic() - begun
-                        said = [
-                            self.say("lab.took", seconds=f"{took:.0f}"),
-                            *(n.said(self.say) for n in notes),
-                        ]
-                        told = "".join(map(hint_html, said))
-                        yield {**self._shown(Found(step, titles)), **self._idle(told)}
+                        took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
+                        shown = self.places.show(Found(step, titles), {})
+                        yield {
+                            **{self.found: gr.update(visible=True), self.around.mine: step.head, **shown},
+                            **self._idle(hint_html(took) + _hints(notes, self.say)),
+                        }
                     else:
-                        since, last = started.setdefault((step.name, step.backbone), last), time.monotonic()
-                        left = (last - since) * (step.total / max(step.done, 1) - 1)
-                        reached += [] if step.reached is None else [step.reached]
-                        lost |= dict.fromkeys(step.notes)
-                        busy = self._busy(step, plan, titles, left)
-                        busy[self.status] += "".join(hint_html(visible(n.said(self.say))) for n in lost)
-                        busy[self.status] += so_far_html(reached, titles, plan.all_layers, self.say)
-                        yield busy
+                        far = far.after(step, time.monotonic())
+                        yield self._busy(far.line(step, self.say), step, far.told(self.say))
         except PoolscopeError as error:
-            refused = escape(visible(error.said(self.say)))
-            yield self._idle(f'<p class="missing" role="alert">{refused}</p>')
+            yield self._idle(_refused(error, self.say))
         except Exception as error:
             yield self._idle("")
             raise gr.Error(self.say("verdict.bug")) from error
 
     def stopped(self) -> Updates:
         """Updates once it was given up."""
-        return self._idle(_status_html(self.say("lab.stopped")))
+        return self._idle(_line(self.say("lab.stopped")))
 
-    def _shown(self, found: Found | None) -> Updates:
-        """What was found in its places, or none of these: what stood there is of another table."""
-        if found is None:
-            return {self.column: gr.update(visible=False)}
+    def try_mine(self, given: Given) -> Updates:
+        """Put a text of the table in the place of the question, and have the visitor's own head answer it."""
+        question = self.classify.question
+        mine = given[question.mine]
+        head = read_head(mine)
+        try:
+            table, _, _ = self._asked(given)
+            text, pair = table.texts[0], (*table.pairs, "")[0]
+        except PoolscopeError:  # there is no table any longer: the question stays as it is
+            text, pair = given[question.text], given[question.pair]
+        query = Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=mine)
+        models = question.models(given[question.found])
+        answer, answered = self.classify.respond(query, given, models)
+        filled = question.fill(answered, models, self.classify.answer.last_in(answer))
+        return {self.around.chosen: gr.update(selected=CLASSIFY.key), **filled, **answer}
+
+    def _chosen(self, given: Given) -> Columns:
+        text, pair, label = (str(given[one] or "") for one in self.columns)
+        return Columns(text, label, pair)
+
+    def _asked(self, given: Given) -> tuple[Table, Plan, Sequence[Sentence]]:
+        """What is fitted, and what is odd about the table; PoolscopeError says why it cannot be."""
+        table, notes = to_table(read_sheet(given[self.table]), self._chosen(given))
+        backbones, poolings = (_texts(given[one]) for one in (self.backbones, self.poolings))
+        return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
+
+    def _offer(self, sheet: Sheet, chosen: Columns) -> Updates:
+        """The menus with the columns of ``sheet``, of which these are chosen."""
+        names = [(visible(name), name) for name in sheet.columns]
+        offers = (names, [(self.say("lab.no_pair"), ""), *names], names)
+        values = (chosen.text, chosen.text_pair, chosen.label)
         return {
-            self.column: gr.update(visible=True),
-            self.mine: found.fit.head,
-            **self.places.show(found, {}),
+            one: gr.update(choices=offer, value=value)
+            for one, offer, value in zip(self.columns, offers, values, strict=True)
         }
 
-    def _busy(self, step: Stage | None, plan: Plan, titles: dict[str, str], left: float = 0) -> Updates:
-        """How far it is, by backbone, None where nothing is known; it can be given up.
-
-        ``left``: seconds that the rest of this stage takes, at the rate so far.
-        """
-        line = self.say("lab.starting")
-        if step is not None:
-            far = {"done": step.done, "total": step.total}
-            line = self.say(f"lab.stage_{step.name}", **far)
-            if step.backbone in plan.backbones:
-                place = plan.backbones.index(step.backbone) + 1
-                title = visible(titles.get(step.backbone, step.backbone))
-                which = self.say("lab.which", title=title, place=place, count=len(plan.backbones))
-                line = self.say.together((which, line))
-            if left >= 1:
-                line = self.say.together((line, self.say("lab.left", seconds=f"{left:.0f}")))
+    def _busy(self, line: str, step: Stage | None = None, told: str = "") -> Updates:
+        """Updates that say how far it is; it can be given up. ``told``: HTML below."""
         bar = progress_html(line, None if step is None else Progress(step.done, step.total))
-        return {self.status: bar, self.cancel: gr.update(interactive=True)}
+        return {self.status: bar + told, self.cancel: gr.update(interactive=True)}
 
     def _idle(self, said: str) -> Updates:
         """Updates once nothing is under way; ``said`` is HTML."""
         return {self.status: said, self.cancel: gr.update(interactive=False)}
 
 
-def _status_html(said: str) -> str:
-    return f'<p role="status">{escape(said)}</p>'
+@dataclass(frozen=True)
+class Far:
+    """Progress of a fit: the stage ``of`` a backbone, ``since`` when it runs, and the seconds ``left`` of it.
+
+    ``last``: when the last step came. ``reached``: by combinations so far; ``notes``: on what is not read.
+    """
+
+    titles: dict[str, str]
+    plan: Plan
+    last: float
+    since: float = 0.0
+    of: tuple[str, str] = ("", "")
+    left: float = 0.0
+    reached: tuple[Reached, ...] = ()
+    notes: tuple[Sentence, ...] = ()
+
+    def after(self, step: Stage, now: float) -> Far:
+        """The same after one more step."""
+        of = step.name, step.backbone
+        since = self.since if of == self.of else self.last
+        left = (now - since) * (step.total / max(step.done, 1) - 1)
+        reached = self.reached if step.reached is None else (*self.reached, step.reached)
+        notes = tuple(dict.fromkeys((*self.notes, *step.notes)))
+        return Far(self.titles, self.plan, now, since, of, left, reached, notes)
+
+    def line(self, step: Stage, say: Texts) -> str:
+        """A sentence: which backbone, how many of its steps are done, and how long the rest takes."""
+        parts = [say(f"lab.stage_{step.name}", done=step.done, total=step.total)]
+        if step.backbone in self.plan.backbones:
+            place = self.plan.backbones.index(step.backbone) + 1
+            title = visible(self.titles.get(step.backbone, step.backbone))
+            parts.insert(0, say("lab.which", title=title, place=place, count=len(self.plan.backbones)))
+        if self.left >= 1:
+            parts.append(say("lab.left", seconds=f"{self.left:.0f}"))
+        return say.together(parts)
+
+    def told(self, say: Texts) -> str:
+        """What is known by now, as HTML."""
+        return _hints(self.notes, say) + so_far_html(self.reached, self.titles, self.plan.all_layers, say)
+
+
+def sample(name: str) -> str:
+    """A table to try, as CSV."""
+    return (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
+
+
+def _connect(lab: Lab, start: gr.Button, use: gr.Button) -> None:
+    """Have the components answer events."""
+    gr.on(
+        [
+            lab.table.change,
+            *(one.input for one in lab.columns),
+        ],  # a box does not call it input what is pasted
+        lab.read_table,
+        inputs={lab.table, *lab.columns},
+        outputs=[lab.notes, *lab.columns],
+        trigger_mode="always_last",
+        **AT_ONCE,
+    )
+    coming = start.click(
+        lab.fit_table,
+        inputs=lab.asking,
+        outputs=lab.news,
+        trigger_mode="once",
+        api_visibility="private",
+        show_progress="hidden",
+        **hub_queue("fit"),
+    )
+    told = json.dumps({key: _line(lab.say(f"lab.{key}")) for key in ("stopped", "refused")})
+    coming.failure(None, js=ENDED.replace("{told}", told), outputs=[lab.status], **PRIVATE)
+    lab.cancel.click(None, cancels=[coming], api_visibility="private")
+    lab.cancel.click(lab.stopped, outputs=lab.news, **AT_ONCE)
+    use.click(
+        lab.try_mine,
+        inputs={*lab.classify.inputs, *lab.asking},
+        outputs=[lab.around.chosen, *lab.classify.outputs],
+        **OF_MODEL,
+        trigger_mode="once",
+    )
+
+
+def _choices(analyst: Analyst, say: Texts) -> tuple[gr.Dropdown, gr.Dropdown, gr.Radio]:
+    """The menus of backbones and of poolings, and which layers are tried."""
+    learned = {spec.key for spec in analyst.poolings() if spec.learned}
+    poolings = [one for one in offered_poolings(analyst) if one[1] not in learned]
+    here = [spec for spec in analyst.backbones() if spec.available]
+    first = {spec.task: spec.key for spec in reversed(here)}  # the first of each task
+    backbones = [spec.key for spec in here if spec.key in first.values()][:BACKBONES]
+    known = [key for key in FIRST_POOLINGS if key in {key for _, key in poolings}]
+    layers = [(say(f"lab.layers_{key}"), key) for key in LAYERS]
+    label = say("lab.backbones", most=BACKBONES)
+    several: dict[str, Any] = {"multiselect": True, "min_width": 240, "scale": 4}
+    with gr.Row(elem_id="lab-choice"):
+        return (
+            menu("lab-backbones", label, offered(analyst), backbones, max_choices=BACKBONES, **several),
+            menu("lab-poolings", say("lab.poolings"), poolings, known, **several),
+            gr.Radio(
+                layers,
+                value=LAYERS[0],
+                label=say("fields.layers"),
+                elem_id="lab-layers",
+                scale=2,
+                min_width=160,
+            ),
+        )
+
+
+def _file_html(say: Texts) -> str:
+    """The button that chooses a file, and where its name is said."""
+    large, read = escape(say("lab.file_large", most=LARGEST // 1_000_000)), escape(say("lab.file_read"))
+    return (
+        f'<label class="file"><span>{escape(say("lab.file"))}</span>'
+        f'<input type="file" accept=".csv,.tsv,.txt,.jsonl,.ndjson" data-most="{LARGEST}"></label>'
+        f'<span role="status" data-large="{large}" data-read="{read}"></span>'
+    )
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    """The texts of a list that a browser sent."""
+    return tuple(map(str, given)) if isinstance(given, list) else ()
+
+
+def _hints(notes: Sequence[Sentence], say: Texts) -> str:
+    return "".join(hint_html(visible(note.said(say))) for note in notes)
+
+
+def _line(text: str) -> str:
+    return f'<p role="status">{escape(text)}</p>'
+
+
+def _refused(error: PoolscopeError, say: Texts) -> str:
+    return f'<p class="missing" role="alert">{escape(visible(error.said(say)))}</p>'
