@@ -31,7 +31,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="POOLSCOPE_", frozen=True)
 
     catalogue: Path = Field(ASSETS / "backbones.toml", description="the file that lists the backbones")
-    talk: Path = Field(ASSETS / "talks", description="the script of talk mode, or a folder of them")
+    talk: Path = Field(ASSETS / "talks", description="the file of the talks, or a folder with one a language")
     sources: Literal["bundled", "listed", "any"] = Field(
         "listed",
         description="what may be asked: folders of the catalogue, its hub models too, or any id typed in",

@@ -23,7 +23,7 @@ from components.inference.engine import Engine
 from components.model.pooling import pooling
 from components.results import Results
 from components.settings import Settings
-from components.texts import load_texts
+from components.texts import ASSETS, load_texts
 from components.types import Query
 from components.ui.places import build_places
 from components.ui.shell import build
@@ -47,14 +47,19 @@ def test_the_catalogue_example_is_read(tmp_path: Path) -> None:
 
 
 def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
-    text = block("talks.md", "toml", "[[step]]")
-    file = tmp_path / "talk.toml"
+    text = block("talks.md", "markdown", "[similarity]")
+    file = tmp_path / "talk.md"
     file.write_text(text, encoding="utf-8")
     page = built(lambda: build(shipped(), talk=file).page)
     assert "slide-1" in {block.elem_id for block in page.blocks.values()}
-    named = re.findall(r"show = .*: ([\w, ]+) \.\.\.", text)[0].split(", ")
+    head = (
+        (ASSETS / "talks" / "en.md").read_text("utf-8").partition("What can be shown:")[2].partition(".")[0]
+    )
+    named = re.sub(r"\(.*?\)|\s", "", head).split(",")
     every = [one for one in vars(panels).values() if isinstance(one, Panel)]
-    assert set(named) <= {exhibit.name for panel in every for exhibit in panel.exhibits}
+    assert set(named) <= {
+        exhibit.name for panel in every for exhibit in panel.exhibits if "talk" in exhibit.where
+    }
 
 
 def test_the_recipe_s_command_is_understood() -> None:

@@ -1,8 +1,7 @@
 """What captions of the talk conclude from a plot holds for what is measured."""
 
-import tomllib
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -16,37 +15,30 @@ from components.results import read_results
 from components.settings import ASSETS
 from components.texts import languages
 from components.types import Analysis, Query
+from tests.talks import Told, slides_of
 
-
-def steps_of(talk: str) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = tomllib.loads((ASSETS / "talks" / f"{talk}.toml").read_text("utf-8"))[
-        "step"
-    ]
-    return steps
-
-
-STEPS, PAIRS = steps_of("cls"), steps_of("pairs")
+STEPS, PAIRS = slides_of("cls"), slides_of("pairs")
 RESULTS = read_results(ASSETS / "results.json")
 R = TypeVar("R")
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TEXT = load_examples()[0].text  # what is asked on arrival
 
 
-def step(show: str) -> dict[str, Any]:
+def step(show: str) -> Told:
     """The only step that shows this."""
-    (found,) = (one for one in STEPS if one["show"] == show)
+    (found,) = (one for one in STEPS if one.show == show)
     return found
 
 
-def claiming(words: str) -> dict[str, Any]:
+def claiming(words: str) -> Told:
     """The step of the talk about pairs whose caption says this."""
-    (found,) = (one for one in PAIRS if words in one["caption"]["en"])
+    (found,) = (one for one in PAIRS if words in one.caption)
     return found
 
 
-def compared(engine: Engine, step: dict[str, Any], text: str, pair: str) -> list[Analysis]:
+def compared(engine: Engine, step: Told, text: str, pair: str) -> list[Analysis]:
     """What each backbone of a comparison says of two of its texts."""
-    return [engine.analyze(Query(key, step[text], step[pair])) for key in step["backbones"]]
+    return [engine.analyze(Query(key, step.one(text), step.one(pair))) for key in step.all("backbones")]
 
 
 def estimate(rows: Iterable[R], pooling: str, backbone: str = "all-minilm-l6-v2", **more: str) -> R:
@@ -61,9 +53,9 @@ def test_without_what_all_sentences_share_tokens_end_more_like_cls_than_they_beg
     engine: Engine, family: str
 ) -> None:
     curves = step("curves")
-    assert "still end more like [CLS] than they began" in curves["caption"]["en"]
+    assert "still end more like [CLS] than they began" in curves.caption
     analysis = engine.analyze(Query(f"{family}-sentiment", TEXT))
-    centring = centring_of(CURVES_CENTRED, curves)
+    centring = centring_of(CURVES_CENTRED, curves.state)
     assert centring != "plain"
     others = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1)
     assert others[-1].mean() > others[0].mean() + 0.05
@@ -71,9 +63,9 @@ def test_without_what_all_sentences_share_tokens_end_more_like_cls_than_they_beg
 
 def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: Engine) -> None:
     heatmap = step("heatmap")
-    assert heatmap["caption"]["en"].startswith("Layer by layer, more of them grow more like it")
+    assert heatmap.caption.startswith("Layer by layer, more of them grow more like it")
     analysis = engine.analyze(Query("bert-sentiment", TEXT))
-    centring = centring_of(CENTRED, heatmap)
+    centring = centring_of(CENTRED, heatmap.state)
     above = []
     for layer in range(analysis.layers + 1):
         view = View(analysis, layer, centring)
@@ -83,16 +75,19 @@ def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: E
     assert above[-1] > len(analysis.tokens.text) / 2 > above[0]
 
 
-def test_the_talk_about_pairs_has_ten_steps_in_every_language() -> None:
-    assert len(PAIRS) == 10
-    for one in PAIRS:
-        for key in {"caption", "ask", "notes"} & one.keys():
-            assert one[key].keys() == set(languages()), one["caption"]["en"]
+@pytest.mark.parametrize("talk", ["cls", "pairs"])
+@pytest.mark.parametrize("language", languages())
+def test_a_talk_is_the_same_in_every_language_but_for_its_words(talk: str, language: str) -> None:
+    english, other = slides_of(talk), slides_of(talk, language)
+    for one, same in zip(english, other, strict=True):
+        assert (one.show, one.state, one.minutes) == (same.show, same.state, same.minutes)
+        assert (bool(one.question), len(one.choices)) == (bool(same.question), len(same.choices))
+        assert len(one.notes.splitlines()) == len(same.notes.splitlines())
 
 
 def test_the_head_of_a_pair_reads_one_hidden_state(engine: Engine) -> None:
     one = claiming("its head reads one hidden state")
-    analysis = engine.analyze(Query(one["backbone"], one["text"], one["pair"]))
+    analysis = engine.analyze(Query(one.one("backbone"), one.one("text"), one.one("pair")))
     assert analysis.reads.positions.sum() == 1
     assert set(analysis.tokens.segment[~analysis.tokens.special]) == {0, 1}
 
@@ -102,13 +97,16 @@ def test_the_same_words_are_a_paraphrase_to_all_whatever_they_mean(engine: Engin
     answers = compared(engine, one, "compare_text", "compare_pair")
     assert len(answers) == 5
     assert [answer.labels[answer.logits.argmax()] for answer in answers] == ["paraphrase"] * 5
-    words = [sorted(one[key].lower().strip(".").split()) for key in ("compare_text", "compare_pair")]
+    words = [sorted(one.one(key).lower().strip(".").split()) for key in ("compare_text", "compare_pair")]
     assert words[0] == words[1]
 
 
 def test_the_order_of_a_pair_matters_to_all_and_flips_one_label(engine: Engine) -> None:
     one = claiming("matters to all of them")
-    assert (one["compare_text"], one["compare_pair"]) == (one["version_pair"], one["version_text"])
+    assert (one.one("compare_text"), one.one("compare_pair")) == (
+        one.one("version_pair"),
+        one.one("version_text"),
+    )
     before = compared(engine, one, "compare_text", "compare_pair")
     after = compared(engine, one, "version_text", "version_pair")
     for was, now in zip(before, after, strict=True):
@@ -120,11 +118,11 @@ def test_the_order_of_a_pair_matters_to_all_and_flips_one_label(engine: Engine) 
 
 def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engine: Engine) -> None:
     declared, measured = claiming("Declared:"), claiming("Measured:")
-    assert "reads another vector, and is untrained" in measured["caption"]["en"]
-    analysis = engine.analyze(Query(measured["backbone"], measured["text"]))
+    assert "reads another vector, and is untrained" in measured.caption
+    analysis = engine.analyze(Query(measured.one("backbone"), measured.one("text")))
     files = analysis.backbone.declared
     assert isinstance(files, Declaration)
-    assert (declared["backbone"], files.poolings) == (measured["backbone"], ("mean",))
+    assert (declared.one("backbone"), files.poolings) == (measured.one("backbone"), ("mean",))
     assert [step.name for step in files.steps] == ["normalize"]
     assert analysis.reads.positions.sum() == 1  # of all the tokens of which the mean is declared
     assert not analysis.head_trained
@@ -138,7 +136,7 @@ def test_wrong_poolings_follow_people_less_and_their_intervals_do_not_meet() -> 
 
 def test_whitening_helps_cls_and_harms_the_declared_mean() -> None:
     one = claiming("Whitening helps [CLS] in both, and harms the mean of the one trained for it")
-    for backbone in one["evidence_backbones"]:
+    for backbone in one.all("evidence_backbones"):
         assert estimate(RESULTS.postprocessed, "cls", backbone, step="whitened").gain_low > 0
     assert estimate(RESULTS.postprocessed, "mean", step="whitened").gain_high < 0
     for mended in ("centred", "standardised", "whitened"):

@@ -49,24 +49,24 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[str, ...]:
 
     With each the question that stands in its place and the exhibit's until the next key, if any.
     """
-    tag, captions = say.language.tag, []
+    captions = []
     for script in scripts:
         for number, step in enumerate(script.steps):
             choice = _choice(scripts, script, say) if number == 0 else ""
-            caption = f'<h2 class="caption">{escape(step.said(tag))}</h2>'
-            captions.append(f"{choice}{caption}{question_html(step, tag)}")
+            caption = f'<h2 class="caption">{escape(step.caption)}</h2>'
+            captions.append(f"{choice}{caption}{question_html(step)}")
     return tuple(captions)
 
 
-def question_html(step: Step, tag: str) -> str:
-    """What a step asks in a language, with the choices that it offers, as HTML; "" where it asks nothing."""
-    asked = escape(visible(step.asked(tag)))
-    return f'<div class="question"><p>{asked}</p>{choices_html(step, tag)}</div>' if asked else ""
+def question_html(step: Step) -> str:
+    """The question of a step, with the choices that it offers, as HTML; "" where it asks nothing."""
+    asked = escape(visible(step.question))
+    return f'<div class="question"><p>{asked}</p>{choices_html(step)}</div>' if asked else ""
 
 
-def choices_html(step: Step, tag: str, more: str = "") -> str:
-    """The choices of a step in a language, as HTML; "" for none. ``more``: attributes of their list."""
-    items = "".join(f"<li>{escape(visible(one))}</li>" for one in step.offered(tag))
+def choices_html(step: Step, more: str = "") -> str:
+    """The choices of a step, as HTML; "" for none. ``more``: attributes of their list."""
+    items = "".join(f"<li>{escape(visible(one))}</li>" for one in step.choices)
     return f'<ul class="choices"{more}>{items}</ul>' if items else ""
 
 
@@ -77,7 +77,7 @@ def _choice(scripts: tuple[Script, ...], shown: Script, say: Texts) -> str:
     buttons = "".join(
         f'<button type="button" data-open="{escape(script.name)}" '
         f'aria-current="{str(script is shown).lower()}">'
-        f"{escape(visible(script.titled(say.language.tag)))}</button>"
+        f"{escape(visible(script.title))}</button>"
         for script in scripts
     )
     return f'<nav class="talks" aria-label="{escape(say("talk.talks"))}">{buttons}</nav>'
@@ -89,13 +89,12 @@ def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], s
     ``asked``: for each step, the controls of its tab that hold texts.
     """
     steps, opened = [step for script in scripts for step in script.steps], escape(say("talk.open"))
-    tag = say.language.tag
     texts = [
         " ".join(one.key for one in following(controls, step.state))
         for step, controls in zip(steps, asked, strict=True)
     ]
     links = "".join(
-        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.asked(tag) else ""}>'
+        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.question else ""}>'
         f"{opened}</a>"
         for step, keys in zip(steps, texts, strict=True)
     )
@@ -123,7 +122,7 @@ def _dialog(name: str, title: str, html: str, say: Texts) -> str:
 
 def _overview(scripts: tuple[Script, ...], shown: Script, say: Texts) -> str:
     """All slides of one script by their captions, under the choice of talks."""
-    captions = [*(step.said(say.language.tag) for step in shown.steps), say("talk.end")]
+    captions = [*(step.caption for step in shown.steps), say("talk.end")]
     items = (
         f'<li><button type="button" data-slide="{number}">{escape(caption)}</button></li>'
         for number, caption in enumerate(captions, start=1)

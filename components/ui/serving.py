@@ -36,7 +36,6 @@ from components.ui.public.status import Monitor, StatusMiddleware, monitored, mo
 from components.ui.public.timeout import with_patience, with_timeout
 from components.ui.shell import Site
 from components.ui.talk.room import Room, RoomMiddleware
-from components.ui.talk.speaker import SpeakerMiddleware
 
 ASKING = ("model", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
@@ -89,10 +88,9 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> None:
         max_body_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
         cached = ResponseCache(app, lambda path: path in PAGES or bool(SAME_FOR_ALL.fullmatch(path)))
         extent = links[ENGLISH].extent  # the same in each language
-        pages = SpeakerMiddleware(cached, site.speakers)
         tables = ROW_BYTES * settings.lab_rows
-        guarded = GuardMiddleware(pages, endpoints, rates, max_body_bytes, settings.seconds, extent, tables)
-        in_room = RoomMiddleware(guarded, Room(site.scripts), site.phones) if site.phones else guarded
+        guarded = GuardMiddleware(cached, endpoints, rates, max_body_bytes, settings.seconds, extent, tables)
+        in_room = RoomMiddleware(guarded, Room(site.scripts)) if settings.room and site.scripts else guarded
         return StatusMiddleware(in_room, ready, monitor, settings.metrics)
 
     launch_guarded(page, guard, **launch_options())

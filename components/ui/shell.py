@@ -25,8 +25,6 @@ from components.ui.plots import load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
-from components.ui.talk.phone import phone_page
-from components.ui.talk.speaker import SpeakerPage
 from components.ui.talk.talk import Talk, build_talk, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, LAB, QUESTIONS)
@@ -37,16 +35,12 @@ TITLE = Path(__file__).with_name("title.js")  # a link to another language keeps
 class Site:
     """What is served: the page in every language, and by language the ``links``, which make its reports.
 
-    ``speakers``: what the speaker of a talk sees besides, by language and talk; none where there is no talk.
-    ``scripts``: the talks; ``phones``: the page of a phone that follows them, by language; none where there
-    is no room.
+    ``scripts``: the talks in each language; none where there are no talks.
     """
 
     page: gr.Blocks
     links: Mapping[str, Links]
-    speakers: Mapping[str, Mapping[str, SpeakerPage]]
-    scripts: tuple[Script, ...]
-    phones: Mapping[str, str]
+    scripts: Mapping[str, tuple[Script, ...]]
 
 
 def build(
@@ -58,25 +52,23 @@ def build(
 ) -> Site:
     """The whole page and its public endpoints, answered by ``analyst``.
 
-    ``results`` is what was measured, ``talk`` the script of talk mode, or a folder of them; in a ``room``,
-    the phones of the audience follow it. ``lab_rows``: of a table in the lab at most; with 0 there is no lab.
+    ``results`` is what was measured, ``talk`` the file of the talks, or a folder with one for each language;
+    in a ``room``, the phones of the audience follow it. ``lab_rows``: of a table in the lab at most; with 0
+    there is no lab.
     """
     title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
-    speakers: dict[str, Mapping[str, SpeakerPage]] = {}
-    scripts: tuple[Script, ...] = ()
-    phones: dict[str, str] = {}
+    scripts: dict[str, tuple[Script, ...]] = {}
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
             links[tag], told = _fill(Translated(analyst, say), measured, talk, room, lab_rows, say)
             if told is not None:
-                speakers[tag], scripts = told.speakers, told.scripts
-                phones |= {tag: phone_page(scripts, say)} if room else {}
+                scripts[tag] = told.scripts
             if tag == ENGLISH:  # an endpoint speaks English to every program
                 add_api(analyst)
-    return Site(page, links, speakers, scripts, phones)
+    return Site(page, links, scripts)
 
 
 def _fill(
@@ -99,7 +91,7 @@ def _fill(
     links.connect()
     shows = shows_of(tabs)
     places = {name: show.place for name, show in shows.items()}
-    scripts = read_talks(talk, links.controls, places)
+    scripts = read_talks(talk, say.language.tag, links.controls, places)
     told = build_talk(scripts, shows, say, room)
     build_exporter()
     load_plotly()

@@ -11,7 +11,6 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import httpx
 from playwright.async_api import Page, async_playwright, expect
@@ -33,6 +32,8 @@ TIMED = """() => {
   }, true);
 }"""  # seconds from each key to the end of the frame in which what it did is painted
 KEY = re.compile(r"/room/lead\?key=(\S+)")
+SLIDE, ROUND = re.compile(r"Slide (\d+) of"), re.compile(r'name="round" value="(\w+)"')
+TALLY = re.compile(r": (\d+) of \d+</li>")
 ASKING = {"talk": "pairs", "step": 1, "asking": True}
 LISTENING = httpx.Limits(max_connections=None)
 VOTING = httpx.Limits(max_connections=16)  # a pool of hundreds takes httpx longer than their answers
@@ -50,16 +51,16 @@ class Phone:
         async with self._listening.stream("GET", "/room/now") as stream:
             async for line in stream.aiter_lines():
                 if line.startswith("data: "):
-                    now: dict[str, Any] = json.loads(line.removeprefix("data: "))
-                    self.told[now["step"]], self.round = time.perf_counter(), now["round"]
+                    html = json.loads(line.removeprefix("data: "))
+                    self.told[int((SLIDE.search(html) or [0, 0])[1])] = time.perf_counter()
+                    self.round = (ROUND.search(html) or ["", ""])[1]
                     self.joined.set()
 
     async def vote(self, name: str, choice: int) -> bool:
         """Vote in the round that it was told of; whether the vote was in time."""
-        sent = await self._voting.post(
-            "/room/vote", json={"phone": name, "round": self.round, "choice": choice}
-        )
-        return sent.is_success
+        cookie = {"Cookie": f"poolscope_phone={name}"}
+        ballot = {"round": self.round, "choice": str(choice)}
+        return (await self._voting.post("/room/vote", data=ballot, headers=cookie)).has_redirect_location
 
 
 def report() -> None:
@@ -93,14 +94,12 @@ async def _room(app: str, key: str) -> None:
         await asyncio.sleep(1)
         start = time.perf_counter()
         for turn in range(VOTES):  # the second vote replaces the first
-            votes = (phone.vote(f"phone {at}", (at + turn) % 3) for at, phone in enumerate(phones))
+            votes = (phone.vote(f"phone-{at}", (at + turn) % 3) for at, phone in enumerate(phones))
             assert all(await asyncio.gather(*votes))
         took = time.perf_counter() - start
-        told = (await speaker.post("/room/at", json={**ASKING, "asking": False})).json()
-        exact = told["tally"] == [PHONES // 3] * 3
-        print(
-            f"{VOTES * PHONES} votes within {took:.2f} s, tally {told['tally']}, exact: {exact}", flush=True
-        )
+        tally = TALLY.findall((await speaker.post("/room/at", json={**ASKING, "asking": False})).text)
+        exact = tally == [str(PHONES // 3)] * 3
+        print(f"{VOTES * PHONES} votes within {took:.2f} s, tally {tally}, exact: {exact}", flush=True)
         await _project(app, key, phones)
         for one in following:
             one.cancel()
@@ -159,7 +158,7 @@ async def _step(page: Page, phones: list[Phone], question: int, after: float) ->
         await page.keyboard.press(key)
     while {"", *before} & {phone.round for phone in phones}:
         await asyncio.sleep(0.05)
-    voting = asyncio.gather(*(phone.vote(f"phone {at}", 0) for at, phone in enumerate(phones)))
+    voting = asyncio.gather(*(phone.vote(f"phone-{at}", 0) for at, phone in enumerate(phones)))
     await asyncio.sleep(after)
     under_way = not voting.done()
     await page.keyboard.press("ArrowRight")

@@ -1,13 +1,10 @@
 """What tests know of the talks that ship, and what a browser measures of a slide."""
 
-import tomllib
-
 from playwright.sync_api import Page
 
-from tests.serving import ROOT
+from tests.talks import slides_of
 
-SCRIPT = tomllib.loads((ROOT / "assets" / "talks" / "cls.toml").read_text(encoding="utf-8"))["step"]
-PAIRS = tomllib.loads((ROOT / "assets" / "talks" / "pairs.toml").read_text(encoding="utf-8"))["step"]
+SCRIPT, PAIRS = slides_of("cls"), slides_of("pairs")
 SHOWN = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
 FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every((slide) => {

@@ -34,9 +34,9 @@ def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(real:
     first, other = choice.all()
     expect(first).to_have_attribute("aria-current", "true")
     other.click()
-    asks = PAIRS[0]["ask"]["en"]
+    asks = PAIRS[0].question
     expect(page.locator(f"{SHOWN} .question p")).to_have_text(asks)
-    expect(page.locator(f"{SHOWN} .question li")).to_have_text(PAIRS[0]["choices"]["en"])
+    expect(page.locator(f"{SHOWN} .question li")).to_have_text(PAIRS[0].choices)
     assert step_of(page) == f"1 / {len(PAIRS) + 1}"
     expect(page.locator("#slide-end [data-made=pairs]")).to_have_count(1, timeout=PATIENCE)
     expect(page.locator(f"#talk {TOLD} .mistake")).to_have_count(0)
@@ -53,7 +53,7 @@ def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(real:
         page.keyboard.press("Enter")
         assert visitor.violations() == []
     page.reload()
-    expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1]["caption"]["en"])
+    expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1].caption)
     page.evaluate(ESCAPES)
     slides = page.get_by_role("dialog", name="Slides")
     expect(slides.locator("li button:visible")).to_have_count(len(PAIRS) + 1)
@@ -79,7 +79,7 @@ def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(real: Open) 
     expect(page.locator("#talk")).to_be_hidden()
     visitor.type(LONG)
     page.get_by_role("button", name="Talk", exact=True).click()
-    for key in (*str([step["show"] for step in SCRIPT].index("words") + 1), "Enter", "ArrowLeft"):
+    for key in (*str([step.show for step in SCRIPT].index("words") + 1), "Enter", "ArrowLeft"):
         page.keyboard.press(key)  # back from a slide, the one before has its answer
     expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible()
     last = page.locator(f"#talk {TOLD} .plot").last  # who leaves while slides are made cuts them off

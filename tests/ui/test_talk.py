@@ -1,6 +1,5 @@
 """Talk mode: every slide shows what the page shows in that state, made before it is needed."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import gradio as gr
 import pytest
@@ -53,8 +52,13 @@ def shows(whole: gr.Blocks) -> dict[str, Show]:
 
 @pytest.fixture
 def tell(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Tell:
-    """Gives the slides of a script: each step is what it shows, and its controls as TOML."""
-    return partial(told, tmp_path / "talk.toml", links_of(whole).controls, shows)
+    """Gives the slides of a script: each step is what it shows, and what its link sets."""
+    return partial(told, tmp_path / "talk.md", links_of(whole).controls, shows)
+
+
+def slide(show: str, caption: str = "Look", before: str = "", **state: Any) -> str:
+    """A slide as it stands in a file; ``before``: what comes before its link."""
+    return f"## {caption}\n\n{before}\n\n[{show}](?{urlencode(state, doseq=True)})\n\n"
 
 
 def talk_of(script: Path, controls: list[Control[Any]], shows: dict[str, Show]) -> Talk | None:
@@ -63,7 +67,7 @@ def talk_of(script: Path, controls: list[Control[Any]], shows: dict[str, Show]) 
     def make() -> Talk | None:
         with gr.Blocks(analytics_enabled=False):
             places = {name: show.place for name, show in shows.items()}
-            return build_talk(read_talks(script, controls, places), shows, SAY, room=False)
+            return build_talk(read_talks(script, "en", controls, places), shows, SAY, room=False)
 
     return built(make)
 
@@ -74,10 +78,9 @@ def slides_of(talk: Talk, step: object, **more: object) -> Iterator[Updates]:
 
 
 def told(
-    script: Path, controls: list[Control[Any]], shows: dict[str, Show], *steps: tuple[str, str]
+    script: Path, controls: list[Control[Any]], shows: dict[str, Show], *steps: tuple[str, dict[str, Any]]
 ) -> list[Slide]:
-    lines = (f'[[step]]\nshow = "{show}"\ncaption.en = "Look"\n{state}\n' for show, state in steps)
-    script.write_text("".join(lines), encoding="utf-8")
+    script.write_text("".join(slide(show, **state) for show, state in steps), encoding="utf-8")
     talk = talk_of(script, controls, shows)
     assert talk is not None
     assert len(talk.slides) == len(steps)
@@ -98,7 +101,7 @@ def told(
 def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
     tell: Tell, shows: dict[str, Show]
 ) -> None:
-    version = 'version_text = "good"\npoolings = ["cls", "mean"]\nbackbones = ["first", "last"]'
+    version = {"version_text": "good", "poolings": ["cls", "mean"], "backbones": ["first", "last"]}
     slides = tell(*((show, version) for show in shows))
     for number, (show, slide) in enumerate(zip(shows.values(), slides, strict=True), 1):
         assert slide.above or show.exhibit.codes
@@ -117,7 +120,7 @@ def test_what_talks_have_shown_can_still_be_shown(shows: dict[str, Show]) -> Non
 
 
 def test_a_slide_says_what_the_page_says(tell: Tell) -> None:
-    state = 'text = "so good"\nbackbone = "last"\npooling = "mean"\nlayer = 1\ncentred = true'
+    state = {"text": "so good", "backbone": "last", "pooling": "mean", "layer": 1, "centred": "centred"}
     analysis = FakeAnalyst().analyze(Query("last", "so good", pooling="mean"))
     look = {"layer": 1, "centred": "centred"}
     reads, similarity = tell(("reads", state), ("similarity", state))
@@ -130,26 +133,23 @@ def test_a_comparison_on_a_slide_is_that_of_the_tab(tell: Tell, version: str) ->
     page = Page(FakeAnalyst())
     page.set(backbones=["last", "first"], poolings=["cls", "mean"], text="not good", version_text=version)
     left = page.ask()
-    state = (
-        'backbones = ["last", "first"]\npoolings = ["cls", "mean"]\ncompare_text = "not good"\n'
-        f"version_text = {json.dumps(version)}"
-    )
-    (grid,) = tell(("grid", state))
+    asked = {"compare_text": "not good", "version_text": version}
+    (grid,) = tell(("grid", {"backbones": ["last", "first"], "poolings": ["cls", "mean"], **asked}))
     for name in ("grid", "agreement"):
         assert left[place_of([page.tab.places], name).above] in grid.above
 
 
 def test_the_plots_of_the_evidence_stand_under_what_their_colours_mean(tell: Tell) -> None:
-    for slide in tell(("accuracy", ""), ("rho", "")):
+    for slide in tell(("accuracy", {}), ("rho", {})):
         assert 'class="legend"' in slide.above
 
 
 @pytest.fixture(scope="module")
 def talking(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:
     """The whole page with a talk of three steps."""
-    script = tmp_path_factory.mktemp("talk") / "talk.toml"
-    one = '[[step]]\nshow = "{show}"\ncaption.en = "Look <here>"\ntext = "film"\n'
-    script.write_text("".join(one.format(show=show) for show in ("reads", "similarity", "grid")))
+    script = tmp_path_factory.mktemp("talk") / "talk.md"
+    shown = ("reads", "similarity", "grid")
+    script.write_text("".join(slide(show, "Look <here>", text="film") for show in shown))
     return built(lambda: build(FakeAnalyst(), talk=script).page)
 
 
@@ -189,10 +189,11 @@ def captions_of(talk: Talk, **more: object) -> list[str]:
 @pytest.fixture
 def mixed(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Talk:
     """A talk about the first sentence, about one of the script, about two versions, and about none."""
-    lines = ("show = 'reads'", "show = 'reads'\ntext = 'so <b>'\npair = 'bad'", "show = 'grid'")
-    more = ("show = 'grid'\ncompare_text = 'not good'\nversion_text = 'good'", "show = 'rho'")
-    script = tmp_path / "talk.toml"
-    script.write_text("".join(f"[[step]]\n{line}\ncaption.en = 'Look'\n" for line in (*lines, *more)))
+    script = tmp_path / "talk.md"
+    script.write_text(
+        slide("reads") + slide("reads", text="so <b>", pair="bad") + slide("grid")
+        + slide("grid", compare_text="not good", version_text="good") + slide("rho")
+    )  # fmt: skip
     talk = talk_of(script, links_of(whole).controls, shows)
     assert talk is not None
     return talk
@@ -238,14 +239,13 @@ def test_the_last_slide_leads_the_audience_to_the_page(mixed: Talk, link: object
 
 
 def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(tell: Tell) -> None:
-    first, second = tell(("reads", 'text = " "'), ("reads", 'text = "film"'))
+    first, second = tell(("reads", {"text": " "}), ("reads", {"text": "film"}))
     assert 'class="mistake"' in first.above
     assert 'class="verdict"' in second.above
 
 
 def test_nothing_from_a_script_or_a_checkpoint_is_markup(tell: Tell, shows: dict[str, Show]) -> None:
-    text = json.dumps(XSS)
-    state = f'text = {text}\nbackbone = "hostile"\ncompare_text = {text}\npoolings = ["cls"]'
+    state = {"text": XSS, "backbone": "hostile", "compare_text": XSS, "poolings": "cls"}
     for slide in tell(*((show, state) for show in shows)):
         assert "<img" not in slide.above + slide.below
         assert "<script" not in slide.above + slide.below
@@ -254,10 +254,9 @@ def test_nothing_from_a_script_or_a_checkpoint_is_markup(tell: Tell, shows: dict
 def test_a_question_stands_before_its_slide_alone(
     tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]
 ) -> None:
-    one = "[[step]]\nshow = 'reads'\ncaption.en = 'Look'\n"
-    script = tmp_path / "talk.toml"
-    choices = f"choices.en = ['This', {json.dumps(XSS[:80])}]\n"
-    script.write_text(f"{one}ask.en = {json.dumps(f'Which? {XSS}')}\n{choices}{one}", encoding="utf-8")
+    script = tmp_path / "talk.md"
+    asks = slide("reads", before=f"Which? {XSS}\n\n- This\n- {XSS}")
+    script.write_text(asks + slide("reads"), encoding="utf-8")
     talk = talk_of(script, links_of(whole).controls, shows)
     assert talk is not None
     first, second = (str(slide.caption.value) for slide in talk.slides)
@@ -272,6 +271,6 @@ def test_a_question_stands_before_its_slide_alone(
 
 def test_without_steps_there_is_no_talk(bare: gr.Blocks, tmp_path: Path) -> None:
     assert "prepare" not in [function.name for function in functions_of(bare)]
-    script = tmp_path / "talk.toml"
+    script = tmp_path / "talk.md"
     script.write_text("")
     assert talk_of(script, [], {}) is None

@@ -1,4 +1,4 @@
-"""A talk's script: states of the page with a caption each."""
+"""A talk's file: slides with a caption, a question, a permalink and notes each, one after the other."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State, Switch, Text, Whole
-from components.exhibits.script import read_talk
+from components.exhibits.script import parse_talks, read_talks
 
 CONTROLS = (
     Control("text", Text(), "a fine film"),
@@ -16,41 +16,57 @@ CONTROLS = (
     Control("centred", Switch(), False),
 )
 SHOWS: dict[str, State] = {"reads": {}, "grid": {"centred": True}}
+PERMALINK = (
+    "https://example.org/app?text=not+%3Cgood%3E+%26+%E5%A5%BD"
+    "&layer=2&centred=1&backbones=last&backbones=first"
+)
+TALKS = f"""
+What stands before the first talk is for who reads the file.
+
+# One & all {{#one}}
+
+Nor is this shown.
+
+## *Look* at <b>[CLS]</b>
+
+Which one?
+Think.
+
+- The first
+- The **last**
+
+[reads]({PERMALINK}&lang=zh) 1.5 minutes
+
+Wait <here>
+for hands.
+
+- And look.
+
+## 第二
+
+[grid](?backbones=)
+
+# Other
+
+## A
+
+[reads](?backbone=gone)
+
+## B
+
+[reads](?)
+
+# Empty
+"""
 
 
-def written(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "talk.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
-    script = """
-        [[step]]
-        show = "reads"
-        caption = { en = "Look", zh = "看" }
-        text = "not <good> & 好"
-        layer = 2
-        centred = true
-        backbones = ["last", "first"]
-        notes = { en = "Wait <here>", zh = "等一下" }
-        ask.en = "Which one?"
-        minutes = 1.5
-        [[step]]
-        show = "grid"
-        caption.zh = "第二"
-        backbones = []
-    """
-    first, second = read_talk(written(tmp_path, script), CONTROLS, SHOWS).steps
-    assert (first.show, first.said("en"), first.said("zh"), first.said("fr")) == (
-        "reads",
-        "Look",
-        "看",
-        "Look",
-    )
-    assert (first.noted("zh"), first.noted("fr"), first.minutes) == ("等一下", "Wait <here>", 1.5)
-    assert (first.asked("zh"), second.asked("en")) == ("Which one?", "")
-    assert (second.noted("en"), second.minutes) == ("", 0)
+def test_a_slide_is_a_state_with_words_and_its_link() -> None:
+    one, other = parse_talks(TALKS, CONTROLS, SHOWS)
+    assert (one.name, one.title, other.name, other.title) == ("one", "One & all", "talk-2", "Other")
+    first, second = one.steps
+    assert (first.caption, first.show) == ("Look at <b>[CLS]</b>", "reads")
+    assert (first.question, first.choices) == ("Which one?\nThink.", ("The first", "The last"))
+    assert (first.notes, first.minutes) == (("Wait <here>", "for hands.", "And look."), 1.5)
     assert first.state == {
         "text": "not <good> & 好",
         "backbone": "first",
@@ -59,70 +75,38 @@ def test_a_step_is_a_state_and_its_link(tmp_path: Path) -> None:
         "centred": True,
     }
     assert "backbones=last&backbones=first&layer=2&centred=1" in first.link
-    assert second.said("en") == "第二"
-    assert second.state["backbones"] == ()
+    assert (second.caption, second.question, second.choices) == ("第二", "", ())
+    assert (second.notes, second.minutes) == ((), 0)
     assert second.link == "backbones=&centred=1"  # where the grid stands on the page
+    assert [step.caption for step in other.steps] == ["B"]  # A is about what is not here
 
 
-def test_a_step_about_what_is_not_here_is_left_out(tmp_path: Path) -> None:
-    one = '[[step]]\nshow = "reads"\ncaption.en = "{caption}"\nbackbone = "{backbone}"\n'
-    script = one.format(caption="A", backbone="gone") + one.format(caption="B", backbone="last")
-    assert [step.said("en") for step in read_talk(written(tmp_path, script), CONTROLS, SHOWS).steps] == ["B"]
-
-
-def test_a_script_without_steps_is_no_talk(tmp_path: Path) -> None:
-    assert read_talk(written(tmp_path, "# nothing yet"), CONTROLS, SHOWS).steps == ()
+def test_a_folder_has_a_file_for_each_language(tmp_path: Path) -> None:
+    assert read_talks(tmp_path, "en", CONTROLS, SHOWS) == ()
+    for language in ("en", "zh"):
+        (tmp_path / f"{language}.md").write_text(f"## In {language}\n\n[reads](?)\n", encoding="utf-8")
+    for asked, found in (("en", "en"), ("zh", "zh"), ("fr", "en")):
+        (talk,) = read_talks(tmp_path, asked, CONTROLS, SHOWS)
+        assert talk.steps[0].caption == f"In {found}"
+    (talk,) = read_talks(tmp_path / "zh.md", "en", CONTROLS, SHOWS)
+    assert talk.steps[0].caption == "In zh"
 
 
 @pytest.mark.parametrize(
-    ("step", "said"),
+    ("rest", "said"),
     [
-        ('show = "reads"', "step 1, caption: None was given"),
-        ('show = "reads"\ncaption = "Look"', "step 1, caption: 'Look' was given"),
-        *(
-            (
-                f'show = "reads"\ncaption.en = "Look"\nnotes = {notes}',
-                f"step 1, notes: {shown} was given; a text by language is needed, such as notes.en",
-            )
-            for notes, shown in (('"Wait"', "'Wait'"), ("{ en = 3 }", "{'en': 3}"), ("{}", "{}"), ("7", "7"))
-        ),
-        (
-            'show = "reads"\ncaption.en = "Look"\nask = "Which?"',
-            "step 1, ask: 'Which?' was given; a text by language is needed, such as ask.en",
-        ),
-        *(
-            (
-                f'show = "reads"\ncaption.en = "Look"\nminutes = {minutes}',
-                f"step 1, minutes: {shown} was given; a number of minutes above 0 is needed, 600 at most",
-            )
-            for minutes, shown in (
-                ("-1", "-1"),
-                ("0", "0"),
-                ("nan", "nan"),
-                ("inf", "inf"),
-                ("601", "601"),
-                ("true", "True"),
-                ('"two"', "'two'"),
-                ("[2]", "[2]"),
-            )
-        ),
-        ('caption.en = "Look"', "step 1, show: None was given; allowed are reads, grid"),
-        ('show = "cellar"\ncaption.en = "Look"', "step 1, show: 'cellar' was given"),
-        (
-            'show = "reads"\ncaption.en = "Look"\nbackbon = "first"',
-            "step 1: 'backbon' was given; allowed are",
-        ),
+        ("Only words", "talk, Look: None was given; a paragraph that begins with a link"),
+        ("[reads](javascript:pwn)", "talk, Look: None was given; a paragraph that begins with a link"),
+        ("[cellar](?)", "talk, Look: 'cellar' was given; allowed are reads, grid"),
+        ("[reads](?backbon=first)", "talk, Look: 'backbon' was given; allowed are text, backbone"),
     ],
 )
-def test_a_mistake_is_named_with_its_step(tmp_path: Path, step: str, said: str) -> None:
+def test_a_mistake_is_named_with_its_slide(rest: str, said: str) -> None:
     with pytest.raises(PoolscopeError) as caught:
-        read_talk(written(tmp_path, f"[[step]]\n{step}"), CONTROLS, SHOWS)
+        parse_talks(f"## Look\n\n{rest}\n", CONTROLS, SHOWS)
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["[[step", '[[step]]\nshow = "reads"\nshow = "reads"'])
-def test_what_is_no_toml_is_said_to_be_none(tmp_path: Path, text: str) -> None:
-    with pytest.raises(PoolscopeError, match="readable TOML"):
-        read_talk(written(tmp_path, text), CONTROLS, SHOWS)
-    with pytest.raises(PoolscopeError, match="readable TOML"):
-        read_talk(tmp_path / "missing.toml", CONTROLS, SHOWS)
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(PoolscopeError, match="readable Markdown"):
+        read_talks(tmp_path / "missing.md", "en", CONTROLS, SHOWS)

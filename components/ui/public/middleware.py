@@ -58,7 +58,6 @@ from components.ui.public.sending import as_taken
 from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
-SPEAKER = "/speaker"  # the speaker's window of the talk, in the language that its address names
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
@@ -116,7 +115,7 @@ class GuardMiddleware:
             return None
         scope[ADDRESS] = client_address(scope, self._rates.proxies)
         receive, send = as_taken(receive, send)
-        send, is_page = with_security_headers(send), scope["path"] in (*PAGES, SPEAKER)
+        send, is_page = with_security_headers(send), scope["path"] in PAGES
         say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
         if is_page:
             send = vary_by_language(send)
@@ -141,7 +140,7 @@ class GuardMiddleware:
         headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
         if not is_same_origin(headers):
             raise HTTPException(403, say("refusal.foreign_origin"))
-        if path in (*PAGES, SPEAKER) and method in ("GET", "HEAD"):
+        if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
         plain = method == "POST" and self._is_plain(path)

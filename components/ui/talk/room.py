@@ -1,4 +1,4 @@
-"""The room: where the talk is and what the audience votes, in memory alone; and who is told over HTTP."""
+"""The room: phones follow the talk and vote on its questions. All of it is kept in memory alone."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from html import escape
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,25 +20,38 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
-from components.exhibits.script import Script
-from components.texts import Texts
-from components.ui.public.locale import page_texts, request_texts, vary_by_language
+from components.exhibits.draw.labels import visible
+from components.exhibits.script import Script, Step
+from components.texts import ENGLISH, Texts, languages, load_texts
+from components.ui.public.locale import page_texts, vary_by_language
 from components.ui.public.middleware import is_same_origin, read_body, with_security_headers
 from components.ui.public.sending import as_taken
 
 PHONE, NOW, VOTE, LEAD, AT = "/room", "/room/now", "/room/vote", "/room/lead", "/room/at"
-KEY = "poolscope_room"  # the cookie of the speaker's browser
+KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
 MOST = 1000  # phones that follow, and phones that vote
 BEAT = 15.0  # seconds after which a phone hears that the server is still there
 MOST_BYTES = 1000  # of a body
-PATIENCE = 10.0  # seconds in which a body must arrive
-TOKEN = 64  # characters that the token of a phone may have
+SECONDS = 10.0  # in which a body must arrive
+STYLE = Path(__file__).with_suffix(".css")
+FOLLOW = """
+const main = document.querySelector("main"), lost = document.getElementById("unreached");
+const follow = () => {
+  const stream = new EventSource("./room/now" + location.search);
+  stream.onmessage = ({ data }) => { main.innerHTML = JSON.parse(data); lost.hidden = true; };
+  stream.onerror = () => { // the browser tries again by itself, unless it was refused
+    lost.hidden = false;
+    if (stream.readyState === EventSource.CLOSED) setTimeout(follow, 3000);
+  };
+};
+follow();
+"""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     """Where a talk is: its name, the slide counted from 1, and whether its question stands there alone."""
 
     talk: str = ""
@@ -46,69 +62,75 @@ class Place:
 class Room:
     """Where the talk is, and the votes on its question; only the server's loop may use it.
 
-    A vote is kept under the random token of its phone while its question is asked; then only the tally is.
+    ``scripts``: the talks in each language. A vote is kept under the cookie of its phone while its question
+    is asked; then only the tally is. ``most`` phones can follow, and as many can vote.
     """
 
-    def __init__(self, scripts: Iterable[Script], most: int = MOST) -> None:
+    def __init__(self, scripts: Mapping[str, tuple[Script, ...]], most: int = MOST) -> None:
         self.key = secrets.token_urlsafe(16)  # who has it may say where the talk is
-        self._choices = {script.name: [step.offers for step in script.steps] for script in scripts}
-        self._place, self._most, self._phones = Place(), most, 0
-        self._round = ""  # the name of the question that is asked; "" for none
-        self._votes: dict[str, int] = {}  # by the tokens of phones
+        self.at, self.round = Position(), ""  # the name of the question that is asked; "" for none
+        self.votes: dict[str, int] = {}  # by the cookies of phones
+        self._steps = {tag: {one.name: one.steps for one in talks} for tag, talks in scripts.items()}
         self._tallies: dict[tuple[str, int], list[int]] = {}  # of questions that were answered
-        self._changed = asyncio.Event()
+        self._most, self._phones, self._changed = most, 0, asyncio.Event()
+
+    def step(self, language: str) -> Step | None:
+        """The step that is shown, in a language; None before the talk and on its last slide."""
+        steps = self._steps[language].get(self.at.talk, ())
+        return steps[self.at.step - 1] if 0 < self.at.step <= len(steps) else None
+
+    def slides(self) -> int:
+        """The number of slides of the talk that is shown, with the one behind the last step; 0 before it."""
+        steps = self._steps[ENGLISH].get(self.at.talk)
+        return 0 if steps is None else len(steps) + 1
 
     def lead(self, given: Mapping[str, Any]) -> None:
         """Go where the speaker's page is; PoolscopeError where no talk has such a slide."""
-        talk, step, asking = (given.get(name) for name in ("talk", "step", "asking"))
-        if not isinstance(talk, str) or talk not in self._choices:
-            raise PoolscopeError("talk", talk, "errors.allowed", allowed=tuple(self._choices))
-        most = len(self._choices[talk]) + 1  # and the slide behind the last step
+        talk, step, known = given.get("talk"), given.get("step"), self._steps[ENGLISH]
+        if not isinstance(talk, str) or talk not in known:
+            raise PoolscopeError("talk", talk, "errors.allowed", allowed=tuple(known))
+        most = len(known[talk]) + 1  # and the slide behind the last step
         if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step <= most:
             raise PoolscopeError("step", step, "room.step", most=most)
-        place = Place(talk, step, asking is True and step > 0)
-        if place == self._place:
+        position = Position(talk, step, given.get("asking") is True and step > 0)
+        if position == self.at:
             return
-        if self._round:  # nobody can vote any more: the phones are forgotten
-            self._tallies[self._place.talk, self._place.step] = self._counts()
-        self._votes, self._place = {}, place
-        self._round = secrets.token_hex(8) if place.asking and self._offered() else ""
-        if self._round:
+        if self.round:  # nobody can vote any more: the phones are forgotten
+            self._tallies[self.at.talk, self.at.step] = self.counts() or []
+        self.votes, self.at, self.round = {}, position, ""
+        shown = self.step(ENGLISH)
+        if shown and shown.choices and position.asking:
+            self.round = secrets.token_hex(8)
             self._tallies.pop((talk, step), None)
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def vote(self, given: Mapping[str, Any]) -> None:
+    def vote(self, phone: str, asked: str, choice: str) -> None:
         """Count the vote of a phone, in place of an earlier one of its; PoolscopeError for what is none."""
-        phone, asked, choice = (given.get(name) for name in ("phone", "round", "choice"))
-        if not self._round or asked != self._round:
+        counts = self.counts()
+        if not self.round or asked != self.round or counts is None:
             raise PoolscopeError("round", asked, "room.round")
-        if not isinstance(phone, str) or not 0 < len(phone) <= TOKEN:
-            raise PoolscopeError("phone", phone, "room.phone", most=TOKEN)
-        most = self._offered()
-        if not isinstance(choice, int) or isinstance(choice, bool) or not 0 <= choice < most:
-            raise PoolscopeError("choice", choice, "room.choice", most=most - 1)
-        if phone not in self._votes and len(self._votes) >= self._most:
+        if choice not in map(str, range(len(counts))):
+            raise PoolscopeError("choice", choice, "room.choice", most=len(counts) - 1)
+        if phone not in self.votes and len(self.votes) >= self._most:
             raise PoolscopeError("phone", phone, "room.full", most=self._most)
-        self._votes[phone] = choice
+        self.votes[phone] = int(choice)
 
-    def told(self) -> dict[str, Any]:
-        """What every phone may know: where the talk is, and the tally of a question that is answered."""
-        tally = self._tallies.get((self._place.talk, self._place.step))
-        return {**asdict(self._place), "round": self._round, "tally": tally}
+    def counts(self) -> list[int] | None:
+        """The votes for each choice, also of a question that was answered; None where nobody was asked."""
+        shown = self.step(ENGLISH)
+        if not self.round or shown is None:
+            return self._tallies.get((self.at.talk, self.at.step))
+        votes = list(self.votes.values())
+        return [votes.count(choice) for choice in range(len(shown.choices))]
 
-    def led(self) -> dict[str, Any]:
-        """What the speaker's page knows besides: the votes for each choice even while it is asked."""
-        told = self.told()
-        return {**told, "counts": self._counts() if self._round else told["tally"]}
-
-    async def follow(self, beat: float = BEAT) -> AsyncIterator[str]:
-        """Server-sent events: where the talk is, at once and whenever it has gone elsewhere."""
+    async def follow(self, shown: Callable[[], str], beat: float = BEAT) -> AsyncIterator[str]:
+        """Server-sent events: what is ``shown`` to a phone, at once and whenever the talk has gone on."""
         self._phones += 1
         try:
             while True:
                 changed = self._changed
-                yield f"data: {json.dumps(self.told())}\n\n"
+                yield f"data: {json.dumps(shown())}\n\n"
                 while not changed.is_set():
                     try:
                         await asyncio.wait_for(changed.wait(), beat)
@@ -122,27 +144,16 @@ class Room:
         """Whether as many phones follow as may."""
         return self._phones >= self._most
 
-    def _offered(self) -> int:
-        """How many choices the question of this slide has."""
-        offered = self._choices[self._place.talk]
-        return offered[self._place.step - 1] if 0 < self._place.step <= len(offered) else 0
-
-    def _counts(self) -> list[int]:
-        """The votes for each choice."""
-        votes = list(self._votes.values())
-        return [votes.count(choice) for choice in range(self._offered())]
-
 
 class RoomMiddleware:
     """ASGI middleware: answers the phones of the audience, and the page that leads them.
 
-    ``pages``: the page of a phone as HTML, by the tags of the languages. It needs no rates: a request costs
-    next to nothing, and what is kept is bounded.
+    It needs no rates: a request costs next to nothing, and what is kept is bounded.
     """
 
-    def __init__(self, app: ASGIApp, room: Room, pages: Mapping[str, str]) -> None:
-        self._app, self._room, self._pages = app, room, pages
-        self._routes: Mapping[tuple[str, str], Callable[[Request, Texts], Any]] = {
+    def __init__(self, app: ASGIApp, room: Room) -> None:
+        self._app, self._room = app, room
+        self._routes: Mapping[tuple[str, str], Callable[[Request, Texts], Awaitable[Response]]] = {
             ("GET", PHONE): self._page,
             ("GET", NOW): self._now,
             ("POST", VOTE): self._vote,
@@ -157,8 +168,7 @@ class RoomMiddleware:
         if scope["type"] != "http" or answer is None:
             return await self._app(scope, receive, send)
         receive, send = as_taken(receive, vary_by_language(with_security_headers(send)))
-        request = Request(scope, receive)
-        say = page_texts(scope) if scope["path"] == PHONE else request_texts(request.headers)
+        request, say = Request(scope, receive), page_texts(scope)
         response: Response
         try:
             if not is_same_origin(request.headers):
@@ -171,20 +181,31 @@ class RoomMiddleware:
         response.headers.setdefault("Cache-Control", "no-store")
         return await response(scope, receive, send)
 
-    async def _page(self, _request: Request, say: Texts) -> Response:
-        """The page of a phone."""
-        return HTMLResponse(self._pages[say.language.tag])
+    async def _page(self, request: Request, say: Texts) -> Response:
+        """The page of a phone, which has a cookie from now on."""
+        phone = request.cookies.get(TOKEN, "")
+        page = HTMLResponse(phone_page(self._room, phone, say))
+        if not phone:
+            page.set_cookie(TOKEN, secrets.token_urlsafe(16), httponly=True, samesite="strict")
+        return page
 
-    async def _now(self, _request: Request, say: Texts) -> Response:
-        """Where the talk is, as it goes on."""
+    async def _now(self, request: Request, say: Texts) -> Response:
+        """What a phone shows, as the talk goes on."""
         if self._room.full:
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, say("room.crowded"))
-        return StreamingResponse(self._room.follow(), media_type="text/event-stream")
+        phone = request.cookies.get(TOKEN, "")
+        stream = self._room.follow(lambda: slide_html(self._room, phone, say))
+        return StreamingResponse(stream, media_type="text/event-stream")
 
     async def _vote(self, request: Request, say: Texts) -> Response:
-        """Count a vote."""
-        self._room.vote(await _object(request, say))
-        return JSONResponse({})
+        """Count a vote, and show the phone's page with it."""
+        sent = parse_qs((await _body(request, say)).decode("utf-8", errors="replace"))
+        asked, choice = (sent.get(name, [""])[-1] for name in ("round", "choice"))
+        phone = request.cookies.get(TOKEN, "")[:64]
+        if not phone:
+            raise PoolscopeError("cookie", None, "room.cookie")
+        self._room.vote(phone, asked, choice)
+        return RedirectResponse(f"../room?lang={say.language.tag}", HTTPStatus.SEE_OTHER)
 
     async def _lead(self, request: Request, say: Texts) -> Response:
         """Make the browser that has the key the one that leads; without one, whether it is."""
@@ -197,30 +218,98 @@ class RoomMiddleware:
         return to_talk
 
     async def _at(self, request: Request, say: Texts) -> Response:
-        """Take down where the speaker's page is."""
+        """Take down where the speaker's page is, and give the votes as HTML."""
         if not self._has_key(request.cookies.get(KEY)):
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
-        self._room.lead(await _object(request, say))
-        return JSONResponse(self._room.led())
+        body = await _body(request, say)
+        try:
+            given = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise PoolscopeError("body", body.decode(errors="replace"), "errors.json") from error
+        if not isinstance(given, dict):
+            raise PoolscopeError("body", given, "errors.object")
+        self._room.lead(given)
+        return HTMLResponse(votes_html(self._room, say))
 
     def _has_key(self, given: str | None) -> bool:
         return secrets.compare_digest((given or "").encode(), self._room.key.encode())
 
 
-async def _object(request: Request, say: Texts) -> Mapping[str, Any]:
-    """The JSON object that a body is; PoolscopeError or HTTPException where it is none."""
+async def _body(request: Request, say: Texts) -> bytes:
+    """A short body that arrives soon; HTTPException for any other."""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SECONDS):
             body = await read_body(request.receive, MOST_BYTES)
     except TimeoutError as error:
         raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, say("refusal.request_timeout")) from error
     if len(body) > MOST_BYTES:
         longest = say("refusal.body_too_large", longest=f"{MOST_BYTES:,}")
         raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, longest)
-    try:
-        given = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise PoolscopeError("body", body.decode(errors="replace"), "errors.json") from error
-    if not isinstance(given, dict):
-        raise PoolscopeError("body", given, "errors.object")
-    return given
+    return body
+
+
+def phone_page(room: Room, phone: str, say: Texts) -> str:
+    """The page of a phone in one language, which goes on with the talk by itself."""
+    tag, title = say.language.tag, escape(say("room.title"))
+    links = " · ".join(
+        f'<a href="?lang={other}" lang="{other}"{" aria-current=true" if other == tag else ""}>'
+        f"{escape(load_texts(other).language.name)}</a>"
+        for other in languages()
+    )
+    return (
+        f'<!doctype html><html lang="{tag}"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f"<style>{STYLE.read_text(encoding='utf-8')}</style></head><body><header><h1>{title}</h1>"
+        f'<nav aria-label="{escape(say("page.languages"))}">{links}</nav></header>'
+        f'<main aria-live="polite">{slide_html(room, phone, say)}</main>'
+        f'<footer><p id="unreached" role="status" hidden>{escape(say("room.unreached"))}</p>'
+        f"<p>{escape(say('room.kept'))}</p></footer><script>{FOLLOW}</script></body></html>"
+    )
+
+
+def slide_html(room: Room, phone: str, say: Texts) -> str:
+    """A slide on a phone as HTML: its caption and a way to the app; or its question, to vote on."""
+    step, tag, at = room.step(say.language.tag), say.language.tag, room.at
+    if not 0 < at.step <= room.slides():
+        return f"<p>{escape(say('room.before'))}</p>"
+    where = f"<p>{escape(say('room.slide', step=at.step, total=room.slides()))}</p>"
+    heading = say("talk.end") if step is None else step.question if at.asking else step.caption
+    head = f"{where}<h2>{escape(visible(heading))}</h2>"
+    if room.round and step:
+        own = room.votes.get(phone)
+        buttons = "".join(
+            f'<button name="choice" value="{place}" aria-pressed="{str(own == place).lower()}">'
+            f"{escape(visible(choice))}</button>"
+            for place, choice in enumerate(step.choices)
+        )
+        told = escape(say("room.vote" if own is None else "room.counted"))
+        return (
+            f'{head}<form action="./room/vote?lang={tag}" method="post">{buttons}'
+            f'<input type="hidden" name="round" value="{room.round}"></form><p>{told}</p>'
+        )
+    if at.asking:
+        return f"{head}<p>{escape(say('room.aloud'))}</p>"
+    link = f"./?{step.link}&lang={tag}" if step and step.link else f"./?lang={tag}"
+    return f'{head}{_tally(room, say)}<a id="try" href="{escape(link)}">{escape(say("room.try"))}</a>'
+
+
+def votes_html(room: Room, say: Texts) -> str:
+    """What the speaker's page shows of votes as HTML: how to vote, and how many have; and the tally."""
+    counts = room.counts()
+    if counts is None:
+        return ""
+    line = f"{say('room.join')} {say('room.votes', votes=sum(counts))}"
+    return f'<div class="votes"><p>{escape(line)}</p></div>{_tally(room, say)}'
+
+
+def _tally(room: Room, say: Texts) -> str:
+    """The votes for each choice of a question as HTML; "" where there are none."""
+    counts, step = room.counts(), room.step(say.language.tag)
+    if not counts or not sum(counts) or step is None:
+        return ""
+    items = "".join(
+        f'<li style="--share: {votes / sum(counts):.3f}">'
+        f"{escape(visible(say('room.share', choice=choice, votes=votes, total=sum(counts))))}</li>"
+        for choice, votes in zip(step.choices, counts, strict=False)
+    )
+    return f'<ul class="tally" aria-label="{escape(say("room.tally"))}">{items}</ul>'

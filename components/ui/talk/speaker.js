@@ -1,180 +1,129 @@
-// The speaker's window: shows where the talk is and what comes next, and sends the keys that are pressed here.
-// Without a talk it walks through the notes alone.
+// The speaker's window: this page opens it, fills it and drives it, so no server is asked for it. What it holds
+// stands in a template; `element` is gradio's.
 
-const given = new URLSearchParams(location.hash.slice(1));
-const id = given.get("talk"); // of the talk's window
-const dark = given.has("theme") ? given.get("theme") === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-document.documentElement.dataset.theme = dark ? "dark" : "light";
-
-const find = (selector) => document.querySelector(selector);
-const notes = [...document.querySelectorAll("#notes section")]; // of each slide
-const captions = notes.map((one) => one.querySelector("h2").textContent);
-const minutes = notes.map((one) => Number(one.dataset.minutes));
-const frames = [find("#now"), find("#next")];
-
-let { step, began, search } = { step: 1, began: null, search: "", ...history.state };
-let status = ""; // what the talk says of where it is
-let shown = true; // whether the talk is on its window, and was not left
-let black = false; // whether it shows nothing for a while
-let asking = false; // whether it shows a question, not yet the slide
-let counts = null; // the votes for each choice, in a room that has been asked
-let together = false; // with a talk's window
-let alone = null; // the slide that was reached without it
-let typed = ""; // the number of a slide, as far as it was typed here alone
-const pictures = new Map(); // of slides by their numbers
-const stale = new Set(); // those that have changed since
-const wanted = new Set(); // those that were asked for
-
-const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
-const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
-const planned = (slides) => 60 * minutes.slice(0, slides).reduce((sum, one) => sum + one, 0); // seconds
-const tick = () => {
-  const seconds = began === null ? 0 : Math.max(0, (Date.now() - began) / 1000);
-  const [from, until, total] = [step - 1, step, notes.length].map(planned);
-  find("#elapsed").textContent = clock(seconds);
-  const plan = find("#planned"), pace = find("#pace");
-  plan.hidden = pace.hidden = !total;
-  plan.textContent = fill(plan.dataset.text, { until: clock(until), total: clock(total) });
-  const [how, by] = seconds > until ? ["behind", seconds - until] : seconds < from ? ["ahead", from - seconds] : ["on", 0];
-  pace.textContent = began === null ? pace.dataset.stands : fill(pace.dataset[how], { time: clock(by) });
-  pace.className = began === null ? "" : how;
+const talk = document.getElementById("talk");
+const status = document.querySelector("#talk-bar [role=status]");
+const template = element.querySelector("template");
+const NAMED = /^talk-(\d+)$/; // the name of a window whose talk has a speaker's window: it outlives a reload
+const WALKS = /^(arrow(left|right)|page(up|down)|home|end|enter|[0-9b. ])$/;
+const told = () => [...talk.querySelectorAll(".slide[data-told]")];
+const here = () => Math.max(0, told().findIndex((slide) => slide.classList.contains("current")));
+const isOn = () => talk.classList.contains("on");
+const isDark = () => document.body.classList.contains("dark");
+const press = (key) => { // as if it were pressed here; a talk that was left is shown again, where it was
+  document.querySelector("#talk-bar dialog[open]")?.close();
+  talk.dispatchEvent(new KeyboardEvent("keydown", { key: isOn() ? key : "t", bubbles: true }));
 };
 
-const choices = notes.map((one) => [...one.querySelectorAll(".choices li")]);
-const offered = choices.map((all) => all.map((one) => one.textContent)); // as they are without votes
-const tally = () => {
-  const total = counts?.reduce((sum, one) => sum + one, 0);
-  choices[step - 1].forEach((one, place) => {
-    const choice = offered[step - 1][place];
-    one.textContent = counts ? fill(one.parentElement.dataset.share, { choice, votes: counts[place], total }) : choice;
-  });
+// A picture of a slide is a copy of it within copies of what it stands in, in a frame in which nothing runs.
+const prepare = (paper) => {
+  const style = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText);
+  paper.head.append(Object.assign(paper.createElement("style"), { textContent: style.join("\n") }));
 };
-
-const scale = (frame) => {
-  const [width, height] = frame.size ?? [16, 9];
-  frame.style.setProperty("--ratio", width / height);
-  frame.querySelector("iframe").style.transform = `scale(${frame.clientWidth / width})`;
+const picture = (slide, paper) => {
+  let whole = paper.importNode(slide, true);
+  whole.classList.add("current");
+  whole.classList.remove("asking"); // the speaker sees what is hidden
+  for (let around = slide.parentElement; around !== document.documentElement; around = around.parentElement) {
+    const copy = paper.importNode(around, false);
+    if (around === talk) copy.className = `${talk.className.replace("blank", "")} on`;
+    copy.append(whole);
+    whole = copy;
+  }
+  return whole;
 };
 const draw = (frame, slide) => {
-  frame.parentElement.classList.toggle("behind-last", slide > notes.length);
-  frame.querySelector("p").textContent = captions[slide - 1];
-  const picture = pictures.get(slide);
-  frame.classList.toggle("drawn", Boolean(picture));
-  if (together && slide <= notes.length && !wanted.has(slide) && (!picture || stale.has(slide))) {
-    wanted.add(slide);
-    tell({ is: "want", slide });
-  }
-  if (!picture || frame.picture === picture) return;
   const inside = frame.querySelector("iframe"), paper = inside.contentDocument;
-  const parsed = new DOMParser().parseFromString(`<!doctype html>${picture.html}`, "text/html");
-  for (const { name, value } of parsed.documentElement.attributes) paper.documentElement.setAttribute(name, value);
-  paper.body.replaceWith(paper.adoptNode(parsed.body));
-  [inside.style.width, inside.style.height] = picture.window.map((length) => `${length}px`);
-  [frame.picture, frame.size] = [picture, picture.size];
-  scale(frame);
-};
-const render = () => {
-  notes.forEach((one, index) => { one.hidden = index + 1 !== step; });
-  find("#state").textContent = together && shown ? status : typed ? `→ ${typed}` : `${step} / ${notes.length}`;
-  find("#black").hidden = !together || !black;
-  find("#asking").hidden = !together || !shown || black || !asking;
-  find("#left").hidden = !together || shown;
-  find("#gone").hidden = together || !id;
-  find("#none").hidden = Boolean(id);
-  const back = new URLSearchParams(search);
-  back.set("talk", `${document.documentElement.dataset.talk}.${step}`);
-  if (!back.has("lang")) back.set("lang", document.documentElement.lang);
-  find("#gone a").href = `./?${back}`;
-  find("#gone a").target = `talk-${id}`;
-  frames.forEach((frame, more) => draw(frame, step + more));
-  tally();
-  history.replaceState({ step, began, search }, "");
-  tick();
+  frame.parentElement.classList.toggle("behind-last", !slide);
+  if (!slide || !paper?.querySelector("style")) return; // it is loaded, or closed
+  const drawn = picture(slide, paper);
+  if (!drawn.isEqualNode(paper.body)) paper.body.replaceWith(drawn);
+  Object.assign(inside.style, { width: `${innerWidth}px`, height: `${innerHeight}px` });
+  inside.style.transform = `scale(${frame.clientWidth / slide.clientWidth})`;
+  frame.classList.add("drawn");
 };
 
-const walk = (to) => { // without a talk
-  alone = Math.min(Math.max(to, 1), notes.length);
-  if (alone !== step) began ??= Date.now();
-  [step, typed, counts] = [alone, "", null];
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+const say = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
+const notesIn = (paper) => [...paper.querySelectorAll(`[data-talk="${CSS.escape(talk.dataset.name)}"] section`)];
+const tell = (paper) => { // the time since the first step, beside what is planned
+  const began = Number(talk.dataset.began ?? 0), notes = notesIn(paper), place = here();
+  const find = (selector) => paper.querySelector(selector);
+  const planned = (slides) => 60 * notes.slice(0, slides).reduce((sum, one) => sum + Number(one.dataset.minutes), 0);
+  const seconds = began && Math.max(0, (Date.now() - began) / 1000);
+  const [from, until, total] = [place, place + 1, notes.length].map(planned);
+  const plan = find("#planned"), pace = find("#pace");
+  find("#elapsed").textContent = clock(seconds);
+  plan.hidden = pace.hidden = !total;
+  plan.textContent = say(plan.dataset.text, { until: clock(until), total: clock(total) });
+  const [how, by] = seconds > until ? ["behind", seconds - until] : seconds < from ? ["ahead", from - seconds] : ["on", 0];
+  pace.textContent = began ? say(pace.dataset[how], { time: clock(by) }) : pace.dataset.stands;
+  pace.className = began ? how : "";
 };
-const ALONE = {
-  arrowright: () => walk(step + 1), pagedown: () => walk(step + 1), " ": () => walk(step + 1),
-  arrowleft: () => walk(step - 1), pageup: () => walk(step - 1), home: () => walk(1), end: () => walk(notes.length),
-  enter: () => typed && walk(Number(typed)), b: () => {}, ".": () => {}, // there is nothing to make black
-};
-for (let digit = 0; digit < 10; digit++) ALONE[digit] = () => { typed += digit; };
-const press = (key) => {
-  if (together) return tell({ is: "key", key });
-  ALONE[key]();
-  render();
+const update = (paper) => {
+  const slides = told(), place = here(), { dataset } = paper.body;
+  if (isOn() && dataset.place && Number(dataset.place) !== place) talk.dataset.began ??= Date.now();
+  if (isOn()) dataset.place = place;
+  for (const one of paper.querySelectorAll("#notes section")) one.hidden = one !== notesIn(paper)[place];
+  paper.getElementById("state").textContent = isOn() ? status.textContent : "";
+  const black = talk.classList.contains("blank"), asking = slides[place].classList.contains("asking");
+  const notices = { black: isOn() && black, asking: isOn() && !black && asking, left: !isOn(), gone: false };
+  for (const [id, shown] of Object.entries(notices)) paper.getElementById(id).hidden = !shown;
+  draw(paper.getElementById("now"), slides[place]);
+  draw(paper.getElementById("next"), slides[place + 1]);
+  tell(paper);
 };
 
-const HEARD = { // from the talk's window
-  here: () => {
-    pictures.forEach((_, slide) => stale.add(slide));
-    wanted.clear();
-    tell({ is: "hello", began, step: alone });
-  },
-  styles: ({ css }) => {
-    for (const frame of frames) {
-      const { head } = frame.querySelector("iframe").contentDocument;
-      head.replaceChildren(Object.assign(document.createElement("style"), { textContent: css }));
-    }
-  },
-  at: (now) => {
-    if (now.talk !== new URLSearchParams(location.search).get("talk")) { // another talk has other notes
-      location.replace(now.address + location.hash);
-      return;
-    }
-    [together, alone, typed] = [true, null, ""];
-    ({ status, search, began, counts } = now);
-    shown = now.step > 0;
-    step = now.step || step;
-    [black, asking] = [now.blank, now.asking];
-    render();
-  },
-  picture: (picture) => {
-    pictures.set(picture.slide, picture);
-    wanted.delete(picture.slide);
-    stale.delete(picture.slide);
-    render();
-  },
-  changed: ({ slides }) => {
-    slides.forEach((slide) => stale.add(slide));
-    render();
-  },
-  gone: () => {
-    together = false;
-    render();
-  },
-};
-const channel = id && new BroadcastChannel(`poolscope-${id}`);
-const tell = (message) => channel.postMessage(message);
-
-document.addEventListener("keydown", (event) => {
-  const key = event.key.toLowerCase();
-  if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(ALONE, key)) return;
-  const typing = typed || (together && status.startsWith("→"));
-  if ((key === " " || (key === "enter" && !typing)) && event.target.closest("button, a")) return;
-  event.preventDefault();
-  press(key);
-});
-document.addEventListener("click", ({ target, detail }) => {
-  const button = target.closest("button");
-  if (button?.dataset.key) press(button.dataset.key);
-  if (button?.id === "reset") {
-    began = null;
-    if (together) tell({ is: "reset" });
-    render();
+const fill = (popup) => {
+  const paper = popup.document, kept = paper.body?.dataset.began; // of this page before it was loaded again
+  if (kept) talk.dataset.began ??= kept;
+  paper.open();
+  paper.write(`<!doctype html><html lang="${document.documentElement.lang}" data-theme="${isDark() ? "dark" : "light"}">
+    <head><title>${template.dataset.title}</title></head><body>${template.innerHTML}</body></html>`);
+  paper.close();
+  const isOpen = () => view === popup && !popup.closed;
+  const now = () => isOpen() && update(paper);
+  for (const frame of paper.querySelectorAll("iframe")) {
+    frame.addEventListener("load", () => { prepare(frame.contentDocument); now(); });
   }
-  if (detail) button?.blur(); // it was the mouse: the next key is for the talk
+  paper.addEventListener("keydown", (event) => {
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey || event.altKey || !WALKS.test(key)) return;
+    if ((key === " " || (key === "enter" && !status.textContent.startsWith("→"))) && event.target.closest("button, a")) return;
+    event.preventDefault();
+    press(key);
+  });
+  paper.addEventListener("click", ({ target, detail }) => {
+    const button = target.closest("button");
+    if (button?.dataset.key) press(button.dataset.key);
+    if (button?.id === "reset") delete talk.dataset.began;
+    now();
+    if (detail) button?.blur(); // it was the mouse: the next key is for the talk
+  });
+  new MutationObserver(now).observe(talk, { attributes: true, childList: true, characterData: true, subtree: true });
+  for (const one of [window, popup]) one.addEventListener("resize", now);
+  setInterval(() => isOpen() && tell(paper), 1000);
+};
+
+let view = null; // the window, from when it is opened until this page is left
+const attach = (id) => {
+  view = window.open("", `speaker-${id}`, "popup,width=1100,height=720");
+  if (view) fill(view);
+};
+if (NAMED.test(window.name)) attach(NAMED.exec(window.name)[1]); // this page was loaded again
+document.addEventListener("poolscope:speaker", () => {
+  if (view && !view.closed) return view.focus();
+  window.name = `talk-${Date.now()}`; // a name that is not used before: one that is just closed still has its own
+  attach(NAMED.exec(window.name)[1]);
 });
-window.addEventListener("resize", () => frames.forEach(scale));
-window.addEventListener("load", () => { // the frames have their documents by now
-  if (channel) {
-    channel.onmessage = ({ data }) => HEARD[data.is]?.(data);
-    HEARD.here();
+window.addEventListener("pagehide", () => { // the notes of all slides stay, and the way back to this one
+  if (!view || view.closed) window.name = "";
+  else {
+    const paper = view.document;
+    paper.body.dataset.began = talk.dataset.began ?? "";
+    for (const one of notesIn(paper)) one.hidden = false;
+    Object.assign(paper.querySelector("#gone a"), { href: location.href, target: window.name });
+    paper.getElementById("gone").hidden = false;
+    view = null;
   }
-  setInterval(tick, 1000);
-  render();
 });

@@ -133,8 +133,7 @@ const refit = (changed) => {
   for (const slide of changed) waiting.add(slide);
 };
 const filled = new MutationObserver((records) => refit(new Set(
-  records.filter(({ target }) => !target.closest(".votes")) // which take no room from what is shown
-    .map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
+  records.map(({ target }) => target.parentElement?.closest(".slide")).filter(Boolean),
 )));
 filled.observe(talk, { childList: true, subtree: true });
 window.addEventListener("resize", () => refit(slides));
@@ -208,7 +207,7 @@ const type = (digit) => {
   status.textContent = `→ ${typed}`;
 };
 const blank = () => talk.classList.toggle("blank");
-const speaker = () => document.dispatchEvent(new CustomEvent("poolscope:speaker")); // see channel.js
+const speaker = () => document.dispatchEvent(new CustomEvent("poolscope:speaker")); // see speaker.js
 const TURNS = {
   arrowright: next, pagedown: next, " ": next, arrowleft: previous, pageup: previous,
   home: () => go(1), end: () => go(slides.length), escape: leave, t: leave,

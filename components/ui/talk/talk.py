@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import gradio as gr
 
@@ -21,10 +22,9 @@ from components.ui.gradio_internals import scripted_html
 from components.ui.links.share import qr_code
 from components.ui.places import PRIVATE, Place, Updates, build_place
 from components.ui.tab import Tab
-from components.ui.talk.phone import build_leader, room_link
-from components.ui.talk.speaker import SpeakerPage, speaker_page
+from components.ui.talk.speaker import build_speaker
 
-SCRIPT, CHANNEL = (Path(__file__).with_name(name) for name in ("talk.js", "channel.js"))
+SCRIPT, LEADER = (Path(__file__).with_name(name) for name in ("talk.js", "room.js"))
 PREPARING = 2  # talks at the same time
 
 Pair = tuple[str, str]  # a text, and the second one of a pair or ""
@@ -71,7 +71,6 @@ class Talk:
     """The steps of all scripts and their slides, which lie on top of each other over the whole window.
 
     ``end``: the last slide of each, with the link of the page, or of the ``room`` where there is one.
-    ``speakers``: what the speaker sees besides, by the names of the scripts.
     ``captions``: of each slide, as HTML.
     """
 
@@ -79,7 +78,6 @@ class Talk:
     shows: tuple[Show, ...]
     slides: tuple[Slide, ...]
     end: gr.HTML
-    speakers: Mapping[str, SpeakerPage]
     captions: tuple[str, ...]
     say: Texts
     room: bool
@@ -108,7 +106,7 @@ class Talk:
         own = (text, pair if isinstance(pair, str) else "") if text and isinstance(text, str) else None
         for index in [*own_slides[first - 1 :], *own_slides[: first - 1]]:
             yield self._slide(index, own)
-        yield {self.end: _invitation(room_link(link) if self.room else link, name, self.say)}
+        yield {self.end: _invitation(link, name, self.room, self.say)}
 
     def _range(self, name: object) -> range:
         """Which of all steps are those of the script of that name, or else of the first."""
@@ -149,20 +147,15 @@ def build_talk(scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Text
         return None
     steps = [step for script in scripts for step in script.steps]
     shown = tuple(shows[step.show] for step in steps)
-    speakers = {script.name: speaker_page(script, say) for script in scripts}
     captions = captions_of(scripts, say)
     with gr.Column(elem_id="talk"):
         slides = tuple(_build_slide(index, captions[index], show, say) for index, show in enumerate(shown))
         end = _build_end(say)
         driver = scripted_html(bar_html(scripts, [show.texts for show in shown], say), SCRIPT, "talk-bar")
-        addresses = "".join(
-            f'<i hidden data-talk="{escape(name)}" data-address="{escape(page.address)}"></i>'
-            for name, page in speakers.items()
-        )
-        scripted_html(addresses, CHANNEL, "talk-channel")
+        build_speaker(scripts, say)
         if room:
-            build_leader(scripts, say)
-    talk = Talk(scripts, shown, slides, end, speakers, captions, say, room)
+            scripted_html("", LEADER, "talk-room")
+    talk = Talk(scripts, shown, slides, end, captions, say, room)
     driver.apply(
         talk.prepare,
         outputs=talk.parts,
@@ -201,12 +194,13 @@ def _build_end(say: Texts) -> gr.HTML:
             return gr.HTML("")
 
 
-def _invitation(link: object, name: object, say: Texts) -> str:
-    """The page's link, to read and as a QR code; why there is none, where it is no link.
+def _invitation(link: object, name: object, room: bool, say: Texts) -> str:
+    """The link of the page or of its ``room``, to read and as a QR code; why there is none, for no link.
 
     ``name``: of the talk that is made with it, which says that its slides have all come.
     """
     made = f' data-made="{escape(str(name))}"'
+    link = urljoin(link, "room") if room and isinstance(link, str) else link
     try:
         return f'<div class="invitation"{made}>{qr_code(link, say)}</div>'
     except PoolscopeError as error:
