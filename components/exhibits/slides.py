@@ -11,6 +11,7 @@ from components.exhibits.script import Script, Step
 from components.texts import Texts
 
 LONGEST = 200  # characters of a sentence on a slide
+AS_LARGE = 150  # characters of a question and its choices that are as large as can be
 
 KEYS = {  # what the script listens to, and the text that says what for
     "talk.next": ("→", "PageDown", "Space"),
@@ -60,8 +61,11 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[str, ...]:
 
 def question_html(step: Step) -> str:
     """The question of a step, with the choices that it offers, as HTML; "" where it asks nothing."""
+    if not step.question:
+        return ""
+    size = min(1.0, (AS_LARGE / (len(step.question) + sum(map(len, step.choices)))) ** 0.5)
     asked = escape(visible(step.question))
-    return f'<div class="question"><p>{asked}</p>{choices_html(step)}</div>' if asked else ""
+    return f'<div class="question" style="--size: {size:.2f}"><p>{asked}</p>{choices_html(step)}</div>'
 
 
 def choices_html(step: Step, more: str = "") -> str:
@@ -93,10 +97,11 @@ def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], s
         " ".join(one.key for one in following(controls, step.state))
         for step, controls in zip(steps, asked, strict=True)
     ]
+    of = [script.name for script in scripts for _ in script.steps]
     links = "".join(
-        f'<a hidden href="?{escape(step.link)}" data-texts="{keys}"{" data-asks" if step.question else ""}>'
-        f"{opened}</a>"
-        for step, keys in zip(steps, texts, strict=True)
+        f'<a hidden href="?{escape(step.link)}" data-of="{escape(name)}" data-texts="{keys}"'
+        f"{' data-asks' if step.question else ''}>{opened}</a>"
+        for step, name, keys in zip(steps, of, texts, strict=True)
     )
     links += f'<a hidden href="?" data-texts="text pair">{opened}</a>'
     overview = "".join(_overview(scripts, script, say) for script in scripts)

@@ -260,7 +260,8 @@ def test_a_question_stands_before_its_slide_alone(
     talk = talk_of(script, links_of(whole).controls, shows)
     assert talk is not None
     first, second = (str(slide.caption.value) for slide in talk.slides)
-    assert first.startswith('<h2 class="caption">Look</h2><div class="question"><p>Which? &lt;')
+    assert first.startswith('<h2 class="caption">Look</h2><div class="question" style="--size: 0.')
+    assert '"><p>Which? &lt;' in first
     assert '<ul class="choices"><li>This</li><li>&lt;' in first
     assert "<img" not in first
     assert "question" not in second

@@ -7,24 +7,16 @@ const all = [...element.querySelectorAll("a")]; // to what each of them shows
 const status = element.querySelector("[role=status]");
 const [overview, shortcuts] = ["overview", "shortcuts"].map((name) => element.querySelector(`dialog.${name}`));
 const lists = [...overview.querySelectorAll("[data-slides-of]")]; // one for each talk
-const talks = new Map(); // by name, the places of its slides
-for (const list of lists) {
-  const first = [...talks.values()].flat().length;
-  const steps = list.querySelectorAll("[data-slide]").length - 1;
-  talks.set(list.dataset.slidesOf, Array.from({ length: steps }, (_, place) => first + place));
-}
-const [usual] = talks.keys(); // which an address need not name
-let name, slides, links; // of the talk that is shown
+const talks = lists.map((list) => list.dataset.slidesOf); // the first need not be named in an address
+let name, slides; // of the talk that is shown
 const choose = (asked) => {
-  name = talks.has(asked) ? asked : usual;
-  const places = [...talks.get(name), every.length - 1];
-  slides = places.map((place) => every[place]);
-  links = places.map((place) => all[place]);
+  name = talks.includes(asked) ? asked : talks[0];
+  slides = every.filter((_, place) => [name, undefined].includes(all[place].dataset.of));
   talk.dataset.name = name;
   every.forEach((slide) => slide.toggleAttribute("data-told", slides.includes(slide)));
   lists.forEach((list) => { list.hidden = list.dataset.slidesOf !== name; });
 };
-choose(usual);
+choose(talks[0]);
 const own = () => { // the sentence that the visitor asked about, or two; "" where it is the page's first one
   const here = new URLSearchParams(location.search);
   const pair = here.get("pair") ?? here.get("text_pair"); // as the API calls it, until the address is put right
@@ -98,19 +90,7 @@ const breakLines = (words, lines) => {
     columns[place].before(line);
   }
 };
-const set = (slide) => { // a question, as large as fits below the sentence that it is about; what is hidden stays in its place
-  const question = slide.querySelector(".question");
-  if (!question) return; // the page is just being laid out
-  const asked = slide.querySelector(".asked");
-  slide.style.setProperty("--up", `${asked?.offsetTop ?? 0}px`);
-  slide.style.setProperty("--head", `${asked?.offsetHeight ?? 0}px`);
-  for (let size = 1; size > SMALLEST; size -= 0.1) {
-    slide.style.setProperty("--size", size);
-    if (question.scrollHeight <= question.clientHeight) return;
-  }
-};
 const fit = (slide) => {
-  if (slide.classList.contains("asking")) set(slide);
   const words = slide.querySelector(".words");
   if (!words) return grow(slide);
   const sizes = Array.from({ length: MOST_LINES }, (_, more) => {
@@ -140,7 +120,7 @@ window.addEventListener("resize", () => refit(slides));
 
 const keep = () => { // the address says where the talk is
   const here = new URLSearchParams(location.search);
-  if (step) here.set("talk", name === usual ? step : `${name}.${step}`);
+  if (step) here.set("talk", name === talks[0] ? step : `${name}.${step}`);
   else here.delete("talk");
   history.replaceState(history.state, "", here.size ? `?${here}` : location.pathname);
 };
@@ -174,7 +154,6 @@ const go = (to, answered = false) => {
     slide.classList.toggle("asking", !answered && here && "asks" in all[place].dataset);
     all[place].hidden = !here;
   });
-  if (hides()) set(slides[step - 1]);
   status.textContent = `${step} / ${slides.length}`;
   prepare();
   keep();
