@@ -112,8 +112,8 @@ const attach = (id) => {
 };
 if (NAMED.test(window.name)) attach(NAMED.exec(window.name)[1]); // this page was loaded again
 document.addEventListener("poolscope:speaker", () => {
-  if (view && !view.closed) return view.focus();
-  window.name = `talk-${Date.now()}`; // a name that is not used before: one that is just closed still has its own
+  view?.close();
+  window.name = `talk-${Date.now()}`; // a new name: a window that is just being closed still has its own
   attach(NAMED.exec(window.name)[1]);
 });
 window.addEventListener("pagehide", () => { // the notes of all slides stay, and the way back to this one
