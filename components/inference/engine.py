@@ -108,8 +108,8 @@ class Here:
 def resolved(given: str) -> BackboneSpec:
     """The checkpoint in a folder, or of a key or an id, which is downloaded; PoolscopeError says why not."""
     if Path(given).is_dir():
-        name = Path(given).resolve().name
-        return BackboneSpec(name, name, "", "", "local", str(Path(given)))
+        folder = Path(given).resolve()  # for a process that works in another folder, too
+        return BackboneSpec(folder.name, folder.name, "", "", "local", str(folder))
     engine = Engine(Settings(sources="any"))
     spec = engine.find(given)
     for _step in engine.fetch(spec.key):

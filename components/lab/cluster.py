@@ -7,15 +7,13 @@ import socket
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from components.analyses.fit.fit import Steps
 from components.errors import PoolscopeError
 from components.inference.engine import Here
 from components.inference.jobs import Step
+from components.inference.payload import pack, unpack
 from components.model.files import Version, version
 from components.settings import Settings
 from components.types import BackboneSpec
@@ -72,12 +70,12 @@ class Embedder:
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """The part of one batch or, where it is refused, the reason."""
-        part = np.empty(1, object)
+        (packed,) = batch["batch"]
         try:
-            part[0] = self._run(replace(self._step, given=(*self._step.given, *batch["batch"][0])))
+            part = self._run(replace(self._step, given=(*self._step.given, *unpack(packed))))
         except PoolscopeError as error:
-            part[0] = error
-        return {"part": part}
+            part = error
+        return {"part": [pack(part)]}
 
 
 def embedded(spec: BackboneSpec, given: Sequence[Any], batches: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
@@ -91,18 +89,20 @@ def embedded(spec: BackboneSpec, given: Sequence[Any], batches: Sequence[tuple[A
     context.execution_options.preserve_order = True
     processors = max(int(ray.cluster_resources().get("CPU", 1)), 1)
     blocks = min(len(batches), BLOCKS)
-    found = ray.data.from_items([{"batch": one} for one in batches], override_num_blocks=blocks).map_batches(
+    packed = [{"batch": pack(one)} for one in batches]
+    found = ray.data.from_items(packed, override_num_blocks=blocks).map_batches(
         Embedder,
-        fn_constructor_args=(_anywhere(spec), version(spec), given),
+        fn_constructor_args=(spec, version(spec), given),
         batch_size=1,
         batch_format="numpy",
         compute=ray.data.ActorPoolStrategy(size=min(len(batches), processors)),
         num_cpus=1,
     )
     for row in found.iter_rows():
-        if isinstance(row["part"], PoolscopeError):
-            raise row["part"]
-        yield row["part"]
+        part = unpack(row["part"])
+        if isinstance(part, PoolscopeError):
+            raise part
+        yield part
 
 
 def folds(given: Sequence[Any], each: Iterable[Sequence[Any]]) -> Iterator[Any]:
@@ -114,10 +114,3 @@ def folds(given: Sequence[Any], each: Iterable[Sequence[Any]]) -> Iterator[Any]:
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(fold)
     shared = [ray.put(one) for one in given]
     yield from ray.get([task.remote(*shared, *more) for more in each])
-
-
-def _anywhere(spec: BackboneSpec) -> BackboneSpec:
-    """The same checkpoint for a process that works in another folder."""
-    if spec.source != "local":
-        return spec
-    return replace(spec, location=str(Path(spec.location).resolve()))

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -99,19 +98,12 @@ def arguments() -> argparse.ArgumentParser:
 def issued(run: Callable[[Issue], Passport], language: str, spec: BackboneSpec) -> Answer:
     """Have one checkpoint measured, and its files written out; or why there is no passport."""
     try:
-        passport = run(Issue(_anywhere(spec), version(spec)))
+        passport = run(Issue(spec, version(spec)))
     except PoolscopeError as error:
         return error
     say = load_texts(language)
     numbers = json.dumps(passport_json(passport), indent=1, ensure_ascii=False) + "\n"
     return {".html": page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
-
-
-def _anywhere(spec: BackboneSpec) -> BackboneSpec:
-    """The same checkpoint for a process that works in another folder."""
-    if spec.source != "local":
-        return spec
-    return replace(spec, location=str(Path(spec.location).resolve()))
 
 
 def told(name: str, error: PoolscopeError) -> int:

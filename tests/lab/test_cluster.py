@@ -4,17 +4,13 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain
 from pathlib import Path
-from threading import Event, Thread
 
 import numpy as np
 import pytest
 
-from components.analyses.fit.classifier import divide
 from components.analyses.fit.fit import InMemory, Steps, fit_table, to_rows
-from components.analyses.fit.rows import Asked, batches_of, splits_of
+from components.analyses.fit.rows import Asked, batches_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
 from components.inference.engine import Here, resolved
@@ -75,33 +71,12 @@ def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: 
     given = (POOLINGS, False)
     coming = cluster("embed", resolved(BACKBONE), given, each)
     first = next(coming)
-    _kill("ray::MapWorker")
+    os.kill(_below(os.getpid(), "ray::MapWorker")[0], signal.SIGKILL)
     found, expected = [first, *coming], [*here("embed", resolved(BACKBONE), given, each)]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
         for place, vectors in other.vectors.items():
             np.testing.assert_allclose(one.vectors[place], vectors, rtol=0, atol=1e-6)
-
-
-def test_a_fold_that_is_killed_midway_changes_nothing(here: Steps, cluster: Steps, asked: Asked) -> None:
-    vectors = np.random.default_rng(0).normal(size=(len(asked.rows.labels), 256)).astype(np.float32)
-    splits = chain.from_iterable(splits_of(parts, 3) for parts in divide(asked.rows, 3, 4))
-    each, given = [(split,) for split in splits], (vectors, asked.rows.labels)
-    killed, over = list[int](), Event()
-
-    def kill() -> None:
-        while not killed and not over.is_set():
-            with suppress(FileNotFoundError, IndexError, ProcessLookupError):  # another one has just ended
-                killed.append(_kill("ray::fold"))
-
-    killing = Thread(target=kill)
-    killing.start()
-    found = [*cluster("fold", resolved(BACKBONE), given, each)]
-    over.set()
-    killing.join()
-    assert killed
-    expected = [*here("fold", resolved(BACKBONE), given, each)]
-    np.testing.assert_array_equal(np.concatenate(found), np.concatenate(expected))
 
 
 def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
@@ -130,13 +105,6 @@ def test_without_ray_a_sentence_says_what_to_install(
     table = str(ASSETS / "lab" / "tickets.csv")
     assert main([table, "--out", str(tmp_path), "--ray", "auto"]) == 1
     assert "pip install -r requirements-ray.txt" in capsys.readouterr().err
-
-
-def _kill(name: str) -> int:
-    """Kill one process of the cluster; gives its number."""
-    process = _below(os.getpid(), name)[0]
-    os.kill(process, signal.SIGKILL)
-    return process
 
 
 def _below(process: int, name: str) -> list[int]:
