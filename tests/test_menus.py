@@ -12,7 +12,6 @@ from components.menus import BackboneMenu, Choices, Example, suited
 from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, PoolingSpec, Query
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_hub import FINDABLE, FakeHub
 from tests.ui.fake_kinds import KINDS, POOLINGS, TASKS
 
 SAY = load_texts()
@@ -63,20 +62,6 @@ def test_offline_no_size_is_promised() -> None:
     assert models.places == [("Hub · offline (1)", "hub")]  # before anybody goes there
 
 
-def test_what_was_found_follows_the_catalogue_and_never_twice() -> None:
-    analyst = FakeAnalyst()
-    listed = analyst.backbones()
-    models = BackboneMenu.of(analyst, (listed[0], FINDABLE[0]), SAY)
-    assert models.specs == (*listed, FINDABLE[0])
-
-
-def test_availability_is_read_anew() -> None:
-    analyst = FakeAnalyst(hub=FakeHub())
-    assert BackboneMenu.of(analyst, (), SAY).place("far") == "hub"
-    list(analyst.fetch("far"))
-    assert BackboneMenu.of(analyst, (), SAY).place("far") == "here"
-
-
 @pytest.mark.parametrize(
     ("licence", "note"),
     [("MIT", "a note · licence: MIT"), ("", "a note · licence: not stated on the hub")],
@@ -125,16 +110,6 @@ def test_learned_poolings_are_offered_to_a_probe_only() -> None:
 
     assert offered("own") == [spec.key for spec in POOLINGS if not spec.learned]
     assert offered("probe") == [spec.key for spec in POOLINGS]
-
-
-def test_a_vector_too_wide_for_an_own_head_is_offered_to_a_probe_only() -> None:
-    wide = PoolingSpec("wide", "wide", "Four of them.", wide=True)
-    choices = replace(CHOICES, pooled=(*POOLINGS, wide))
-    query = replace(PROBE, pooling="wide")
-    assert ("wide", "wide") in choices.poolings(query, None)
-    assert choices.fitted(query, None).pooling == "wide"
-    assert ("wide", "wide") not in choices.poolings(replace(query, head="own"), None)
-    assert choices.fitted(replace(query, head="own", task=""), None).pooling == "native"
 
 
 DECLARED = PoolingSpec("declared", "declared", "As its files say.", declared=True)

@@ -135,13 +135,3 @@ def test_whatever_a_browser_sends_is_a_value_of_the_controls_type(key: str, sent
     control = next(control for control in CONTROLS if control.key == key)
     found = control.of({key: sent})
     assert (found, type(found)) == (taken, type(taken))
-
-
-def test_what_a_state_does_not_say_is_as_on_arrival() -> None:
-    assert all(control.of({}) == control.default for control in CONTROLS)
-
-
-@settings(max_examples=200)
-@given(st.fixed_dictionaries(VALUES))
-def test_a_control_reads_what_was_set(state: dict[str, Any]) -> None:
-    assert {control.key: control.of(state) for control in CONTROLS} == state

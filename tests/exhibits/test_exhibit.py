@@ -16,17 +16,17 @@ from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit.versions import align_versions, versions
 from components.exhibits.evidence.postprocessed import stepped
 from components.exhibits.evidence.profiles import profiles
-from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, scale_html
+from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
 from components.exhibits.head.steps import strips
 from components.exhibits.importance.methods import Methods
 from components.exhibits.tables import to_csv
 from components.lens import Lens
 from components.patching import Patched
 from components.texts import languages, load_texts
-from components.types import Analysis, Cell, Query
+from components.types import Analysis, Cell
 from tests.exhibits.answers import answers
 from tests.exhibits.showing import Tags, checked, plain, rows, saved
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import XSS
 
 SAY = load_texts()
 PANELS = {name: one for name, one in vars(panels).items() if isinstance(one, Panel)}
@@ -251,22 +251,8 @@ def test_a_token_that_looks_like_a_formula_is_kept_and_markup_is_a_cell_as_any_o
     assert [row[1] for row in hostile[2:4]] == ["'=1+1", XSS]
 
 
-def test_what_a_redraw_carries_stays_small() -> None:
-    """What stands above the plots of 128 tokens and 7 layers."""
-    long = FakeAnalyst().analyze(Query("pair", " ".join(f"word{n}" for n in range(126))))
-    assert long.similarity.shape == (7, 128)
-    every = (EXHIBITS[name][1].show(long, {}, SAY) for name in ("similarity", "heatmap"))
-    assert sum(len(heading_html(one, "heatmap", SAY)) for one in every) < 40_000
-
-
 def test_an_exhibit_that_does_not_apply_shows_nothing() -> None:
     never = Exhibit("never", lambda *_: Shown(html="shown"), applies=lambda subject: subject == "this")
     assert never.shown("this", {}, SAY).html == "shown"
     assert never.shown("that", {}, SAY).html == ""
     assert heading_html(never.shown("that", {}, SAY), "never", SAY) == ""
-
-
-def test_a_scale_has_the_colours_of_the_plots_and_its_name() -> None:
-    html = scale_html("<b>")
-    assert "&lt;b&gt;" in html
-    assert html.index("#622386") < html.index("#eceef0") < html.index("#00572e")

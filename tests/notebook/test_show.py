@@ -87,13 +87,6 @@ def test_it_is_packed_to_less_than_half_and_unpacks_to_the_file_that_is_saved(
         one.save(tmp_path / "none" / "one.html")
 
 
-def test_what_a_terminal_shows_is_one_short_line(one: Exhibits) -> None:
-    assert (
-        repr(one)
-        == "<Poolscope's exhibits of BertForSequenceClassification: .save(path) writes them as an HTML file>"
-    )
-
-
 @pytest.mark.parametrize("tag", languages())
 def test_it_holds_what_classify_shows(tag: str) -> None:
     say = load_texts(tag)

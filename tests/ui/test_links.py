@@ -27,8 +27,6 @@ from components.exhibits.control import (
     from_link,
     to_link,
 )
-from components.exhibits.importance.controls import HEAD, INTEGRATED
-from components.exhibits.view import LABEL
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.classify.tab import Classify
@@ -36,7 +34,6 @@ from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
 from components.ui.public.rate_limit import CELLS, QUESTION, price
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_results import fake_results
 from tests.ui.page import drawn, function_of, links_of, place_of
 
 SAY = load_texts()
@@ -172,25 +169,6 @@ def test_a_link_asks_and_shows_what_it_says(page: tuple[gr.Blocks, Links]) -> No
     assert updates[compare.asking.text] == "other"
     assert updates[compare.asking.poolings] == ["mean", "cls"]
     assert updates[compare.asking.head] == "probe"
-
-
-def test_a_link_sets_what_is_asked_of_importance(page: tuple[gr.Blocks, Links]) -> None:
-    view = classify_of(page[1]).answer.importance
-    updates = followed(page, "backbone=first&label=positive&integrated=1&attention_head=2&panel=importance")
-    assert updates[view.controls[LABEL]]["value"] == "positive"
-    assert updates[view.controls[INTEGRATED]] is True
-    assert updates[view.controls[HEAD]]["value"] == 2
-    assert updates[classify_of(page[1]).answer.views]["selected"] == "importance"
-    assert updates[page[1].banner] == ""
-
-
-def test_the_evidence_of_a_link_is_shown(page: tuple[gr.Blocks, Links]) -> None:
-    links, chosen = page[1], fake_results().probes[-1].backbone
-    updates = followed(page, f"tab=evidence&evidence_backbones={chosen}")
-    linked = links.tabs["evidence"].linked
-    (menu,) = (one.part for one in linked if one.control.key == "evidence_backbones")
-    assert updates[menu] == [chosen]
-    assert updates[links.chosen]["selected"] == "evidence"
 
 
 def test_a_report_is_made_of_a_link_and_priced_by_what_it_combines(page: tuple[gr.Blocks, Links]) -> None:

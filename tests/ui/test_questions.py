@@ -137,13 +137,6 @@ def test_a_link_asks_a_question_and_shows_what_was_measured(page: gr.Blocks, sho
     assert updates[around.chosen]["selected"] == "classify"
 
 
-def test_beneath_an_answer_stands_what_the_link_sets_besides(page: gr.Blocks, shown: QuestionsTab) -> None:
-    updates = followed(page, "question=pooler&text=so+good&backbone=gpt2-sentiment")
-    assert 'data-question="pooler"' in updates[shown.around.banner]
-    query = updates[classify_of(shown).answer.shown].analysis.query
-    assert (query.text, query.backbone) == ("so good", "gpt2-sentiment")
-
-
 def test_a_link_answers_every_question_whose_card_was_in_sight(page: gr.Blocks, shown: QuestionsTab) -> None:
     updates = followed(page, "tab=questions&question=average&answered=pooler&answered=fair")
     filled = [key for key, card in shown.cards.items() if updates.get(card.answer)]
@@ -153,12 +146,6 @@ def test_a_link_answers_every_question_whose_card_was_in_sight(page: gr.Blocks, 
     alone = followed(page, "tab=questions&answered=pooler")
     assert alone[shown.cards["pooler"].answer] == shown.show_answer("pooler")[shown.cards["pooler"].answer]
     assert alone[shown.around.banner] == ""
-
-
-def test_a_link_with_an_unknown_question_says_so(page: gr.Blocks, shown: QuestionsTab) -> None:
-    banner = followed(page, "question=who")[shown.around.banner]
-    assert "who" in banner
-    assert "data-question" not in banner
 
 
 def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) -> None:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from components.exhibits.answer.outputs import OUTPUTS, SHOWN, output_text, ranked
-from components.exhibits.draw.style import LABELS, OTHER, label_colour
+from components.exhibits.draw.style import OTHER, label_colour
 from components.exhibits.exhibit import Shown
 from components.texts import load_texts
 from components.types import Analysis, Query
@@ -30,21 +30,11 @@ def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
     assert figure.layout.xaxis.title.text == "probability"
 
 
-def test_an_untrained_head_is_grey() -> None:
-    assert set(checked(shown(analysis("untrained")).figure).data[0].marker.color) == {OTHER}
-
-
 def test_many_labels_are_cut_at_the_likeliest() -> None:
     given = analysis("many")
     bars = checked(shown(given).figure).data[0]
     assert len(bars.x) == SHOWN
     assert bars.x[0] == round(float(given.probabilities.max()), 6)
-
-
-def test_several_labels_may_hold_at_once() -> None:
-    given = analysis("emotions")
-    colours = [colour for colour in checked(shown(given).figure).data[0].marker.color if colour in LABELS]
-    assert sorted(colours) == sorted(label_colour(given.labels.index(label)) for label in given.predicted)
 
 
 def test_regression_shows_the_raw_value() -> None:

@@ -44,13 +44,6 @@ def test_of_several_tokens_the_verdict_says_which_is_most_of_it() -> None:
     assert SIMILARITY.show(given, {}, SAY).words.endswith("84 % of what the head reads is [CLS].")
 
 
-@pytest.mark.parametrize("share", [[1.0, 0, 0, 0, 0], [0.2] * 5])
-def test_one_token_or_none_has_no_share_to_tell(share: list[float]) -> None:
-    given = reading(share, [0] if share[0] == 1 else [])
-    assert "of what the head reads" not in plain(VERDICT.show(given, {}, SAY))
-    assert "of what the head reads" not in SIMILARITY.show(given, {}, SAY).words
-
-
 def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
     given = reading([0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2, 3])
     said = plain(VERDICT.show(given, {}, SAY))

@@ -10,7 +10,7 @@ from components.exhibits.exhibit import Shown
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Analysis, Query
-from tests.exhibits.showing import checked, numbers, rows
+from tests.exhibits.showing import checked
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -36,18 +36,6 @@ def test_tokens_that_the_head_reads_have_a_dot_and_their_colour() -> None:
     ticks = figure.layout.yaxis.ticktext
     assert [("●" in tick) for tick in ticks] == [True, False, False, False, False]
     assert list(figure.data[0].marker.color) == [READ, FIRST, SPECIAL, SECOND, SPECIAL]
-
-
-@pytest.mark.parametrize("centring", CENTRINGS)
-def test_behind_the_bars_is_what_is_ordinary_at_the_layer(centring: Centring) -> None:
-    given = analysis("not good at all")
-    for layer in range(3):
-        low, median, high = map(float, given.ordinary.of(centring)[layer])
-        seen = shown(given, layer, centring)
-        band, line = checked(seen.figure).layout.shapes
-        assert (band.x0, band.x1, band.layer, line.x0, line.x1) == (low, high, "below", median, median)
-        assert (band.yref, band.y0, band.y1) == ("paper", 0, 1)
-        assert SAY("ordinary.band") in seen.legend
 
 
 @pytest.mark.parametrize("centring", CENTRINGS)
@@ -122,17 +110,3 @@ def test_the_legend_explains_what_occurs() -> None:
     assert "## continues a word" in shown(analysis("play ##ing")).legend
     assert "Ġ marks a space before" in shown(analysis("play Ġing")).legend
     assert "##" not in single
-
-
-@pytest.mark.parametrize("centring", CENTRINGS)
-def test_its_numbers_are_those_of_the_bars(centring: Centring) -> None:
-    given = analysis("not good at all")
-    head, *found = rows(shown(given, layer=1, centring=centring))
-    assert head[:2] == ["index", "token"]
-    assert [row[1] for row in found] == list(given.tokens.text)
-    values = given.cosines(centring)[1]
-    np.testing.assert_allclose(numbers([row[4] for row in found]), values, rtol=1e-6)
-    assert [row[2] == "yes" for row in found] == given.reads.positions.tolist()
-    assert head[5:] == ["ordinary low", "ordinary median", "ordinary high"]
-    for row in found:
-        np.testing.assert_allclose(numbers(row[5:]), given.ordinary.of(centring)[1], rtol=1e-6)

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pytest
 
 from components.errors import PoolscopeError
@@ -165,14 +163,6 @@ def test_a_move_is_what_both_values_differ_by_as_they_are_read(
     assert f"negative {moved}." in said(both_ways)
     cell = Table(grid(both_ways, {}, SAY).html).rows[1][1]
     assert moved.partition("(")[2].rstrip(")") in cell
-
-
-def test_every_move_adds_up_and_the_exact_one_is_seen_on_hovering() -> None:
-    chances = np.random.default_rng(0).uniform(0.5, 1, 100)
-    for was, now in pairwise(float(np.float32(one)) for one in chances):
-        given = both([answer([was, 1 - was])], [answer([now, 1 - now])])
-        assert apart(percent(was), percent(now)) in said(given)
-        assert f"negative: {signed(100 * (now - was), 2)} pp" in grid(given, {}, SAY).html
 
 
 def test_what_does_not_count_is_said_apart() -> None:

@@ -68,14 +68,6 @@ def test_words_move_nearer_or_farther_and_others_come_and_go() -> None:
     assert best["word"] == "good"
 
 
-def test_the_same_text_moves_nothing() -> None:
-    same = both(OLD, OLD)
-    assert furthest(words_of(same)) is None
-    reads = same.reads(OLD, OLD)
-    assert reads_same(reads)
-    assert furthest(reads) is None
-
-
 def test_what_is_read_moves_by_shares_and_a_dropped_word_has_none_left() -> None:
     reads = both(OLD, NEW).reads(OLD, NEW)
     assert rows(reads, "name", "before", "after", "moved") == [

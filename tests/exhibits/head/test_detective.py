@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from components.detect import Candidate, Detected, Way
@@ -31,16 +30,6 @@ def test_the_heading_is_the_verdict_and_the_rest_stands_below(found: Detected) -
     assert all(line in plain(shown.above) for line in more)
     assert "cls, first, native are one vector here." in shown.above
     assert "The checkpoint declares another way: mean" in shown.above
-
-
-def test_the_numbers_are_those_of_the_candidates(found: Detected) -> None:
-    data = DETECTIVE.shown(found, {}, SAY).data
-    assert data is not None
-    np.testing.assert_array_equal(data["Cosine"], [one.cosine for one in found.candidates])
-    np.testing.assert_array_equal(data["Length ratio"], [one.length for one in found.candidates])
-    assert data["Pooling"].tolist() == ["cls = first = native", "mean", "mean"]
-    assert data["Layer"].tolist() == [one.way.layer for one in found.candidates]
-    assert {"Prefix", "Cut to", "Dense layers"}.isdisjoint(data.columns)
 
 
 def test_what_a_way_has_besides_has_a_column(found: Detected) -> None:

@@ -10,7 +10,6 @@ from components.exhibits.draw.style import LABELS, OTHER, READ, label_colour
 from components.exhibits.head.flow import (
     CLASSES,
     FLOW,
-    TOKENS,
     TRUNK,
     class_parts,
     token_parts,
@@ -49,16 +48,6 @@ def width_at_end(stream: go.Scatter) -> float:
     return float(max(ends) - min(ends))
 
 
-@pytest.mark.parametrize("text", ["", "not", "not good", LONG], ids=["none", "1", "2", "128"])
-def test_token_parts_stand_for_every_token_once_and_their_weights_sum_to_one(text: str) -> None:
-    given = anatomy("last", "one") if not text else anatomy(text=text)
-    parts = token_parts(given, SAY)
-    members = [index for part in parts for index in part.members]
-    assert sorted(members) == list(range(len(given.analysis.tokens.text)))
-    assert sum(part.weight for part in parts) == pytest.approx(1)
-    assert len(parts) <= TOKENS
-
-
 def test_of_many_tokens_those_read_most_stand_alone_in_their_order() -> None:
     given = anatomy(text=LONG)
     share = np.full(128, 0.001)
@@ -89,13 +78,6 @@ def test_class_parts_sum_to_one_and_stand_for_every_class_once(backbone: str, pa
     assert sorted(index for part in found for index in part.members) == list(range(len(labels)))
 
 
-def test_several_labels_share_the_trunk_by_their_probabilities() -> None:
-    analysis = anatomy("emotions").analysis
-    weights = {part.members[0]: part.weight for part in class_parts(analysis, SAY)}
-    whole = analysis.probabilities.sum()
-    assert all(weights[index] == pytest.approx(p / whole) for index, p in enumerate(analysis.probabilities))
-
-
 def test_streams_into_the_trunk_are_as_wide_as_their_shares() -> None:
     figure = drawn(reading(anatomy(), [0.5, 0.3, 0.2, 0]))
     whole = TRUNK[1] - TRUNK[0]
@@ -104,16 +86,6 @@ def test_streams_into_the_trunk_are_as_wide_as_their_shares() -> None:
     (unread,) = streams(figure, "[SEP]")
     assert max(unread.y) < max(streams(figure, "good")[0].y)
     assert "rgba(133, 137, 143" in unread.fillcolor
-
-
-@pytest.mark.parametrize("text", ["", LONG])
-@pytest.mark.parametrize("backbone", ["first", "last", "many", "emotions", "score", "hostile"])
-def test_every_head_has_a_picture_within_its_frame(backbone: str, text: str) -> None:
-    figure = drawn(anatomy(backbone, text or "one"))
-    for outline in figure.data:
-        assert all(x is None or 0 <= x <= 1 for x in outline.x)
-    names = [text for one in figure.data if one.mode == "text" for text in one.text]
-    assert sum(name.count("<b>") for name in names) >= len(anatomy(backbone).steps) + 1
 
 
 def test_steps_are_named_in_their_order_with_shapes_and_functions_are_dashed() -> None:

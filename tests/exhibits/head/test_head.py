@@ -7,7 +7,7 @@ from components.anatomy import Anatomy
 from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.exhibit import Exhibit, heading_html
 from components.exhibits.head.sentence import SENTENCE
-from components.exhibits.head.steps import PRINTED, first_untrained, turns
+from components.exhibits.head.steps import PRINTED, first_untrained
 from components.exhibits.head.weights import SOURCES, WEIGHTS
 from components.exhibits.panels import HEAD
 from components.texts import Sentence, load_texts
@@ -94,23 +94,6 @@ def test_random_weights_of_the_body_are_said_before_those_of_the_head() -> None:
     assert "Weights of the body are not in the checkpoint" in plain(html(SENTENCE, body))
     assert first_untrained(body) == -1
     assert first_untrained(given) == len(given.steps)
-
-
-def test_another_shape_is_a_reason_of_its_own() -> None:
-    given = anatomy("untrained")
-    changed = tuple(
-        replace(weight, origin="reshaped") if weight.origin == "new" else weight for weight in given.weights
-    )
-    said = plain(html(SENTENCE, replace(given, weights=changed)))
-    assert "the checkpoint holds another shape" in said
-    assert "not in the checkpoint" not in said
-
-
-def test_numbers_beside_print_model_are_those_of_the_steps() -> None:
-    given = anatomy()
-    numbers = {line.path: turns(given, line) for line in given.declared if turns(given, line)}
-    assert numbers == {"body.pooler.dense": [2], "dropout": [4], "classifier": [5]}
-    assert list(numbers) == ["body.pooler.dense", "classifier", "dropout"]  # printed last, run before
 
 
 def test_functions_are_marked_in_the_order_of_execution_only() -> None:

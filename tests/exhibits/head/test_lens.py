@@ -65,15 +65,6 @@ def test_of_several_labels_that_may_hold_none_need_be_said() -> None:
     assert "trust comes nearest, and stays below 50 %" in DEPTH.show(silent, {}, SAY).heading
 
 
-def test_the_line_ends_in_what_the_head_really_says() -> None:
-    given = anatomy()
-    line = checked(DEPTH.show(given, {}, SAY).figure).data[0]
-    assert line.y[-1] == pytest.approx(given.analysis.probabilities.max(), abs=1e-6)
-    titles, *table = rows(DEPTH.show(given, {}, SAY))
-    assert titles == ["layer", "negative", "positive"]
-    np.testing.assert_allclose(numbers(table[-1][1:]), given.analysis.probabilities, rtol=1e-5)
-
-
 def test_each_cell_is_the_probability_of_what_is_said() -> None:
     given = anatomy("pair", "not good", "a pair")
     seen = lens_of(given).probabilities[:, :, given.analysis.probabilities.argmax()]

@@ -7,7 +7,7 @@ import pytest
 
 from components.exhibits.head.padding import PADDED
 from components.padding import Padding, PaddingCase
-from components.texts import Sentence, load_texts
+from components.texts import load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
@@ -49,12 +49,6 @@ def test_the_numbers_are_those_of_the_audit(found: Padding) -> None:
     np.testing.assert_array_equal(data["Moves: mean"], [case.pooled["mean"] for case in found.cases])
 
 
-def test_a_cause_is_named_where_one_was_measured_and_nowhere_else(found: Padding) -> None:
-    data = PADDED.shown(with_batch(found, largest=0.1, cause="attention"), {}, SAY).data
-    assert data is not None
-    assert data["Verdict"].tolist()[:2] == ["moves: the tokens attend to the padding", "safe"]
-
-
 def test_a_pooling_that_a_way_does_not_have_is_an_empty_cell(found: Padding) -> None:
     shown = PADDED.shown(with_batch(found, pooled={"cls": 0.0}), {}, SAY)
     assert shown.data is not None
@@ -66,8 +60,3 @@ def test_a_tokenizer_without_padding_has_a_sentence_and_no_table(found: Padding)
     shown = PADDED.shown(replace(found, cases=()), {}, SAY)
     assert "one text at a time" in shown.heading
     assert (shown.data, shown.html) == (None, "")
-
-
-def test_why_it_was_not_measured_is_said() -> None:
-    shown = PADDED.shown(Sentence("errors.stopping"), {}, SAY)
-    assert SAY("errors.stopping") in shown.above

@@ -5,10 +5,10 @@ import plotly.graph_objects as go
 import pytest
 
 from components.anatomy import Anatomy, Step
-from components.exhibits.head.steps import STRIPS, logit_words, strips
+from components.exhibits.head.steps import STRIPS, strips
 from components.texts import load_texts
 from components.types import Query, Reads
-from tests.exhibits.showing import checked, numbers, rows
+from tests.exhibits.showing import checked
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -64,22 +64,3 @@ def test_a_vector_of_zeros_has_a_scale() -> None:
     given = anatomy()
     zero = replace(given.steps[-1], given=np.zeros(2, dtype=np.float32))
     assert drawn(replace(given, steps=(zero,))).data[-4].zmax == 1
-
-
-@pytest.mark.parametrize(("backbone", "words"), [("first", 2), ("emotions", 4), ("score", 1), ("many", 1)])
-def test_few_logits_have_their_labels_and_of_many_the_highest(backbone: str, words: int) -> None:
-    given = anatomy(backbone)
-    found = logit_words(given, SAY)
-    assert len(found) == words
-    assert any(given.analysis.labels[int(given.analysis.logits.argmax())] in word for word in found)
-
-
-def test_its_numbers_are_a_column_for_each_strip() -> None:
-    given = anatomy(text="not good at all")
-    head, *found = rows(STRIPS.show(given, {}, SAY))
-    assert len(head) == 2 + len(given.steps)
-    columns = list(zip(*found, strict=True))
-    np.testing.assert_allclose(numbers(columns[3]), given.steps[1].given, rtol=1e-6)
-    np.testing.assert_allclose(
-        numbers([cell for cell in columns[-1] if cell]), given.analysis.logits, rtol=1e-6
-    )

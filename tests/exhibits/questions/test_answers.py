@@ -69,21 +69,6 @@ def test_the_answer_says_which_tokens_are_read() -> None:
     assert "), 2 the last one alone (XLNET-SENTIMENT, GPT2-SENTIMENT)." in said
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_numbers_stand_in_the_sentence_itself_and_need_not_be_opened(key: str) -> None:
-    """What a reader of the banner sees who opens nothing."""
-    banner = answered(key).banner
-    (said,) = re.findall(r'<p class="said">(.*?)</p>', banner)
-    assert re.search(r"<strong>[^<]*\d", said)
-    opened = re.sub(r"<details>.*?</details>", "", banner)
-    assert f'<p class="said">{said}</p>' in opened
-    question = next(one for one in QUESTIONS if one.key == key)
-    if question.shows == "flows":
-        assert opened.count('<ol class="steps">') == len(question.backbones) == 5
-    if question.shows == "module":
-        assert '<details class="code" open>' in opened
-
-
 def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
     asked = next(one for one in QUESTIONS if one.papers)
     given = answered(asked.key)
@@ -183,11 +168,3 @@ def test_an_unknown_fact_or_case_is_named() -> None:
         sentences({"a": {"else": {"en": "{nothing}."}}}, {"something": "1"}, SAY)
     with pytest.raises(KeyError, match="trained"):
         sentences({"trained": {"yes": {"en": "Yes."}, "no": {}}}, {}, SAY)
-
-
-def test_a_case_chooses_the_text() -> None:
-    line = {"yes": {"en": "It is {what}."}, "alone": {}, "else": {"en": "Else."}}
-    said = [
-        sentences({"same": line}, {"same": value, "what": "<so>"}, SAY) for value in ("yes", "no", "alone")
-    ]
-    assert said == ["It is <strong>&lt;so&gt;</strong>.", "Else.", ""]

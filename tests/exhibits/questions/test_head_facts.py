@@ -8,12 +8,11 @@ import pytest
 
 from components.anatomy import Anatomy, Declared, Step, Weight
 from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts
-from components.exhibits.view import number, percent
+from components.exhibits.view import percent
 from components.lens import Lens
 from components.texts import load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_kinds import KINDS
 
 EN, ZH = load_texts("en"), load_texts("zh")
 
@@ -110,23 +109,6 @@ def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, p
     assert found["reads"] == case
 
 
-@pytest.mark.parametrize("key", [kind.spec.key for kind in KINDS])
-def test_outputs_are_those_of_the_analysis(key: str) -> None:
-    analysis = anatomy(key).analysis
-    found = facts(anatomy(key))
-    if analysis.problem_type == "regression":
-        assert found["says"] == f"score ({number(analysis.logits[0])})"
-        return
-    best = int(np.argmax(analysis.probabilities))
-    assert found["outputs"].startswith(analysis.labels[best][:39])
-    assert percent(analysis.probabilities[best]) in found["outputs"]
-    if analysis.problem_type == "multi_label":
-        count = int((analysis.probabilities > 0.5).sum())
-        assert found["says"].count("%") == count or (count == 0 and found["says"] == "none")
-    else:
-        assert found["says"].count("%") == 1
-
-
 def test_steps_are_those_that_ran() -> None:
     found = facts(anatomy())
     assert found["steps"] == "pick one token → dense → tanh → dropout → classifier"
@@ -171,13 +153,6 @@ def test_what_was_drawn_at_random_is_told_from_what_was_set_to_a_constant() -> N
     assert (found["origin"], found["drawn"], found["set"]) == ("mixed", "some", "some")
     found = facts(with_weights("checkpoint", "constant"))
     assert (found["random"], found["drawn"], found["kept"]) == ("none", "none", "w.0")
-
-
-def test_cosines_are_those_of_cls() -> None:
-    given = anatomy("last", reference="pooled")
-    column = given.analysis.similarity[:, given.analysis.tokens.cls]
-    assert facts(given)["cosines"] == " → ".join(number(value) for value in column)
-    assert facts(given)["cosine"] == number(column[-1])
 
 
 def test_the_pooling_compared_with_has_the_same_facts() -> None:
@@ -249,12 +224,3 @@ def test_since_which_layer_the_head_says_so(pooled: tuple[float, ...], case: str
     assert found["depths"] == " → ".join(map(percent, pooled))
     says = sum(int(row[1] > row[0]) for row in given.lens.probabilities[-1])
     assert found["pointed"] == str(says)
-
-
-@pytest.mark.parametrize(("key", "case"), [("score", "raw"), ("untrained", "random")])
-def test_a_head_that_says_no_label_has_no_such_layer(key: str, case: str) -> None:
-    assert facts(anatomy(key))["knows"] == case
-
-
-def test_a_head_without_a_lens_says_nothing_of_it() -> None:
-    assert facts(anatomy(head="probe", pooling="attention"))["knows"] == "none"

@@ -10,14 +10,6 @@ from tests.exhibits.questions.test_head_facts import anatomy, facts, only_token,
 EN = load_texts()
 
 
-def test_heads_are_counted_together() -> None:
-    ends = [anatomy(), anatomy("last"), anatomy(read=[0, 1])]
-    found = heads_facts(ends, EN)
-    assert (found["asked"], found["firsts"], found["lasts"], found["cores"]) == ("3", "1", "1", "1")
-    one = replace(anatomy(), steps=anatomy().steps[-1:])
-    assert heads_facts([anatomy(), one], EN)["cores"] == "2"
-
-
 def test_heads_are_named_by_where_they_read_and_by_what_they_do() -> None:
     first, last = anatomy(), anatomy("last")
     one = replace(last, steps=last.steps[-1:])

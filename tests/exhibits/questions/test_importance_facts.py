@@ -1,8 +1,5 @@
 """What is said of importance: every case is reached, and each fact is what was measured."""
 
-import numpy as np
-import pytest
-
 from components.exhibits.importance.methods import Methods
 from components.exhibits.questions.importance_facts import CASES, importance_facts
 from components.importance import Importance
@@ -44,23 +41,3 @@ def test_both_tokens_are_named_with_what_the_output_is_without_them() -> None:
     assert facts["similar_after"] == methods.text(before - 0.1)
     assert facts["erased_after"] == methods.text(before - 0.2)
     assert facts["explained"] == one.analysis.predicted[0]
-
-
-def test_rho_is_that_of_each_answer() -> None:
-    one = alike(given(), FALLS, FALLS)
-    facts = importance_facts(one, SAY)
-    assert facts["rho"] == "1.00"
-    for name in (
-        "similarity to [CLS] 1.00",
-        "attention (last layer) ",
-        "attention rolled out ",
-        "gradient x input ",
-    ):
-        assert name in facts["rhos"]
-
-
-@pytest.mark.parametrize("text", ["one", "a b"])
-def test_few_tokens_are_no_finding(text: str) -> None:
-    one = given(text=text)
-    own = np.flatnonzero(~one.analysis.tokens.special)
-    assert (importance_facts(one, SAY)["named"] == "none") == (len(own) < 2)
