@@ -22,7 +22,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.model.machine import cores
-from tests.benchmarks import phones
 from tests.serving import RATE, served
 
 QUIET = Path(os.devnull)
@@ -33,7 +32,6 @@ VISITORS, EVERY, LONG = 100, 5.0, 30.0  # who ask every 5 s, for half a minute
 BACKBONES = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
 FAILS = 120  # seconds without an answer
 REFUSED = 0.05  # seconds until who was refused asks anew
-HERE = "127.0.0.1"  # on Linux, all of 127.0.0.0/8 are this machine's
 JSON = {"Content-Type": "application/json"}
 Ask = Callable[[HTTPConnection, dict[str, str]], int]  # a question -> the HTTP status of its answer
 
@@ -81,15 +79,13 @@ class Waits:
         return statistics.quantiles(self.seconds, n=100)[hundredth - 1]
 
 
-def rate(
-    url: str, ask: Ask, clients: int, seconds: float, said: str, address: str = HERE
-) -> tuple[float, Waits]:
-    """Answers in a second where each client asks anew as soon as it has its answer; all from one address."""
+def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[float, Waits]:
+    """Answers in a second where each client asks anew as soon as it has its answer."""
     waits, asking, lock = Waits(), questions(said), threading.Lock()
     end = time.perf_counter() + seconds
 
     def visit() -> None:
-        connection = connected(url, address)
+        connection = connected(url)
         while time.perf_counter() < end:
             with lock:
                 question = next(asking)
@@ -104,9 +100,7 @@ def rate(
     return len(waits.seconds) / seconds, waits
 
 
-def thoughtful(
-    url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str, address: str = HERE
-) -> Waits:
+def thoughtful(url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str) -> Waits:
     """What visitors get who each ask ``every`` seconds on average, whether or not they have their answer.
 
     When they ask is drawn at random, the same each time; each question has a connection of its own.
@@ -116,7 +110,7 @@ def thoughtful(
 
     def visit(at: float, question: dict[str, str]) -> None:
         time.sleep(max(start + at - time.perf_counter(), 0))
-        status, waited = asked(connected(url, address), ask, question)
+        status, waited = asked(connected(url), ask, question)
         with lock:
             waits.add(status, waited)
 
@@ -125,9 +119,8 @@ def thoughtful(
     return waits
 
 
-def connected(url: str, address: str) -> HTTPConnection:
-    """From an ``address`` of this machine."""
-    return HTTPConnection(urlsplit(url).netloc, timeout=FAILS, source_address=(address, 0))
+def connected(url: str) -> HTTPConnection:
+    return HTTPConnection(urlsplit(url).netloc, timeout=FAILS)
 
 
 def together(threads: list[threading.Thread]) -> None:
@@ -195,7 +188,6 @@ def report() -> None:
         print(
             f"page and workers: {before:.0f} MB before these visitors, {_resident():.0f} MB after", flush=True
         )
-    phones.report()
 
 
 def _resident() -> float:
