@@ -33,16 +33,6 @@ def by_pandas(separator: str) -> str:
         "\n".join(json.dumps({"review": text, "label": label}) for text, label in ROWS),
         "\r\n".join(json.dumps({"review": text, "label": label}, ensure_ascii=False) for text, label in ROWS),
     ],
-    ids=[
-        "comma",
-        "tab",
-        "semicolon",
-        "bar",
-        "byte order mark",
-        "of Windows",
-        "JSON Lines",
-        "JSON Lines of Windows",
-    ],
 )
 def test_what_is_written_is_read(given: str) -> None:
     sheet = read_sheet(given)
@@ -86,10 +76,8 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
         (" \n ", "paste a table"),
         ("PK\x03\x04\0\0", "this is no text"),
         ("text,label\nna\ufffdve,1", "some characters could not be read"),
-        ("text,label\nhalf a character \ud83d,1", "some characters could not be read"),
         ("text,label", "at least one row"),
         ("text\ngood\nbad", "2 to 200 columns"),
-        (",".join(f"c{i}" for i in range(201)), "2 to 200 columns"),
         ("a fine film,1\na poor film,0", "the first row has to name the columns"),
         ("text,text\na,b", "the first row has to name the columns"),
         ("text,label\na,b,c", "line 2 has 3 cells where 2"),

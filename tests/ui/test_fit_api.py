@@ -9,23 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 TABLE = "text,stars,note\n" + "\n".join(f"text {row},{row % 2},x" for row in range(40))
-CELLS = (
-    "",
-    "=1+1",
-    "nan",
-    '"',
-    "\t",
-    "\ufffd",
-    "\0",
-    "a",
-    "b",
-    "1",
-    "2",
-    "text",
-    "{",
-    "😀",
-    "1e999",
-)
+CELLS = ["", "=1+1", "nan", '"', "\t", "\ufffd", "\0", "a", "b", "1", "2", "text", "{", "😀", "1e999"]
 
 
 def test_a_fit_says_how_far_it_is_and_then_everything(client: Client) -> None:

@@ -54,10 +54,8 @@ def test_it_is_given_up_for_what_it_was_not_fitted_for(page: Page) -> None:
     ("query", "there"),
     [
         (Query("first", "good", mine=HEAD), True),
-        (Query("first", "good"), False),
         (Query("last", "good", mine=HEAD), False),
         (Query("first", "good", "bad", mine=HEAD), False),
-        (Query("first", "good", mine=PAIRS), False),
         (Query("first", "good", "bad", mine=PAIRS), True),
     ],
 )
@@ -99,9 +97,7 @@ def test_it_is_compared_where_it_can_answer() -> None:
     ("given", "said"),
     [
         ({}, "in no link and in no other session"),
-        ({"mine": "{"}, "it is none that the Lab"),
         ({"mine": HEAD, "backbones": ["last"]}, "choose both"),
-        ({"mine": HEAD, "poolings": ["cls"]}, "choose both"),
     ],
 )
 def test_a_comparison_that_it_cannot_answer_says_why(given: dict[str, object], said: str) -> None:

@@ -16,7 +16,6 @@ from components.analyses.fit.rows import (
     Split,
     equal_rows,
     first_alike,
-    fitted_poolings,
     shared,
     splits_of,
 )
@@ -99,7 +98,7 @@ def test_scores_are_those_of_a_pipeline_of_scikit_learn(classes: int, width: int
         assert abs(answer.accuracies[place] - right.mean()) <= 1 / len(split.test)
 
 
-@pytest.mark.parametrize("folds", range(2, 11))
+@pytest.mark.parametrize("folds", [2, 3, 5, 10])
 def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(folds: int) -> None:
     draw = np.random.default_rng(folds)
     labels, groups = np.arange(300) % 3, draw.integers(0, 200, 300)
@@ -129,20 +128,6 @@ def test_answers_stand_at_their_rows_in_each_repeat() -> None:
             answers = fold(found, labels, split).argmax(axis=1) == labels[split.test]
             np.testing.assert_array_equal(tested.correct[repeat, split.test], answers)
             assert tested.accuracies[3 * repeat + place] == answers.mean()
-
-
-def test_the_same_text_is_never_fitted_on_and_tested_on() -> None:
-    texts = tuple(f"text {index // 3}" if index % 2 else f"Text  {index // 3}" for index in range(90))
-    table = Table(texts, (), tuple("ab"[(index // 3) % 2] for index in range(90)))
-    groups = equal_rows(table)
-    assert len(set(groups.tolist())) == 30
-    labels = np.array(["ab".index(label) for label in table.labels])
-    for parts in divide(Rows(labels, groups, 0), 5, 2):
-        splits = list(splits_of(parts, 5))
-        assert sorted(np.concatenate([split.test for split in splits])) == list(range(90))
-        for split in splits:
-            seen = [set(groups[side]) for side in (split.train, split.held_out, split.test)]
-            assert sum(map(len, seen)) == len(set.union(*seen)) == 30
 
 
 def test_more_rows_help_and_the_last_point_is_the_whole_fold() -> None:
@@ -185,11 +170,7 @@ def test_the_best_one_is_described_by_its_own_predictions(answer: tuple[list[Sta
     assert abs(best.accuracy.value - accuracy_score(given, fit.predicted)) < 0.05  # that is of both repeats
     assert best.accuracy.low <= best.accuracy.value <= best.accuracy.high
     assert fit.map.shape == (120, 2)
-
-
-def test_shuffled_labels_say_nothing_and_the_real_ones_do(answer: tuple[list[Stage], Fit]) -> None:
-    _stages, fit = answer
-    assert fit.shuffled.value < 0.65 < fit.ranking[0].accuracy.value
+    assert fit.shuffled.value < 0.65 < best.accuracy.value
     assert fit.majority == max(fit.table.labels.count(label) for label in fit.classes) / 120
 
 
@@ -209,23 +190,16 @@ def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
         assert abs(rows["mean", layer].accuracy.value - expected.correct.mean()) <= 2 / 90
 
 
-def test_stages_come_in_order_and_end_at_their_total(answer: tuple[list[Stage], Fit]) -> None:
-    stages, _fit = answer
+def test_stages_come_in_order_and_say_what_each_combination_reached(answer: tuple[list[Stage], Fit]) -> None:
+    stages, fit = answer
     names = [stage.name for stage in stages]
     assert names == sorted(names, key=("embed", "fit", "check").index)
     for name, total in (("embed", 120), ("fit", 4), ("check", 6)):
         last = [stage for stage in stages if stage.name == name][-1]
         assert (last.done, last.total) == (total, total)
-
-
-def test_what_a_combination_reached_is_said_once_as_soon_as_it_is_fitted(
-    answer: tuple[list[Stage], Fit],
-) -> None:
-    stages, fit = answer
     fitted = [stage.reached for stage in stages if stage.name == "fit"]
     said = {(one.pooling, one.layer): one.accuracy for one in fitted if one is not None}
     assert said == {(row.pooling, row.layer): row.accuracy.value for row in fit.ranking if not row.same_as}
-    assert fitted.count(None) == 1  # native, which has the vectors of cls
     assert not any(stage.reached for stage in stages if stage.name != "fit")
 
 
@@ -304,8 +278,3 @@ def test_vectors_are_alike_number_for_number() -> None:
     one = np.array([[0.0, 1.0]], np.float32)
     found = {"a": one, "b": -one, "c": np.array([[-0.0, 1.0]], np.float32), "d": one.T, "e": one + 1e-6}
     assert first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
-
-
-def test_learned_poolings_are_not_among_them() -> None:
-    assert "attention" not in fitted_poolings()
-    assert {"cls", "mean", "max", "mean_max"} <= set(fitted_poolings())

@@ -1,7 +1,7 @@
 """The head that was fitted on a visitor's table: it answers as it was fitted, whatever it is asked for."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
 
 
 def test_a_head_of_pairs_takes_pairs(engine: Engine, head: OwnHead) -> None:
-    pairs = head.__class__(**{**vars_of(head), "texts": 2})
+    pairs = replace(head, texts=2)
     assert engine.analyze(query_of(pairs, "a fine film", "a good one")).labels == head.labels
     with pytest.raises(PoolscopeError, match="two texts"):
         engine.analyze(query_of(pairs, "a fine film"))
@@ -102,41 +102,25 @@ def test_a_head_of_pairs_takes_pairs(engine: Engine, head: OwnHead) -> None:
         engine.analyze(query_of(head, "a fine film", "a good one"))
 
 
-def vars_of(head: OwnHead) -> dict[str, object]:
-    return {
-        name: getattr(head, name) for name in ("backbone", "pooling", "layer", "texts", "labels", "numbers")
-    }
-
-
 def with_values(**values: object) -> str:
-    narrow = OwnHead(
-        KEY, "mean", -1, 1, ("a", "b"), packed(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
-    )
-    return json.dumps({**vars_of(narrow), **values})
+    numbers = packed(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
+    return json.dumps({**asdict(OwnHead(KEY, "mean", -1, 1, ("a", "b"), numbers)), **values})
 
 
 @pytest.mark.parametrize(
     ("mine", "said"),
     [
         ("", "no link and in no other session"),
-        (7, "no link and in no other session"),
         ("{", "it is none that the Lab"),
-        ("[]", "it is none that the Lab"),
         ("[" * 100_000, "it is none that the Lab"),
-        ('{"backbone": "bert-sentiment"}', "it is none that the Lab"),
         (with_values(labels=["a"]), "it is none that the Lab"),
-        (with_values(labels=["a"] * 51), "it is none that the Lab"),
-        (with_values(labels=["a", 7]), "it is none that the Lab"),
         (with_values(numbers="?"), "it is none that the Lab"),
-        (with_values(numbers=""), "it is none that the Lab"),
         (with_values(numbers="AAAA"), "it is none that the Lab"),
         (with_values(numbers="AACAfwAAgH8AAIB/AACAfw=="), "it is none that the Lab"),  # infinite
-        (with_values(layer=2.5), "it is none that the Lab"),
         (with_values(more=1), "it is none that the Lab"),
         (with_values(numbers="A" * 2_000_001), "it is none that the Lab"),
         (with_values(), "where the vector has 128"),
         (with_values(layer=2), "fitted for 2"),
-        (with_values(layer=99), "fitted for 99"),
         (with_values(backbone="gpt2-sentiment"), "fitted for gpt2-sentiment"),
         (with_values(pooling="cls"), "fitted for cls"),
     ],
@@ -144,19 +128,6 @@ def with_values(**values: object) -> str:
 def test_what_is_no_head_for_the_question_gets_a_sentence(engine: Engine, mine: object, said: str) -> None:
     query = Query(KEY, "a fine film", pooling="mean", head=MINE, mine=mine)  # type: ignore[arg-type]  # as sent
     with pytest.raises(PoolscopeError, match=said):
-        engine.analyze(query)
-
-
-def test_a_label_may_be_as_long_as_a_table_has_it(engine: Engine) -> None:
-    table = reviews(40)
-    long = Table(table.texts, (), tuple(label * 500 for label in table.labels))
-    head = read_head(fitted(engine, long, Plan((KEY,), ("cls",), folds=2)).head)
-    assert engine.analyze(query_of(head, "a fine film")).labels == ("negative" * 500, "positive" * 500)
-
-
-def test_a_pooling_that_is_learned_is_none_of_a_table(engine: Engine) -> None:
-    query = Query(KEY, "a fine film", pooling="attention", head=MINE, mine=with_values(pooling="attention"))
-    with pytest.raises(PoolscopeError, match="it is none that the Lab"):
         engine.analyze(query)
 
 
