@@ -15,8 +15,8 @@ from components.model.pooling import POOLINGS
 from components.results import CosineResult, PostprocessedResult, Postprocessing
 from components.types import Floats
 from recipe.corpus import UNLABELLED, Example, without_leaks
+from recipe.probes import embed, vectors
 from recipe.statistics import Moved, Numbers, estimate_moved, estimate_spearman
-from recipe.vectors import embed, vectors
 
 FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
 

@@ -19,9 +19,8 @@ from components.results import DepthResult, ProbeResult, Results, SizeResult
 from components.types import BackboneSpec, Bools, Floats, Ints
 from recipe.corpus import Example
 from recipe.cosines import Scored, cosine_results, postprocessed_results
-from recipe.probes import Depth, Fitted, fit_probes
+from recipe.probes import Batch, Depth, Fitted, at_layer, embed, fit_probes, lower_layers, vectors
 from recipe.statistics import estimate_accuracy, mcnemar_test
-from recipe.vectors import Batch, at_layer, embed, lower_layers, vectors
 
 BASELINE = "cls"  # what the other poolings are compared with
 

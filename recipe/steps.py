@@ -23,10 +23,9 @@ from components.results import Results, write_results
 from components.types import BackboneSpec
 from recipe.agreement import agreement_results
 from recipe.checkpoints import fine_tune, load, pretrain, save
-from recipe.corpus import Corpus, load_corpus, read, read_scored, subsample
+from recipe.corpus import Corpus, load_corpus, read, read_scored, subsample, without_held_out
 from recipe.cosines import unscored_texts
 from recipe.evidence import probe_backbone
-from recipe.held_out import without_held_out
 from recipe.recipes import PRETRAINED, Recipes, split_key
 from recipe.teacher import checkpoint, pair_soft_labels, soft_labels, tokenizer_of
 from recipe.teacher import fine_tune as fine_tune_teacher

@@ -14,8 +14,8 @@ from components.model.pooling import POOLINGS
 from components.results import SwapResult
 from components.types import Ints
 from recipe.corpus import Example
+from recipe.probes import embed, vectors
 from recipe.statistics import estimate_accuracy, mcnemar_test
-from recipe.vectors import embed, vectors
 
 
 def swap_results(backbone: Backbone, task: str, examples: Sequence[Example], seed: int) -> list[SwapResult]:

@@ -19,7 +19,7 @@ from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 from components.types import Floats
 from recipe.augmentation import AUGMENTATIONS
 from recipe.corpus import Corpus, Example
-from recipe.objectives import OBJECTIVES
+from recipe.pretraining import OBJECTIVES
 from recipe.recipes import Stage, Training
 
 EVERY = 20.0  # seconds between two lines of progress

@@ -3,20 +3,15 @@ import random
 import pytest
 
 from recipe.augmentation import (
-    EXCERPT,
     NEXT,
     PASSAGE,
     RANDOM,
-    altered,
     augment_pairs,
     augment_texts,
     detokenize,
-    excerpt,
-    halves,
     made_pair,
     make_consecutive,
     make_pairs,
-    make_passages,
     passages,
 )
 from recipe.corpus import UNLABELLED, Example
@@ -46,18 +41,6 @@ def test_tokenized_text_is_detokenized(tokenized: str, typed: str) -> None:
     assert detokenize(typed) == typed
 
 
-def test_an_excerpt_is_a_run_of_words() -> None:
-    text = " ".join(map(str, range(400)))
-    cut = excerpt(text, random.Random(3))
-    assert f" {cut} " in f" {text} "
-    assert EXCERPT[0] <= len(cut.split()) <= EXCERPT[1]
-
-
-def test_short_texts_stay_whole() -> None:
-    text = " ".join(map(str, range(EXCERPT[1])))
-    assert {excerpt(text, random.Random(seed)) for seed in range(20)} == {text}
-
-
 def test_augmented_texts_keep_number_order_and_labels() -> None:
     rows = [Example((f"no {i} is n't here .",), i % 2) for i in range(1000)]
     varied = augment_texts(rows, random.Random(0))
@@ -69,24 +52,6 @@ def test_augmented_texts_keep_number_order_and_labels() -> None:
     for example in joined:  # every sentence that was joined has the same label, which is that of its number
         numbers = [int(word) for word in example.texts[0].split() if word.isdigit()]
         assert {number % 2 for number in numbers} == {example.label}
-
-
-def test_same_seed_same_augmentation() -> None:
-    rows = [Example((f"no {i} is n't here .",), i % 2) for i in range(100)]
-    assert augment_texts(rows, random.Random(5)) == augment_texts(rows, random.Random(5))
-    assert augment_texts(rows, random.Random(5)) != augment_texts(rows, random.Random(6))
-
-
-def test_a_copy_has_no_words_of_its_own() -> None:
-    words = TEXT.split()
-    for seed in range(50):
-        copy = altered(words, random.Random(seed))
-        assert set(copy) <= set(words)
-        assert len(copy) == len(set(copy)) >= 0.4 * len(words)
-
-
-def test_a_single_word_survives() -> None:
-    assert {tuple(altered(["alone"], random.Random(seed))) for seed in range(50)} == {("alone",)}
 
 
 def test_matching_copies_keep_most_words_and_others_do_not() -> None:
@@ -116,12 +81,6 @@ def test_passages_hold_every_sentence_once_in_order() -> None:
     assert len(runs) > 5
 
 
-def test_a_passage_is_one_text() -> None:
-    for example in make_passages([DOCUMENT] * 20, random.Random(1)):
-        assert len(example.texts) == 1
-        assert example.texts[0]
-
-
 def test_half_of_the_second_parts_are_the_next_and_half_another_s() -> None:
     pairs = make_consecutive([DOCUMENT] * 40, random.Random(2))
     whole = " ".join(SENTENCES).lower()
@@ -133,13 +92,3 @@ def test_half_of_the_second_parts_are_the_next_and_half_another_s() -> None:
     assert 0.4 < labels.count(NEXT) / len(labels) < 0.6
     strange = [pair for pair in pairs if pair.label == RANDOM and " ".join(pair.texts).lower() not in whole]
     assert len(strange) > 0.9 * labels.count(RANDOM)
-
-
-def test_one_sentence_is_cut_between_words() -> None:
-    rng = random.Random(3)
-    assert halves(["alone"], rng) == ("alone", "alone")
-    for _ in range(20):
-        one, two = halves(["a b c d"], rng)
-        assert f"{one} {two}" == "a b c d"
-        assert one
-        assert two

@@ -33,12 +33,6 @@ def test_labels_are_counted_from_the_first(tmp_path: Path) -> None:
     assert read(source, tmp_path) == (Example(('A "b", c',), 0), Example(("D",), 3))
 
 
-def test_a_label_before_a_latin_1_text(tmp_path: Path) -> None:
-    (tmp_path / "rows").write_bytes(b"1 caf\xe9 \x85 noir\n0 two  words\n")
-    source = Source("rows", ("text",), "label first", ("label", "text"), score="label")
-    assert read(source, tmp_path) == (Example(("café noir",), 1), Example(("two words",), 0))
-
-
 def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
     write(tmp_path / "s1.dev", "One", "Two")
     write(tmp_path / "s2.dev", "Eins", "Zwei")
@@ -47,13 +41,6 @@ def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
         Example(("Eins", "One"), UNLABELLED),
         Example(("Zwei", "Two"), UNLABELLED),
     )
-
-
-def test_files_of_unequal_length_are_refused(tmp_path: Path) -> None:
-    write(tmp_path / "s1.dev", "One", "Two")
-    write(tmp_path / "s2.dev", "Eins")
-    with pytest.raises(ValueError, match="shorter"):
-        read(Source("*.dev", ("s1",), "aligned", ("s1", "s2")), tmp_path)
 
 
 def test_documents_and_sentences(tmp_path: Path) -> None:
@@ -79,22 +66,12 @@ def test_a_file_falls_into_a_fifth_and_the_rest(tmp_path: Path) -> None:
     assert 60 < len(fifth) < 140
 
 
-def test_a_missing_column_is_named(tmp_path: Path) -> None:
-    write(tmp_path / "rows.tsv", "text\tlabel", "One\t1")
-    with pytest.raises(KeyError, match="sentence"):
-        read(Source("rows.tsv", ("sentence",), score="label"), tmp_path)
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [("It's GOOD!", "it 's  good !"), (LEAKED, LEAKED_NATURALLY), ("...", " ... ")],
 )
 def test_spellings_share_a_fingerprint(one: str, other: str) -> None:
     assert fingerprint(one) == fingerprint(other)
-
-
-def test_other_texts_do_not() -> None:
-    assert len({fingerprint(text) for text in ("good", "not good", "...", "?", "gut", "güt")}) == 6
 
 
 def test_a_leak_on_either_side_is_dropped() -> None:
@@ -114,19 +91,6 @@ def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes
     held = {fingerprint(text) for rows in corpus.evaluation.values() for e in rows for text in e.texts}
     assert len(held) > 100
     assert held.isdisjoint(map(fingerprint, corpus.texts(recipes.sources)))
-
-
-def test_texts_are_listed_once(corpus: Corpus, recipes: Recipes) -> None:
-    texts = corpus.texts(recipes.sources)
-    assert len(set(texts)) == len(texts)
-    assert all(len(rows) <= recipes.sources[name].rows for name, rows in corpus.training.items())
-
-
-def test_thinning_is_the_same_every_time(data: Path, recipes: Recipes, corpus: Corpus) -> None:
-    assert load_corpus(recipes, data) == corpus
-    whole = load_corpus(load_recipes(), data)
-    assert len(whole.training["captions"]) > len(corpus.training["captions"]) == 48
-    assert set(corpus.training["captions"]) < set(whole.training["captions"])
 
 
 def test_every_task_with_probes_has_enough_examples_of_each_label(data: Path) -> None:

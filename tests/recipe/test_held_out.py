@@ -4,8 +4,7 @@ import pytest
 
 from components.results import CheckpointResult, Results
 from recipe.__main__ import table
-from recipe.corpus import Corpus, Example, fingerprint
-from recipe.held_out import runs, without_held_out
+from recipe.corpus import Corpus, Example, fingerprint, without_held_out
 from recipe.recipes import Recipes, load_recipes
 from recipe.steps import HeadRecord
 
@@ -21,23 +20,12 @@ def kept(words: int, *texts: str) -> list[str]:
     return [row.texts[0] for row in without_held_out(corpus(*texts), words).training["rows"]]
 
 
-def test_runs_are_consecutive_words_of_one_text() -> None:
-    assert list(runs(Example(("A b, c d", "e f"), 0), 3)) == [("a", "b", "c"), ("b", "c", "d")]
-
-
 def test_rows_that_share_a_text_or_a_run_of_words_are_not_learned_from() -> None:
     whole, phrase = "the plot is thin, but the actors are a delight", "but the actors are a delight"
     shorter, other = "the actors are a delight", "the actors are not a delight at all"
     assert kept(6, whole, phrase, shorter, other) == [shorter, other]
     assert kept(5, whole, phrase, shorter, other) == [other]
     assert kept(99, whole, phrase) == [phrase]  # the text itself, however long a run has to be
-
-
-def test_what_is_left_out_is_counted_and_nothing_else_changes() -> None:
-    before = corpus("the plot is thin, but no matter", "the plot is thin, but the end is not")
-    after = without_held_out(before, 5)
-    assert (len(after.training["rows"]), after.dropped) == (0, {"rows": 4})
-    assert (after.evaluation, after.held_out) == (before.evaluation, before.held_out)
 
 
 def test_held_out_rows_come_from_training_files_and_are_never_reported(corpus: Corpus) -> None:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerFast
 
-from recipe.objectives import OBJECTIVES, second_text, shared_tokens, template_ids
+from recipe.pretraining import OBJECTIVES, second_text, shared_tokens, template_ids
 from tests.recipe.conftest import FAMILIES
 
 

@@ -126,9 +126,3 @@ def test_a_student_that_is_its_teacher_has_only_words_to_learn(make: Callable[[s
     with patch.object(pretraining, "mask_words", whole_mask):
         loss = DistilledMaskedWords(tokenizer, teacher)(Named(), inputs, torch.zeros(2))
     torch.testing.assert_close(loss, 2 * words, atol=1e-4, rtol=1e-4)
-
-
-def test_a_student_needs_a_teacher(make: Callable[[str], Made]) -> None:
-    _, tokenizer, _ = make("distilbert")
-    with pytest.raises(ValueError, match="teacher"):
-        DistilledMaskedWords(tokenizer, None)

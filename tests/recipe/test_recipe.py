@@ -1,10 +1,8 @@
 """The whole recipe on a few made-up rows: the teacher, every family, every task, every stage, the probes."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
-import pydantic
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -14,7 +12,7 @@ from components.model.probes import probed
 from components.results import read_results
 from recipe.__main__ import main
 from recipe.corpus import Corpus
-from recipe.recipes import PRETRAINED, RECIPES, Recipes, load_recipes, smoke
+from recipe.recipes import PRETRAINED, Recipes, load_recipes, smoke
 from recipe.steps import Workspace, run_step, run_steps, steps, with_needs
 from recipe.training import Progress
 from tests.tiny import checkpoint
@@ -64,12 +62,6 @@ def test_a_pretrained_checkpoint_lacks_a_classification_head_alone(family: str, 
     assert info["missing_keys"]
     encoder = AutoModelForSequenceClassification.from_pretrained(folder).base_model_prefix
     assert not [name for name in info["missing_keys"] if name.startswith(encoder)]
-
-
-def test_only_bert_has_a_pretrained_pooler(made: Path) -> None:
-    for family in load_recipes().families:
-        weights = load_file(made / "models" / f"{family}-pretrained" / "model.safetensors")
-        assert any("pooler" in name for name in weights) == (family == "bert")
 
 
 def test_a_student_starts_from_its_teacher(work: Path, data: Path, made: Path, tmp_path: Path) -> None:
@@ -187,16 +179,6 @@ def test_nothing_that_is_reported_is_looked_at_before_all_is_made(
         assert any(made.iterdir())
 
 
-@pytest.mark.usefixtures("made")
-def test_another_seed_another_classifier(recipes: Recipes, data: Path, work: Path, tmp_path: Path) -> None:
-    for step in NEEDED:
-        (tmp_path / step).symlink_to(work / step)
-    other = replace(recipes, seed=recipes.seed + 1)
-    run_step(Workspace(other, data, tmp_path, "cpu"), "xlnet-paraphrase")
-    ours, theirs = (folder / "xlnet-paraphrase/model/model.safetensors" for folder in (tmp_path, work))
-    assert ours.read_bytes() != theirs.read_bytes()
-
-
 def test_an_encoder_of_a_package_is_measured_like_those_that_are_made(
     recipes: Recipes, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,19 +212,6 @@ def test_a_step_brings_what_it_needs(recipes: Recipes) -> None:
     }
 
 
-@pytest.mark.usefixtures("made")
-def test_some_steps_ship_nothing(data: Path, work: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    main(["--data", str(data), "--work", str(work), "--out", str(out), "--smoke", "--only", "gpt2-sentiment"])
-    assert not out.exists()
-
-
-def test_an_unknown_step_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--data", str(data), "--only", "gpt3-sentiment"])
-    assert "bert-sentiment" in capsys.readouterr().err
-
-
 def test_a_smoke_run_keeps_every_stage(recipes: Recipes) -> None:
     whole = load_recipes()
     for name, task in recipes.tasks.items():
@@ -256,27 +225,3 @@ def test_a_smoke_run_keeps_every_stage(recipes: Recipes) -> None:
     }
     probed = {len(recipes.sources[source].texts) for source in recipes.probing.sources.values()}
     assert probed == {len(whole.sources[source].texts) for source in whole.probing.sources.values()} == {1, 2}
-
-
-def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
-    text = RECIPES.read_text(encoding="utf-8")
-    (tmp_path / "recipes.toml").write_text(text.replace("warmup_ratio", "warmth"), encoding="utf-8")
-    with pytest.raises(pydantic.ValidationError, match="warmth"):
-        load_recipes(tmp_path / "recipes.toml")
-
-
-@pytest.mark.usefixtures("made")
-def test_a_record_tells_of_time_and_storage(work: Path) -> None:
-    record = json.loads((work / "bert-sentiment/record.json").read_text(encoding="utf-8"))
-    assert set(record) == {"seconds", "threads", "device", "parameters", "head"}
-    assert set(record["head"]) == {"accuracy", "measured", "changed"}
-    assert 0 <= record["head"]["changed"] <= record["head"]["measured"] == 12
-    assert json.loads((work / "bert-pretrained/record.json").read_text(encoding="utf-8"))["head"] is None
-
-
-def test_some_families_go_through_a_stage_of_their_own() -> None:
-    task = load_recipes().tasks["paraphrase"]
-    lengths = {family: len(task.stages_for(family)) for family in ("bert", "gpt2", "distilbert")}
-    assert lengths == {"bert": 4, "gpt2": 5, "distilbert": 8}
-    assert task.stages_for("distilbert") == task.stages
-    assert task.stages_for("bert") == tuple(stage for stage in task.stages if not stage.families)

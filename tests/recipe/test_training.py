@@ -55,12 +55,6 @@ def test_an_epoch_takes_every_example_once(tokenizer: PreTrainedTokenizerFast) -
     assert seen == Counter(range(1, 101))
 
 
-def test_long_inputs_are_cut(tokenizer: PreTrainedTokenizerFast) -> None:
-    examples = [Example(("story " * 500, "cast " * 500), 1)]
-    ((inputs, _),) = training_batches(tokenizer, examples, 8, random.Random(0))
-    assert inputs["input_ids"].shape == (1, 128)
-
-
 def test_dropped_tokens_are_hidden_and_special_ones_never() -> None:
     ids = torch.arange(2000).reshape(2, 1000) % 10
     inputs = BatchEncoding({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
@@ -108,9 +102,3 @@ def test_labels_are_averaged_with_the_teacher_s(teacher_weight: float, judged: l
     examples = stage_examples(replace(STAGE, teacher_weight=teacher_weight), CORPUS, SOFT_LABELS)
     assert [e.texts[0] for e in examples] == ["a", "b", "c", "d", "e"]  # the last has neither label
     assert [e.label for e in examples] == [*judged, 0.75, 0.125, 1]
-
-
-def test_a_stage_without_a_teacher_takes_all_as_they_are() -> None:
-    assert stage_examples(STAGE, CORPUS, SOFT_LABELS) == [
-        e for rows in CORPUS.training.values() for e in rows
-    ]

@@ -1,4 +1,3 @@
-import json
 from copy import deepcopy
 from pathlib import Path
 
@@ -7,9 +6,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from recipe.checkpoints import save
-from recipe.corpus import Corpus
 from recipe.recipes import Recipes
-from recipe.vocabulary import train_tokenizer
 from tests.recipe.conftest import FAMILIES
 
 Tokenizers = dict[str, PreTrainedTokenizerFast]
@@ -35,13 +32,6 @@ def test_templates(family: str, tokenizers: Tokenizers) -> None:
 
 def _joined(tokenizer: PreTrainedTokenizerFast, ids: list[int]) -> str:
     return " ".join(tokenizer.convert_ids_to_tokens(ids)).replace("▁ ", "▁")
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_special_tokens_come_first(family: str, recipes: Recipes, tokenizers: Tokenizers) -> None:
-    special = recipes.families[family].tokenizer.special
-    assert tuple(tokenizers[family].convert_ids_to_tokens(range(len(special)))) == special
-    assert tokenizers[family].pad_token in special
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -83,24 +73,6 @@ def test_bytes_lose_nothing(family: str, tokenizers: Tokenizers) -> None:
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == text
     assert set(tokenizer.get_vocab()) >= set(ByteLevel.alphabet())
-
-
-@pytest.mark.parametrize("family", sorted({*FAMILIES} - {*BYTES}))
-def test_characters_never_seen_are_unknown(family: str, tokenizers: Tokenizers) -> None:
-    tokenizer = tokenizers[family]
-    assert tokenizer.unk_token_id in tokenizer("the 你 story")["input_ids"]
-    assert tokenizer.unk_token_id not in tokenizer("the story")["input_ids"]
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_same_texts_same_vocabulary(
-    family: str, recipes: Recipes, corpus: Corpus, tokenizers: Tokenizers
-) -> None:
-    texts = corpus.texts(recipes.vocabulary.sources)
-    again = train_tokenizer(recipes.families[family].tokenizer, recipes.vocabulary, texts, recipes.max_length)
-    assert json.loads(again.backend_tokenizer.to_str()) == json.loads(
-        tokenizers[family].backend_tokenizer.to_str()
-    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
