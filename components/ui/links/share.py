@@ -73,14 +73,8 @@ def qr_code(link: object, say: Texts) -> str:
     if len(link.encode()) > LONGEST:
         raise PoolscopeError("link", link, "link.long", longest=f"{LONGEST:,}")
     near = say("link.near") if link.startswith(NEAR) else ""
-    return f"{qr_picture(link, say)}<p><code>{escape(visible(link))}</code></p><p>{escape(near)}</p>"
-
-
-def qr_picture(link: str, say: Texts) -> str:
-    """A link's QR code, as HTML; "" where it is too long for one."""
-    if len(link.encode()) > LONGEST:
-        return ""
     drawn = io.BytesIO()
     encoded(link).save(drawn, kind="svg", border=4, xmldecl=False, svgns=True, omitsize=True, light="#fff")
-    alternative = escape(say("link.code_alternative"))
-    return f'<div role="img" aria-label="{alternative}">{drawn.getvalue().decode()}</div>'
+    label, svg = escape(say("link.code_alternative")), drawn.getvalue().decode()
+    picture = f'<div role="img" aria-label="{label}">{svg}</div>'
+    return f"{picture}<p><code>{escape(visible(link))}</code></p><p>{escape(near)}</p>"
