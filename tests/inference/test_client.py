@@ -70,8 +70,7 @@ def cluster(*planned: tuple[int, bytes]) -> Iterator[tuple[Ingress, Client]]:
         Thread(target=ingress.serve_forever, daemon=True).start()
         client = Client(Settings(cluster=f"http://127.0.0.1:{ingress.server_port}", seconds=7))
         yield ingress, client
-        if not client._closed.is_set():
-            client.close()
+        client.close()
         ingress.release.set()
         ingress.shutdown()
 
