@@ -1,260 +1,124 @@
-"""What was measured of backbones: written by the recipe, read by the page.
+"""What was measured of backbones: one table, which the recipe writes as CSV and the page reads.
 
-Accuracies and correlations come with their 95 % bootstrap interval, from ``low`` to ``high``.
+A row is one measurement. ``value`` with its 95 % bootstrap interval from ``low`` to ``high`` is an accuracy
+or a correlation, of ``measured`` examples. ``better``, ``worse`` and ``p`` hold it against another of the
+same examples: those right here and wrong there, the other way round, and the p-value of the exact test of
+both counts (McNemar's). ``vector`` is the first pooling that gives the very same vectors for every example.
+By ``kind``:
+
+- head: the own head of a fine-tuned checkpoint, held against the strongest, that is the last, of the
+  baselines.
+- baseline: a classifier without a network, fitted to ``trained`` examples. Its ``method``: "majority" says
+  the most frequent label, "words" is a logistic regression on which words occur, "overlap" a threshold on the
+  share of words that both texts have.
+- probe: a linear classifier on a pooling of the last layer, held against that of cls. ``width``: length of
+  the vector; ``strength``: scikit-learn's C, chosen by cross-validation on the ``trained`` examples.
+- depth: the same on a ``layer`` below the last (0: the embeddings), held against the last.
+- swap: the own head, given the vector of another pooling, held against its own vector.
+- cosine: Spearman's rho between people's scores of pairs and the raw cosines of the pooled vectors.
+- postprocessed: the same after a ``step`` that was fitted to the vectors of ``fitted`` other texts; ``gain``:
+  this rho less that of the plain cosines, from ``gain_low`` to ``gain_high``.
+- agreement: mean over texts of Spearman's rho between the tokens' order by erasure and by a ``method`` at a
+  ``layer`` (none where all are used), held against similarity at the last layer by the exact sign test.
+- size: ``layers``, ``width`` and ``parameters`` of an encoder.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
+import csv
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, Literal, TypeAlias
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
+import pandas as pd
 
-STRICT = ConfigDict(extra="forbid")  # an unknown field is an error
-
+Table: TypeAlias = pd.DataFrame
+Row: TypeAlias = Any  # one measurement, with its columns as attributes
 Baseline = Literal["majority", "words", "overlap"]
 Postprocessing = Literal["centred", "standardised", "whitened"]
 
-
-@dataclass(frozen=True, config=STRICT)
-class CheckpointResult:
-    """The accuracy of a fine-tuned checkpoint's own head on held-out texts.
-
-    ``measured``: number of examples. ``better``: those right here and wrong with the task's strongest
-    baseline, the last of its rows; ``worse``: the other way round; ``p``: the p-value of McNemar's exact test
-    of the two counts.
-    """
-
-    backbone: str
-    task: str
-    measured: int
-    accuracy: float
-    low: float
-    high: float
-    better: int
-    worse: int
-    p: float
+TEXTS = ("kind", "backbone", "task", "pooling", "method", "step", "vector")  # "" where there is none
+COUNTS = ("layer", "measured", "better", "worse", "width", "trained", "fitted", "layers", "parameters")
+NUMBERS = ("value", "low", "high", "p", "gain", "gain_low", "gain_high", "strength")
+ENDS, TEST, GAIN = ("measured", "value", "low", "high"), ("better", "worse", "p"), NUMBERS[4:7]
+KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the columns that each row of a kind has
+    {
+        "head": ("backbone", "task", *ENDS, *TEST),
+        "baseline": ("task", "method", "trained", *ENDS),
+        "probe": ("backbone", "task", "pooling", "vector", "width", "strength", "trained", *ENDS, *TEST),
+        "depth": ("backbone", "task", "pooling", "vector", "layer", *ENDS, *TEST),
+        "swap": ("backbone", "task", "pooling", "vector", *ENDS, *TEST),
+        "cosine": ("backbone", "pooling", "vector", *ENDS),
+        "postprocessed": ("backbone", "pooling", "vector", "step", "fitted", *ENDS, *GAIN),
+        "agreement": ("backbone", "task", "method", "layer", *ENDS, *TEST),
+        "size": ("backbone", "layers", "width", "parameters"),
+    }
+)
 
 
-@dataclass(frozen=True, config=STRICT)
-class BaselineResult:
-    """The accuracy of a classifier without a network on the held-out texts of a task.
-
-    ``kind``: "majority" always says the most frequent label of the ``trained`` training examples; "words" is
-    a logistic regression on which words occur, "overlap" a threshold on the share of words that both texts
-    have in common.
-    """
-
-    kind: Baseline
-    task: str
-    trained: int
-    measured: int
-    accuracy: float
-    low: float
-    high: float
+def table(rows: Iterable[Mapping[str, object]] = ()) -> Table:
+    """A table of ``rows``, each by the names of its columns; what a row lacks is "", None or NaN."""
+    columns = (*TEXTS, *COUNTS, *NUMBERS)
+    cells = [[row.get(column, "" if column in TEXTS else None) for column in columns] for row in rows]
+    return pd.DataFrame(cells, columns=columns, dtype=object).astype(dict.fromkeys(NUMBERS, "float64"))
 
 
-@dataclass(frozen=True, config=STRICT)
-class ProbeResult:
-    """The accuracy of a linear classifier on one pooling of one backbone, for one task.
-
-    ``width``: length of the pooled vector. ``strength``: scikit-learn's C, chosen by cross-validation on the
-    training examples. ``trained``, ``measured``: numbers of training and of held-out examples. ``better``:
-    held-out examples right here and wrong with the pooling cls; ``worse``: the other way round; ``p``: the
-    p-value of McNemar's exact test of the two counts. ``vector``: the first pooling that gives these very
-    vectors for every held-out example; its own name where no other before it does.
-    """
-
-    backbone: str
-    task: str
-    pooling: str
-    width: int
-    strength: float
-    trained: int
-    measured: int
-    accuracy: float
-    low: float
-    high: float
-    better: int
-    worse: int
-    p: float
-    vector: str
+def of(results: Table, kind: str, **where: str | Sequence[str]) -> Table:
+    """The rows of a ``kind``, with its columns, that have one of the given values in each of these."""
+    rows = results[results["kind"] == kind]
+    for column, value in where.items():
+        rows = rows[rows[column] == value if isinstance(value, str) else rows[column].isin(list(value))]
+    return rows[["kind", *KINDS[kind]]]
 
 
-@dataclass(frozen=True, config=STRICT)
-class CosineResult:
-    """Spearman's ``rho`` between people's similarity scores and the raw cosines of the pooled vectors.
-
-    ``pairs``: number of sentence pairs. ``vector``: the first pooling that gives these very vectors for every
-    sentence; its own name where no other before it does.
-    """
-
-    backbone: str
-    pooling: str
-    pairs: int
-    rho: float
-    low: float
-    high: float
-    vector: str
+def each(rows: Table) -> list[Row]:
+    """The rows one by one, with their columns as attributes: a tenth of the time of pandas' own."""
+    columns = (rows[column].tolist() for column in rows)
+    return [SimpleNamespace(**dict(zip(rows, row, strict=True))) for row in zip(*columns, strict=True)]
 
 
-@dataclass(frozen=True, config=STRICT)
-class SwapResult:
-    """The accuracy of a checkpoint's own head, given the vector of another pooling than it was trained on.
-
-    On the examples of its `CheckpointResult`. ``better``: those right here and wrong with its own vector;
-    ``worse``: the other way round; ``p``: the p-value of McNemar's exact test of the two counts. ``vector``:
-    the first such pooling that gives these very vectors for every example; its own name where none does.
-    """
-
-    backbone: str
-    task: str
-    pooling: str
-    measured: int
-    accuracy: float
-    low: float
-    high: float
-    better: int
-    worse: int
-    p: float
-    vector: str
+def beside(row: Row, **columns: object) -> Row:
+    """A copy of a row with more columns, or others."""
+    return SimpleNamespace(**{**vars(row), **columns})
 
 
-@dataclass(frozen=True, config=STRICT)
-class DepthResult:
-    """The accuracy of a linear classifier on one pooling of a ``layer`` below the last; 0: the embeddings.
-
-    Trained and measured on the examples of its `ProbeResult`, which is that of the last layer. ``better``:
-    those right here and wrong with the same pooling of the last layer; ``worse``: the other way round; ``p``:
-    the p-value of McNemar's exact test of the two counts. ``vector``: the first pooling that gives these very
-    vectors at this layer for every held-out example; its own name where no other before it does.
-    """
-
-    backbone: str
-    task: str
-    pooling: str
-    layer: int
-    measured: int
-    accuracy: float
-    low: float
-    high: float
-    better: int
-    worse: int
-    p: float
-    vector: str
+def read_results(path: Path) -> Table:
+    """The table of a CSV file; ValueError names the file, row and column that is not as declared."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = csv.DictReader(file)
+        columns = lines.fieldnames or []
+        if set(columns) != {*TEXTS, *COUNTS, *NUMBERS}:
+            raise ValueError(f"{path}: columns {', '.join(columns)}")
+        rows = list(lines)
+    return table(_row(line, f"{path}, row {place}") for place, line in enumerate(rows, start=1))
 
 
-@dataclass(frozen=True, config=STRICT)
-class AgreementResult:
-    """How alike one answer to "which token matters" orders the tokens of a text and erasure does.
-
-    ``rho``: the mean over texts of Spearman's rho over a text's own tokens, for the label that the fine-tuned
-    checkpoint predicts. ``method``: "similarity" to [CLS], "attention" from [CLS] (the mean over heads),
-    "rollout", "gradient_x_input" or "integrated_gradients". ``layer``: whose hidden states are compared (0:
-    the embeddings) or which attends (1: the first), None where all are used. ``measured``: texts that have a
-    rho, which those do not of which all tokens are ranked alike. ``better``: texts whose rho is higher than
-    that of similarity at the last layer; ``worse``: lower; ``p``: the p-value of the exact sign test.
-    """
-
-    backbone: str
-    task: str
-    method: str
-    layer: int | None
-    measured: int
-    rho: float
-    low: float
-    high: float
-    better: int
-    worse: int
-    p: float
+def _row(line: Mapping[str | None, Any], where: str) -> dict[str, object]:
+    """One line of the file as numbers and texts."""
+    row: dict[str, object] = {}
+    for column, text in line.items():
+        if column is None or text is None:
+            raise ValueError(f"{where}: more or fewer cells than columns")
+        if text and column not in TEXTS:
+            try:
+                row[column] = int(text) if column in COUNTS else float(text)
+            except ValueError as error:
+                raise ValueError(f"{where}, {column}: {error}") from error
+        elif text:
+            row[column] = text
+    kind = str(row.get("kind", ""))
+    if kind not in KINDS:
+        raise ValueError(f"{where}, kind: {kind!r}, not one of {', '.join(KINDS)}")
+    for column in KINDS[kind]:
+        if column not in row and (kind, column) != ("agreement", "layer"):
+            raise ValueError(f"{where}, {column}: missing")
+    return row
 
 
-@dataclass(frozen=True, config=STRICT)
-class PostprocessedResult:
-    """Spearman's ``rho`` of a `CosineResult` after a ``step`` that each pooled vector takes first.
-
-    "centred": the mean is subtracted; "standardised": each dimension is then also divided by its deviation;
-    "whitened": the axes are turned and scaled so that the covariance is 1. Fitted to the vectors of
-    ``fitted`` other texts. ``gain``: this rho less that of the plain cosines, from ``gain_low`` to
-    ``gain_high``.
-    """
-
-    backbone: str
-    pooling: str
-    step: Postprocessing
-    fitted: int
-    pairs: int
-    rho: float
-    low: float
-    high: float
-    gain: float
-    gain_low: float
-    gain_high: float
-    vector: str
-
-
-@dataclass(frozen=True, config=STRICT)
-class SizeResult:
-    """How large a backbone's encoder is: its ``layers``, their ``width``, and its ``parameters``."""
-
-    backbone: str
-    layers: int
-    width: int
-    parameters: int
-
-
-@dataclass(frozen=True, config=STRICT)
-class Results:
-    """All that was measured."""
-
-    checkpoints: tuple[CheckpointResult, ...] = ()
-    probes: tuple[ProbeResult, ...] = ()
-    cosines: tuple[CosineResult, ...] = ()
-    baselines: tuple[BaselineResult, ...] = ()
-    swaps: tuple[SwapResult, ...] = ()
-    depths: tuple[DepthResult, ...] = ()
-    agreements: tuple[AgreementResult, ...] = ()
-    postprocessed: tuple[PostprocessedResult, ...] = ()
-    sizes: tuple[SizeResult, ...] = ()
-
-
-@dataclass(frozen=True, config=STRICT)
-class _Tables:
-    """The same as it stands in a file, where no table may be missing."""
-
-    checkpoints: tuple[CheckpointResult, ...]
-    probes: tuple[ProbeResult, ...]
-    cosines: tuple[CosineResult, ...]
-    baselines: tuple[BaselineResult, ...]
-    swaps: tuple[SwapResult, ...]
-    depths: tuple[DepthResult, ...]
-    agreements: tuple[AgreementResult, ...]
-    postprocessed: tuple[PostprocessedResult, ...]
-    sizes: tuple[SizeResult, ...]
-
-
-def read_results(path: Path) -> Results:
-    """The results of a JSON file; ValueError names the file, row and field that is not as declared."""
-    try:
-        tables = TypeAdapter(_Tables).validate_json(path.read_bytes(), strict=True)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ", ".join(f"row {part + 1}" if isinstance(part, int) else part for part in first["loc"])
-        raise ValueError(": ".join(filter(None, (str(path), place, first["msg"])))) from error
-    return Results(**vars(tables))
-
-
-def write_results(results: Results, path: Path) -> None:
-    """Writes the results as JSON, one row a line, so that a change can be read."""
-    tables = (
-        f"{json.dumps(name)}: [\n  " + ",\n  ".join(json.dumps(row) for row in rows) + "\n ]"
-        for name, rows in asdict(results).items()
-    )
-    path.write_text("{\n " + ",\n ".join(tables) + "\n}\n", encoding="utf-8")
+def write_results(results: Table, path: Path) -> None:
+    """Write the table as CSV, such that every number is read as it was."""
+    results.to_csv(path, index=False, lineterminator="\n", encoding="utf-8")
 
 
 def holm(ps: Sequence[float]) -> list[float]:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from components.results import Results
+from components.results import Table, each, of
 from recipe.corpus import load_corpus
 from recipe.publish import publish
 from recipe.recipes import Recipes, load_recipes, smoke
@@ -34,23 +34,23 @@ def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
-def table(recipes: Recipes, results: Results, heads: Mapping[str, HeadRecord]) -> str:
+def table(recipes: Recipes, results: Table, heads: Mapping[str, HeadRecord]) -> str:
     """The accuracies of baselines and of the fine-tuned checkpoints, by key their ``heads`` on held-out rows.
 
     A head misses its target by what it reaches on these rows; what is reported decides nothing.
     """
     lines = [ROW.format("baseline", "accuracy", "95 % interval", "", "")]
-    for baseline in results.baselines:
+    for baseline in each(of(results, "baseline")):
         interval = f"{baseline.low:.1%} to {baseline.high:.1%}"
-        name = f"{baseline.task}, {baseline.kind}"
-        lines.append(ROW.format(name, f"{baseline.accuracy:.1%}", interval, "", ""))
+        name = f"{baseline.task}, {baseline.method}"
+        lines.append(ROW.format(name, f"{baseline.value:.1%}", interval, "", ""))
     lines.append(ROW.format("checkpoint", "accuracy", "95 % interval", "held out", "target"))
-    for row in results.checkpoints:
+    for row in each(of(results, "head")):
         interval = f"{row.low:.1%} to {row.high:.1%}"
         target = recipes.tasks[row.task].target_accuracy
         held_out = heads[row.backbone].accuracy
         missed = "" if held_out >= target else "  missed"
-        shown = f"{row.accuracy:.1%}", interval, f"{held_out:.1%}", f"{target:.1%}"
+        shown = f"{row.value:.1%}", interval, f"{held_out:.1%}", f"{target:.1%}"
         lines.append(ROW.format(row.backbone, *shown) + missed)
     return "\n".join(lines)
 

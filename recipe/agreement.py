@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -12,19 +13,16 @@ from components.importance import Importance, spearman
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.repeatable import repeatable
-from components.results import AgreementResult
 from components.types import Floats, Query
 from recipe.corpus import Example
-from recipe.statistics import Numbers, estimate_mean, sign_test
+from recipe.statistics import Numbers, Row, estimate_mean, sign_test
 
 SIMILARITY = "similarity"
 
 Method = tuple[str, int | None]  # its name, and the layer that it looks at; None looks at all
 
 
-def agreement_results(
-    backbone: Backbone, task: str, examples: Sequence[Example], seed: int
-) -> list[AgreementResult]:
+def agreement_results(backbone: Backbone, task: str, examples: Sequence[Example], seed: int) -> list[Row]:
     """A row for each method and layer, on texts that a fine-tuned backbone classifies.
 
     Runs on one thread, so that one seed gives the same numbers.
@@ -70,22 +68,9 @@ def _rhos(backbone: Backbone, example: Example) -> dict[Method, float]:
     return {method: np.nan if rho is None else rho for method, rho in rhos.items()}
 
 
-def _row(
-    backbone: str, task: str, method: Method, rhos: Numbers, compared: Numbers, seed: int
-) -> AgreementResult:
+def _row(backbone: str, task: str, method: Method, rhos: Numbers, compared: Numbers, seed: int) -> Row:
     known = rhos[~np.isnan(rhos)]
-    mean, other = estimate_mean(known, seed), sign_test(rhos, compared)
     name, layer = method
-    return AgreementResult(
-        backbone=backbone,
-        task=task,
-        method=name,
-        layer=layer,
-        measured=len(known),
-        rho=mean.value,
-        low=mean.low,
-        high=mean.high,
-        better=other.better,
-        worse=other.worse,
-        p=other.p,
-    )
+    answer = {"backbone": backbone, "task": task, "method": name, "layer": layer, "measured": len(known)}
+    mean, test = estimate_mean(known, seed), sign_test(rhos, compared)
+    return {"kind": "agreement", **answer, **asdict(mean), **asdict(test)}

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
-from components.results import Baseline, BaselineResult
+from components.results import Baseline
 from components.types import Bools, Floats, Ints
 from recipe.corpus import Example
 from recipe.probes import logistic_regression
-from recipe.statistics import estimate_accuracy
+from recipe.statistics import Row, estimate_accuracy
 
 WORD = re.compile(r"\w+")
 
@@ -35,14 +36,18 @@ def baseline_answers(
     return {kind: classify(held_out) == labels for kind, classify in fitted.items()}
 
 
-def baseline_results(
-    task: str, trained: int, answers: Mapping[Baseline, Bools], seed: int
-) -> list[BaselineResult]:
+def baseline_results(task: str, trained: int, answers: Mapping[Baseline, Bools], seed: int) -> list[Row]:
     """The accuracy of each baseline of a task, with its interval."""
-    shares = {kind: estimate_accuracy(right, seed) for kind, right in answers.items()}
     return [
-        BaselineResult(kind, task, trained, len(answers[kind]), share.value, share.low, share.high)
-        for kind, share in shares.items()
+        {
+            "kind": "baseline",
+            "task": task,
+            "method": method,
+            "trained": trained,
+            "measured": len(right),
+            **asdict(estimate_accuracy(right, seed)),
+        }
+        for method, right in answers.items()
     ]
 
 

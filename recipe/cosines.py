@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from types import MappingProxyType
 
 import numpy as np
@@ -12,11 +13,11 @@ from components.analyses.fit.embedding import available
 from components.analyses.fit.rows import first_alike
 from components.model.backbone import Backbone
 from components.model.pooling import POOLINGS
-from components.results import CosineResult, PostprocessedResult, Postprocessing
+from components.results import Postprocessing
 from components.types import Floats
 from recipe.corpus import UNLABELLED, Example, without_leaks
 from recipe.probes import embed, vectors
-from recipe.statistics import Moved, Numbers, estimate_moved, estimate_spearman
+from recipe.statistics import Moved, Numbers, Row, estimate_moved, estimate_spearman
 
 FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
 
@@ -24,24 +25,24 @@ Scored = tuple[str, str, float]  # two sentences, and people's score of their si
 Step = Callable[[Numbers], Numbers]  # (N, D') -> (N, K), row by row
 
 
-def cosine_results(backbone: Backbone, scored: Sequence[Scored], seed: int) -> list[CosineResult]:
+def cosine_results(backbone: Backbone, scored: Sequence[Scored], seed: int) -> list[Row]:
     """Spearman's rho of people's scores and raw cosines, for each pooling that needs no training.
 
     Every sentence is encoded alone. ``flatten`` counts among these: nothing of its vector is learned.
     """
     left, right, scores = _sides(scored)
     pooled = _pooled(backbone, _sentences(scored), [key for key in POOLINGS if key != "attention"])
-    first, rows = first_alike(pooled), []
+    first, rows = first_alike(pooled), list[Row]()
     for pooling, found in pooled.items():
-        rho = estimate_spearman(scores, _cosines(found[left], found[right]), seed)
-        ends = rho.value, rho.low, rho.high
-        rows.append(CosineResult(backbone.spec.key, pooling, len(scored), *ends, first[pooling]))
+        rho = asdict(estimate_spearman(scores, _cosines(found[left], found[right]), seed))
+        of_vector = {"backbone": backbone.spec.key, "pooling": pooling, "vector": first[pooling]}
+        rows.append({"kind": "cosine", **of_vector, "measured": len(scored), **rho})
     return rows
 
 
 def postprocessed_results(
     backbone: Backbone, texts: Sequence[str], scored: Sequence[Scored], seed: int
-) -> list[PostprocessedResult]:
+) -> list[Row]:
     """The same after each of `STEPS`, which are fitted to other ``texts``, and how far that moves rho.
 
     For the poolings of which nothing is learned with a probe: the others have too many numbers, or no query.
@@ -57,10 +58,21 @@ def postprocessed_results(
         after = [step(pooled[pooling].astype(np.float64)) for step in steps]
         cosines = [_cosines(found[left], found[right]) for found in after]
         moved[pooling] = dict(zip(STEPS, estimate_moved(scores, plain, cosines, seed), strict=True))
+    measured = {"backbone": backbone.spec.key, "fitted": len(texts), "measured": len(scored)}
     return [
-        _row(backbone.spec.key, pooling, name, len(texts), len(scored), found, first[pooling])
-        for pooling in pooled
-        for name, found in moved[first[pooling]].items()
+        {
+            "kind": "postprocessed",
+            **measured,
+            "pooling": pooling,
+            "vector": vector,
+            "step": step,
+            **asdict(found.after),
+            "gain": found.gain.value,
+            "gain_low": found.gain.low,
+            "gain_high": found.gain.high,
+        }
+        for pooling, vector in first.items()
+        for step, found in moved[vector].items()
     ]
 
 
@@ -98,26 +110,6 @@ def unscored_texts(examples: Sequence[Example], scored: Sequence[Scored]) -> lis
     """Every text of ``examples`` once; of none that shares one with the ``scored`` pairs."""
     kept = without_leaks(examples, [Example(pair[:2], UNLABELLED) for pair in scored])
     return list(dict.fromkeys(text for example in kept for text in example.texts))
-
-
-def _row(
-    backbone: str, pooling: str, name: Postprocessing, fitted: int, pairs: int, found: Moved, vector: str
-) -> PostprocessedResult:
-    after, gain = found.after, found.gain
-    return PostprocessedResult(
-        backbone=backbone,
-        pooling=pooling,
-        step=name,
-        fitted=fitted,
-        pairs=pairs,
-        rho=after.value,
-        low=after.low,
-        high=after.high,
-        gain=gain.value,
-        gain_low=gain.low,
-        gain_high=gain.high,
-        vector=vector,
-    )
 
 
 def _sentences(scored: Sequence[Scored]) -> list[str]:

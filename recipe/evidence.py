@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -15,12 +16,12 @@ from components.analyses.fit.rows import first_alike
 from components.model.backbone import Backbone
 from components.model.loading import load
 from components.model.probes import Probe, place_of, read_probe, write_probes
-from components.results import DepthResult, ProbeResult, Results, SizeResult
+from components.results import Table, table
 from components.types import BackboneSpec, Bools, Floats, Ints
 from recipe.corpus import Example
 from recipe.cosines import Scored, cosine_results, postprocessed_results
 from recipe.probes import Batch, Depth, Fitted, at_layer, embed, fit_probes, lower_layers, vectors
-from recipe.statistics import estimate_accuracy, mcnemar_test
+from recipe.statistics import Row, compared
 
 BASELINE = "cls"  # what the other poolings are compared with
 
@@ -33,7 +34,7 @@ def probe_backbone(
     texts: Sequence[str],
     folder: Path,
     seed: int,
-) -> Results:
+) -> Table:
     """Fits the probes of one backbone for each task of ``training``, writes ``folder/<key>.safetensors``.
 
     Gives the results of the probes, read back from the file, on the same tasks of ``evaluation``, and of the
@@ -56,21 +57,16 @@ def probe_backbone(
             probe_results(backbone, task, fits, len(training[task]), evaluation[task], file, seed)
             for task, fits in fitted.items()
         ]
-        return Results(
-            probes=tuple(row for probes, _depths in measured for row in probes),
-            depths=tuple(row for _probes, depths in measured for row in depths),
-            cosines=tuple(cosine_results(backbone, scored, seed)),
-            postprocessed=tuple(postprocessed_results(backbone, texts, scored, seed)),
-            sizes=(size_result(backbone),),
-        )
+        cosines = cosine_results(backbone, scored, seed)
+        after = postprocessed_results(backbone, texts, scored, seed)
+        return table(chain(*measured, cosines, after, [size_result(backbone)]))
 
 
-def size_result(backbone: Backbone) -> SizeResult:
+def size_result(backbone: Backbone) -> Row:
     """How large the encoder is, its classifier left out."""
     config, encoder = backbone.model.config, cast(PreTrainedModel, backbone.model.base_model)
-    return SizeResult(
-        backbone.spec.key, config.num_hidden_layers, config.hidden_size, encoder.num_parameters()
-    )
+    size = {"layers": config.num_hidden_layers, "width": config.hidden_size}
+    return {"kind": "size", "backbone": backbone.spec.key, **size, "parameters": encoder.num_parameters()}
 
 
 def probe_results(
@@ -81,7 +77,7 @@ def probe_results(
     examples: Sequence[Example],
     file: Path,
     seed: int,
-) -> tuple[list[ProbeResult], list[DepthResult]]:
+) -> list[Row]:
     """The rows of one task: the probes of ``file`` on held-out ``examples``.
 
     Those of the last layer are compared with `BASELINE`, those below with the same pooling of the last.
@@ -91,16 +87,19 @@ def probe_results(
     found = _measure(
         file, task, [pooling for pooling, layer in fitted if layer is None], batches, None, labels
     )
-    key, right = backbone.spec.key, found.right
-    probes = [
-        _row(key, task, found, pooling, fitted[pooling, None].strength, trained, seed) for pooling in right
-    ]
-    depths = []
+    of_task, right = {"backbone": backbone.spec.key, "task": task}, found.right
+    rows: list[Row] = []
+    for pooling, answers in right.items():
+        fit = {"width": found.width[pooling], "strength": fitted[pooling, None].strength, "trained": trained}
+        tested = compared(answers, right[BASELINE], seed)
+        rows.append({"kind": "probe", **of_task, **found.named(pooling), **fit, **tested})
     for layer in lower_layers(batches):
         poolings = [pooling for pooling, at in fitted if at == layer]
         lower = _measure(file, task, poolings, at_layer(batches, layer), layer, labels)
-        depths += [_depth_row(key, task, pooling, layer, lower, right[pooling], seed) for pooling in poolings]
-    return probes, depths
+        for pooling in poolings:
+            tested = compared(lower.right[pooling], right[pooling], seed)
+            rows.append({"kind": "depth", **of_task, **lower.named(pooling), "layer": layer, **tested})
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +113,10 @@ class Measured:
     width: Mapping[str, int]
     right: Mapping[str, Bools]
     vector: Mapping[str, str]
+
+    def named(self, pooling: str) -> Row:
+        """A pooling, and the first one that gives its vector."""
+        return {"pooling": pooling, "vector": self.vector[pooling]}
 
 
 def _measure(
@@ -131,50 +134,6 @@ def _measure(
         {pooling: probe.weight.shape[1] for pooling, probe in stored.items()},
         {pooling: _predicted(probe, pooled[pooling]) == labels for pooling, probe in stored.items()},
         first_alike(pooled),
-    )
-
-
-def _row(
-    backbone: str, task: str, found: Measured, pooling: str, strength: float, trained: int, seed: int
-) -> ProbeResult:
-    right = found.right[pooling]
-    share, other = estimate_accuracy(right, seed), mcnemar_test(right, found.right[BASELINE])
-    return ProbeResult(
-        backbone=backbone,
-        task=task,
-        pooling=pooling,
-        width=found.width[pooling],
-        strength=strength,
-        trained=trained,
-        measured=len(right),
-        accuracy=share.value,
-        low=share.low,
-        high=share.high,
-        better=other.better,
-        worse=other.worse,
-        p=other.p,
-        vector=found.vector[pooling],
-    )
-
-
-def _depth_row(
-    backbone: str, task: str, pooling: str, layer: int, found: Measured, last: Bools, seed: int
-) -> DepthResult:
-    right = found.right[pooling]
-    share, other = estimate_accuracy(right, seed), mcnemar_test(right, last)
-    return DepthResult(
-        backbone=backbone,
-        task=task,
-        pooling=pooling,
-        layer=layer,
-        measured=len(right),
-        accuracy=share.value,
-        low=share.low,
-        high=share.high,
-        better=other.better,
-        worse=other.worse,
-        p=other.p,
-        vector=found.vector[pooling],
     )
 
 

@@ -9,36 +9,30 @@ from pathlib import Path
 from string import Template
 
 import numpy as np
+import pandas as pd
 
 from components.model.loading import load as load_backbone
-from components.results import (
-    Baseline,
-    BaselineResult,
-    CheckpointResult,
-    Results,
-    SwapResult,
-    read_results,
-    write_results,
-)
+from components.results import KINDS, Baseline, Table, each, of, read_results, table, write_results
+from components.results import Row as Measured
 from components.types import Bools
 from recipe.baselines import baseline_answers, baseline_results
 from recipe.checkpoints import load, load_tokenizer
 from recipe.corpus import Corpus, Example
 from recipe.recipes import PRETRAINED, Recipes, Stage, split_key
-from recipe.statistics import estimate_accuracy, mcnemar_test
+from recipe.statistics import Row, compared
 from recipe.steps import AGREEMENT, MODEL, PROBES, ROWS, HeadRecord, Record, Workspace, bundled, read_record
 from recipe.swaps import swap_results
 from recipe.training import predictions
 
 
-def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
-    """Replaces models/, probes/ and results.json in ``out`` by what the steps made.
+def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Table:
+    """Replaces models/, probes/ and results.csv in ``out`` by what the steps made.
 
     Raises FileNotFoundError, and changes nothing, where a step has not been made yet.
     """
     recipes = workspace.recipes
     results = collect_results(workspace, corpus)
-    measured = {result.backbone: result for result in results.checkpoints}
+    measured = {row.backbone: row for row in each(of(results, "head"))}
     learned = workspace.learned(corpus)
     for folder in ("models", "probes"):
         shutil.rmtree(out / folder, ignore_errors=True)
@@ -50,40 +44,31 @@ def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Results:
         (out / "models" / key / "README.md").write_text(text, encoding="utf-8")
     for key in recipes.probed:
         shutil.copy(workspace.output(f"{key}-{PROBES}") / f"{key}.safetensors", out / "probes")
-    write_results(results, out / "results.json")
+    write_results(results, out / "results.csv")
     return results
 
 
-def collect_results(workspace: Workspace, corpus: Corpus) -> Results:
+def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
     """The results of all steps, and of the baselines of every task."""
     recipes = workspace.recipes
     models = {key: workspace.output(key) / MODEL for key in recipes.keys}
     probed = [read_results(workspace.output(f"{key}-{PROBES}") / ROWS) for key in recipes.probed]
     explained = [key for key, task in tuned(recipes.keys).items() if task in recipes.explaining.tasks]
     weighed = [read_results(workspace.output(f"{key}-{AGREEMENT}") / ROWS) for key in explained]
-    baselines, checkpoints = held_against_baselines(recipes, corpus, models)
-    return Results(
-        checkpoints,
-        tuple(row for results in probed for row in results.probes),
-        tuple(row for results in probed for row in results.cosines),
-        baselines,
-        swapped(recipes, corpus, models),
-        tuple(row for results in probed for row in results.depths),
-        tuple(row for results in weighed for row in results.agreements),
-        tuple(row for results in probed for row in results.postprocessed),
-        tuple(row for results in probed for row in results.sizes),
-    )
+    made = [*held_against_baselines(recipes, corpus, models), *swapped(recipes, corpus, models)]
+    every = pd.concat([table(made), *probed, *weighed])
+    return every.sort_values("kind", key=lambda kinds: kinds.map(list(KINDS).index), kind="stable")
 
 
-def swapped(recipes: Recipes, corpus: Corpus, models: Mapping[str, Path]) -> tuple[SwapResult, ...]:
+def swapped(recipes: Recipes, corpus: Corpus, models: Mapping[str, Path]) -> list[Row]:
     """The own heads of the fine-tuned ``models`` (folders by key), given other vectors than their own."""
-    return tuple(
+    return [
         row
         for key, task in tuned(models).items()
         for row in swap_results(
             load_backbone(bundled(key, models[key])), task, corpus.evaluation[task], recipes.seed
         )
-    )
+    ]
 
 
 def tuned(keys: Iterable[str]) -> Mapping[str, str]:
@@ -91,10 +76,8 @@ def tuned(keys: Iterable[str]) -> Mapping[str, str]:
     return {key: task for key in keys if (task := split_key(key)[1]) != PRETRAINED}
 
 
-def held_against_baselines(
-    recipes: Recipes, corpus: Corpus, models: Mapping[str, Path]
-) -> tuple[tuple[BaselineResult, ...], tuple[CheckpointResult, ...]]:
-    """The baselines of every task, and the own heads of the fine-tuned ``models`` (folders by key)."""
+def held_against_baselines(recipes: Recipes, corpus: Corpus, models: Mapping[str, Path]) -> list[Row]:
+    """The own heads of the fine-tuned ``models`` (folders by key), and the baselines of every task."""
     training = {
         task: [example for source in sources for example in corpus.training[source]]
         for task, sources in recipes.baselines.items()
@@ -103,38 +86,27 @@ def held_against_baselines(
         task: baseline_answers(examples, corpus.evaluation[task], recipes.seed)
         for task, examples in training.items()
     }
-    return (
-        tuple(
-            row
-            for task, right in answers.items()
-            for row in baseline_results(task, len(training[task]), right, recipes.seed)
-        ),
-        tuple(
-            checkpoint_result(key, models[key], corpus.evaluation[task], answers[task], recipes.seed)
-            for key, task in tuned(models).items()
-        ),
-    )
+    heads = [
+        checkpoint_result(key, models[key], corpus.evaluation[task], answers[task], recipes.seed)
+        for key, task in tuned(models).items()
+    ]
+    baselines = [
+        row
+        for task, right in answers.items()
+        for row in baseline_results(task, len(training[task]), right, recipes.seed)
+    ]
+    return [*heads, *baselines]
 
 
 def checkpoint_result(
     key: str, folder: Path, held_out: Sequence[Example], answers: Mapping[Baseline, Bools], seed: int
-) -> CheckpointResult:
+) -> Row:
     """The result of a fine-tuned checkpoint's own head, as it is stored in ``folder``."""
     found = predictions(load(folder), load_tokenizer(folder), held_out)
     right = np.array([label == example.label for label, example in zip(found, held_out, strict=True)])
     *_, strongest = answers.values()
-    share, other = estimate_accuracy(right, seed), mcnemar_test(right, strongest)
-    return CheckpointResult(
-        backbone=key,
-        task=split_key(key)[1],
-        measured=len(right),
-        accuracy=share.value,
-        low=share.low,
-        high=share.high,
-        better=other.better,
-        worse=other.worse,
-        p=other.p,
-    )
+    of_task = {"backbone": key, "task": split_key(key)[1]}
+    return {"kind": "head", **of_task, **compared(right, strongest, seed)}
 
 
 CARD = Path(__file__).with_name("card.md")
@@ -157,7 +129,7 @@ def card(
     record: Record,
     recipes: Recipes,
     learned: Corpus,
-    result: CheckpointResult | None,
+    result: Measured | None,
 ) -> str:
     """The model card of the checkpoint in ``folder``, which was ``learned`` from that corpus.
 
@@ -210,12 +182,12 @@ def _start(key: str, recipes: Recipes) -> str:
     return f"random weights; word embeddings projected from those of {recipes.teacher.package}"
 
 
-def _measured(result: CheckpointResult | None, head: HeadRecord | None, target: float) -> str:
+def _measured(result: Measured | None, head: HeadRecord | None, target: float) -> str:
     if result is None or head is None:
         return ""
     low, high = (f"{end:.1%}" for end in (result.low, result.high))
     return (
-        f"| Accuracy | {result.accuracy:.1%} of {result.measured:,} held-out examples, 95 % bootstrap"
+        f"| Accuracy | {result.value:.1%} of {result.measured:,} held-out examples, 95 % bootstrap"
         f" interval {low} to {high} |\n"
         f"| Beside a baseline | of these, {result.better} are right here and wrong with the strongest"
         f" classifier without a network, {result.worse} the other way round"

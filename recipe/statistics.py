@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from components.types import Bools
 RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
 
 Numbers = NDArray[np.floating[Any]]
+Row = Mapping[str, object]  # of the table of results, by its columns
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class Moved:
 def estimate_accuracy(correct: Bools, seed: int) -> Estimate:
     """The share of ``correct`` (N,), with its percentile interval; BCa is undefined where all are correct."""
     return estimate_mean(correct.astype(np.float64), seed)
+
+
+def compared(correct: Bools, baseline: Bools, seed: int) -> Row:
+    """The accuracy of N answers with its interval, held against another classifier on the same examples."""
+    tested = asdict(mcnemar_test(correct, baseline))
+    return {"measured": len(correct), **asdict(estimate_accuracy(correct, seed)), **tested}
 
 
 def mcnemar_test(correct: Bools, baseline: Bools) -> Comparison:

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from components.model.loading import load as load_backbone
-from components.results import Results, write_results
+from components.results import of, table, write_results
 from components.types import BackboneSpec
 from recipe.agreement import agreement_results
 from recipe.checkpoints import fine_tune, load, pretrain, save
@@ -34,7 +34,7 @@ from recipe.training import Progress, accuracy, predictions
 MODEL = "model"
 PROBES = "probes"
 AGREEMENT = "agreement"
-ROWS = "rows.json"
+ROWS = "rows.csv"
 SOFT_LABELS = "soft_labels.npz"
 RECORD = "record.json"
 
@@ -179,7 +179,7 @@ def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, pr
     texts = unscored_texts(unscored, scored)
     found = probe_backbone(spec, training, held_out, scored, texts, folder, workspace.recipes.seed)
     write_results(found, folder / ROWS)
-    progress.report(f"{len(found.probes)} probes on the last layer, {len(found.depths)} below")
+    progress.report(f"{len(of(found, 'probe'))} probes on the last layer, {len(of(found, 'depth'))} below")
 
 
 def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
@@ -188,7 +188,7 @@ def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path,
     backbone = load_backbone(bundled(key, workspace.output(key) / MODEL))
     examples = corpus.evaluation[task][: recipes.explaining.rows]
     rows = agreement_results(backbone, task, examples, recipes.seed)
-    write_results(Results(agreements=tuple(rows)), folder / ROWS)
+    write_results(table(rows), folder / ROWS)
     progress.report(f"tokens of {len(examples)} texts are weighed")
 
 

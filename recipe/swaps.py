@@ -11,30 +11,31 @@ from components.analyses.fit.rows import first_alike
 from components.model.backbone import Backbone
 from components.model.heads import NATIVE, pooled, swapped_head, swaps
 from components.model.pooling import POOLINGS
-from components.results import SwapResult
 from components.types import Ints
 from recipe.corpus import Example
 from recipe.probes import embed, vectors
-from recipe.statistics import estimate_accuracy, mcnemar_test
+from recipe.statistics import Row, compared
 
 
-def swap_results(backbone: Backbone, task: str, examples: Sequence[Example], seed: int) -> list[SwapResult]:
+def swap_results(backbone: Backbone, task: str, examples: Sequence[Example], seed: int) -> list[Row]:
     """A row for each pooling that the own head can be given in the place of its own vector.
 
     What gives that very vector for every example is no swap, and has no row.
     """
     labels = np.array([example.label for example in examples])
     answers, first = swap_answers(backbone, examples)
-    own, rows = answers[NATIVE] == labels, []
-    for pooling in answers:
-        if first[pooling] == NATIVE:
-            continue
-        right = answers[pooling] == labels
-        share, other = estimate_accuracy(right, seed), mcnemar_test(right, own)
-        ends = share.value, share.low, share.high
-        counts = other.better, other.worse, other.p
-        rows.append(SwapResult(backbone.spec.key, task, pooling, len(right), *ends, *counts, first[pooling]))
-    return rows
+    own, of_task = answers[NATIVE] == labels, {"backbone": backbone.spec.key, "task": task}
+    return [
+        {
+            "kind": "swap",
+            **of_task,
+            "pooling": pooling,
+            "vector": first[pooling],
+            **compared(found == labels, own, seed),
+        }
+        for pooling, found in answers.items()
+        if first[pooling] != NATIVE
+    ]
 
 
 def swap_answers(

@@ -21,7 +21,7 @@ from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import read_questions
 from components.inference.engine import Engine
 from components.model.pooling import pooling
-from components.results import Results
+from components.results import table
 from components.settings import Settings
 from components.texts import ASSETS, load_texts
 from components.types import Query
@@ -115,7 +115,7 @@ def test_the_tab_example_is_laid_out() -> None:
             banner = gr.HTML("")
             with gr.Tabs() as chosen, gr.Tab("About") as select:
                 say = saying(about__text="Made by many.")
-                around = Surroundings(FakeAnalyst(), Results(), say, banner, select, chosen, {})
+                around = Surroundings(FakeAnalyst(), table(), say, banner, select, chosen, {})
                 assert home.ABOUT.build(around) is None
         return page
 

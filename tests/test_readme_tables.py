@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from statsmodels.stats.proportion import proportions_ztest
 
-from components.exhibits.evidence.evidence import select
-from components.exhibits.evidence.explained import explained
-from components.exhibits.evidence.profiles import profiles
+from components.exhibits.evidence.depths import profiles
+from components.exhibits.evidence.evidence import gains, select
+from components.exhibits.evidence.explanations import explained
 from components.inference.engine import Engine
 from components.results import read_results
+from tests.measured import measured
 from tests.readme import GROWN, PAGES
 from tests.serving import ROOT
 
@@ -30,16 +31,18 @@ def test_the_poolings_in_the_table_exist(engine: Engine) -> None:
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
 def test_the_accuracies_are_those_of_the_results(task: str) -> None:
     (line,) = re.findall(rf"^\| {task}, .*$", PAGES["backbones.md"], re.MULTILINE)
-    results = read_results(ROOT / "assets" / "results.json")
-    measured = [row for row in (*results.checkpoints, *results.baselines) if row.task == task]
-    shown = [f"{100 * row.accuracy:.1f}" for row in measured]
+    results = read_results(ROOT / "assets" / "results.csv")
+    reached = [
+        row for row in (*measured(results, "head"), *measured(results, "baseline")) if row.task == task
+    ]
+    shown = [f"{100 * row.value:.1f}" for row in reached]
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
 
 
 def test_no_accuracy_in_the_table_is_told_from_another() -> None:
-    rows = read_results(ROOT / "assets" / "results.json").checkpoints
+    rows = measured(read_results(ROOT / "assets" / "results.csv"), "head")
     for task in ("sentiment", "paraphrase"):
-        right = [(round(row.accuracy * row.measured), row.measured) for row in rows if row.task == task]
+        right = [(round(row.value * row.measured), row.measured) for row in rows if row.task == task]
         ps = [proportions_ztest(*zip(*pair, strict=True))[1] for pair in combinations(right, 2)]
         assert len(ps) == 10
         assert min(ps) * 10 > 0.05  # the first step of Holm's correction
@@ -47,19 +50,19 @@ def test_no_accuracy_in_the_table_is_told_from_another() -> None:
 
 
 def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
-    results = read_results(ROOT / "assets" / "results.json")
+    results = read_results(ROOT / "assets" / "results.csv")
 
-    def spans(rows: Iterable[Any], value: str, scale: float) -> dict[str, float]:
+    def spans(rows: Iterable[Any], scale: float) -> dict[str, float]:
         found: dict[str, list[float]] = {}
         for row in rows:
-            found.setdefault(row.backbone, []).append(scale * getattr(row, value))
+            found.setdefault(row.backbone, []).append(scale * row.value)
         return {key: max(values) - min(values) for key, values in found.items()}
 
-    topic = spans((row for row in results.probes if row.task == "topic"), "accuracy", 100).values()
-    every = spans((row for row in results.probes if row.task == "sentiment"), "accuracy", 100)
+    topic = spans((row for row in measured(results, "probe") if row.task == "topic"), 100).values()
+    every = spans((row for row in measured(results, "probe") if row.task == "sentiment"), 100)
     tuned = {key: span for key, span in every.items() if key.endswith("-sentiment")}
     last = tuned.pop("gpt2-sentiment")
-    rho = spans(results.cosines, "rho", 1)
+    rho = spans(measured(results, "cosine"), 1)
     bare = [span for key, span in rho.items() if key.endswith("-pretrained")]
     after = [span for key, span in rho.items() if key.endswith("-sentiment")]
     said = " ".join(PAGES["recipe.md"].split())
@@ -71,16 +74,16 @@ def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
 
 
 def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
-    results = read_results(ROOT / "assets" / "results.json")
+    results = read_results(ROOT / "assets" / "results.csv")
     counts: dict[str, list[int]] = {"own": [0, 0], "other": [0, 0], "pretrained": [0, 0], GROWN: [0, 0]}
     topics = 0
-    for key, task in dict.fromkeys((row.backbone, row.task) for row in results.depths):
+    for key, task in dict.fromkeys((row.backbone, row.task) for row in measured(results, "depth")):
         made_for = key.split("-")[1]
         found = profiles(select(results, task, (key,), {}), key)
-        better = sum(one.counts[0] for one in found)
+        better = sum(gains(one)[0] for one in found)
         kind = made_for if made_for == "pretrained" else "own" if made_for == task else "other"
         kind = GROWN if key == GROWN else kind
-        counts[kind] = [counts[kind][0] + better, counts[kind][1] + sum(len(one.lower) for one in found)]
+        counts[kind] = [counts[kind][0] + better, counts[kind][1] + sum(len(one) - 1 for one in found)]
         topics += better if (kind, task) == ("pretrained", "topic") else 0
     said = " ".join(PAGES["recipe.md"].split())
     own, other, bare, grown = counts.values()
@@ -92,9 +95,9 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
 
 
 def test_what_the_full_grown_encoder_reaches_is_that_of_the_results() -> None:
-    results = read_results(ROOT / "assets" / "results.json")
+    results = read_results(ROOT / "assets" / "results.csv")
     said = " ".join(PAGES["recipe.md"].split())
-    (size,) = (row for row in results.sizes if row.backbone == GROWN)
+    (size,) = (row for row in measured(results, "size") if row.backbone == GROWN)
     assert f"of {size.layers} layers, {size.width} wide and with {size.parameters / 1e6:.1f} million" in said
     assert (
         f"{size.layers} layers, {size.width} wide, {size.parameters / 1e6:.1f} million"
@@ -102,19 +105,19 @@ def test_what_the_full_grown_encoder_reaches_is_that_of_the_results() -> None:
     )
     spans = {}
     for task in ("sentiment", "subjectivity", "topic", "paraphrase"):
-        found = [row.accuracy for row in results.probes if (row.backbone, row.task) == (GROWN, task)]
+        found = [row.value for row in measured(results, "probe") if (row.backbone, row.task) == (GROWN, task)]
         spans[task] = f"{100 * (max(found) - min(found)):.1f}"
     one, two, three, four = spans.values()
     assert (
         f"lie {one} points apart on *sentiment*, {two} on *subjectivity*, {three} on *topic of news*" in said
     )
     assert f"and {four} on *paraphrase*" in said
-    rhos = [row.rho for row in results.cosines if row.backbone == GROWN]
+    rhos = [row.value for row in measured(results, "cosine") if row.backbone == GROWN]
     assert f"spans {max(rhos) - min(rhos):.2f}, from {min(rhos):.2f} to {max(rhos):.2f}" in said
 
 
 def test_what_whitening_does_is_that_of_the_results() -> None:
-    every = read_results(ROOT / "assets" / "results.json").postprocessed
+    every = measured(read_results(ROOT / "assets" / "results.csv"), "postprocessed")
     said = " ".join(PAGES["recipe.md"].split())
 
     def counted(step: str, grown: bool) -> tuple[int, int, int]:
@@ -140,13 +143,15 @@ def test_how_many_models_of_the_hub_there_are() -> None:
 
 
 def test_how_close_answers_come_to_erasure_is_that_of_the_results() -> None:
-    found = explained(read_results(ROOT / "assets" / "results.json").agreements)
-    last = [one.similarity.rho for one in found]
-    whole = [row.rho for one in found for row in one.rows if row.method == "integrated_gradients"]
-    closest = [max(one.others, key=lambda row: row.rho) for one in found]
+    found = explained(select(read_results(ROOT / "assets" / "results.csv"), "sentiment", (), {}))
+    last = [row.value for row in found if row.own]
+    whole = [row.value for row in found if row.method == "integrated_gradients"]
+    others = [row for row in found if row.corrected is not None]
+    keys = {row.backbone for row in found}
+    closest = [max((r for r in others if r.backbone == key), key=lambda r: r.value) for key in keys]
     said = " ".join(PAGES["recipe.md"].split())
     span = f"{min(last):.2f} to {max(last):.2f} on average".replace("-", "−")
     assert f"Similarity at the last layer reaches {span}" in said
     assert f"integrated gradients {min(whole):.2f} to {max(whole):.2f}" in said
     assert {row.method for row in closest} == {"integrated_gradients"}
-    assert all(one.closer for one in found)
+    assert {row.backbone for row in found if row.closer} == keys

@@ -1,59 +1,71 @@
 """The file of results: what is read is what was written, and a file that is not as declared is refused."""
 
-import json
-from dataclasses import asdict
+import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+from statsmodels.stats.multitest import multipletests
 
-from components.results import Results, read_results, write_results
+from components.results import COUNTS, NUMBERS, Table, holm, read_results, table, write_results
 from tests.serving import ROOT
 from tests.ui.fake_results import fake_results
 
-SHIPPED = ROOT / "assets" / "results.json"
+SHIPPED = ROOT / "assets" / "results.csv"
 
 
-@pytest.mark.parametrize("results", [fake_results(), Results()], ids=["full", "empty"])
-def test_what_is_read_is_what_was_written(results: Results, tmp_path: Path) -> None:
-    write_results(results, tmp_path / "results.json")
-    assert read_results(tmp_path / "results.json") == results
+@pytest.mark.parametrize("results", [fake_results(), table()], ids=["full", "empty"])
+def test_what_is_read_is_what_was_written(results: Table, tmp_path: Path) -> None:
+    write_results(results, tmp_path / "results.csv")
+    assert_frame_equal(read_results(tmp_path / "results.csv"), results, check_exact=True)
 
 
-def test_every_number_is_read_as_json_reads_it() -> None:
-    read = json.loads(json.dumps(asdict(read_results(SHIPPED))))
-    assert read == json.loads(SHIPPED.read_text(encoding="utf-8"))
+def test_the_shipped_file_is_written_as_it_was_read(tmp_path: Path) -> None:
+    """Every number of it, as Python reads it."""
+    found = read_results(SHIPPED)
+    write_results(found, tmp_path / "results.csv")
+    assert (tmp_path / "results.csv").read_bytes() == SHIPPED.read_bytes()
+    with SHIPPED.open(encoding="utf-8", newline="") as file:
+        for line, row in zip(csv.DictReader(file), found.to_dict("records"), strict=True):
+            assert {name: float(line[name]) for name in (*COUNTS, *NUMBERS) if line[name]} == {
+                name: row[name] for name in (*COUNTS, *NUMBERS) if line[name]
+            }
 
 
 @pytest.mark.parametrize(
-    ("table", "field", "value", "message"),
+    ("column", "cell", "message"),
     [
-        ("probes", "accuracy", "0.8", "probes, row 3, accuracy: Input should be a valid number"),
-        ("probes", "better", 1.5, "probes, row 3, better: Input should be a valid integer"),
-        ("checkpoints", "task", None, "checkpoints, row 3, task: Input should be a valid string"),
-        ("cosines", "spearman", 0.5, "cosines, row 3, spearman: Unexpected"),
+        ("value", "high", "row 3, value: could not convert string to float: 'high'"),
+        ("better", "1.5", "row 3, better: invalid literal for int"),
+        ("task", "", "row 3, task: missing"),
+        ("kind", "guess", "row 3, kind: 'guess', not one of head, baseline, probe"),
     ],
 )
-def test_a_wrong_field_is_named_with_its_row_and_file(
-    table: str, field: str, value: object, message: str, tmp_path: Path
+def test_a_wrong_cell_is_named_with_its_row_and_file(
+    column: str, cell: str, message: str, tmp_path: Path
 ) -> None:
-    tables = json.loads(SHIPPED.read_text(encoding="utf-8"))
-    tables[table][2][field] = value
-    file = tmp_path / "wrong.json"
-    file.write_text(json.dumps(tables), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"wrong\.json: {message}"):
+    rows = list(csv.reader(SHIPPED.read_text(encoding="utf-8").splitlines()))
+    rows[3][rows[0].index(column)] = cell
+    file = tmp_path / "wrong.csv"
+    file.write_text("\n".join(map(",".join, rows)), encoding="utf-8")
+    with pytest.raises(ValueError, match=rf"wrong\.csv, {message}"):
         read_results(file)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"checkpoints": [], "probes": []}', "cosines: Field required"),
-        ('{"checkpoints": [], "probes": [{}], "cosines": []}', "probes, row 1, backbone: Field required"),
-        ('{"checkpoints": ', "Invalid JSON"),
-    ],
-)
-def test_what_is_missing_is_named(content: str, message: str, tmp_path: Path) -> None:
-    file = tmp_path / "short.json"
-    file.write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"short\.json: {message}"):
+def test_a_file_of_other_columns_or_of_torn_lines_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "other.csv"
+    file.write_text("kind,accuracy\nprobe,0.5\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"other\.csv: columns kind, accuracy"):
         read_results(file)
+    file.write_text("\n".join((SHIPPED.read_text(encoding="utf-8").split("\n", 1)[0], "head,bert")))
+    with pytest.raises(ValueError, match=r"other\.csv, row 1: more or fewer cells"):
+        read_results(file)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_p_values_are_corrected_as_statsmodels_does(ps: list[float]) -> None:
+    np.testing.assert_allclose(holm(ps), multipletests(ps, method="holm")[1])
+    assert holm([]) == []

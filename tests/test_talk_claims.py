@@ -15,10 +15,11 @@ from components.results import read_results
 from components.settings import ASSETS
 from components.texts import languages
 from components.types import Analysis, Query
+from tests.measured import measured
 from tests.talks import Told, slides_of
 
 STEPS, PAIRS = slides_of("cls"), slides_of("pairs")
-RESULTS = read_results(ASSETS / "results.json")
+RESULTS = read_results(ASSETS / "results.csv")
 R = TypeVar("R")
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TEXT = load_examples()[0].text  # what is asked on arrival
@@ -131,14 +132,17 @@ def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engin
 def test_wrong_poolings_follow_people_less_and_their_intervals_do_not_meet() -> None:
     claiming("less than the declared mean")
     for wrong in ("cls", "pooler"):
-        assert estimate(RESULTS.cosines, wrong).high < estimate(RESULTS.cosines, "mean").low
+        assert (
+            estimate(measured(RESULTS, "cosine"), wrong).high
+            < estimate(measured(RESULTS, "cosine"), "mean").low
+        )
 
 
 def test_whitening_helps_cls_and_harms_the_declared_mean() -> None:
     one = claiming("Whitening helps [CLS] in both, and harms the mean of the one trained for it")
     for backbone in one.all("evidence_backbones"):
-        assert estimate(RESULTS.postprocessed, "cls", backbone, step="whitened").gain_low > 0
-    assert estimate(RESULTS.postprocessed, "mean", step="whitened").gain_high < 0
+        assert estimate(measured(RESULTS, "postprocessed"), "cls", backbone, step="whitened").gain_low > 0
+    assert estimate(measured(RESULTS, "postprocessed"), "mean", step="whitened").gain_high < 0
     for mended in ("centred", "standardised", "whitened"):
-        wrong = estimate(RESULTS.postprocessed, "cls", step=mended)
-        assert wrong.rho < estimate(RESULTS.cosines, "mean").low
+        wrong = estimate(measured(RESULTS, "postprocessed"), "cls", step=mended)
+        assert wrong.value < estimate(measured(RESULTS, "cosine"), "mean").low

@@ -23,10 +23,8 @@ from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced
 from components.exhibits.evidence.depths import DEPTHS
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.evidence.explanations import EXPLANATIONS
-from components.exhibits.evidence.findings import FINDINGS, PUBLISHED
-from components.exhibits.evidence.intervals import ACCURACY, LEGEND, RHO
-from components.exhibits.evidence.swaps import SWAPS
-from components.exhibits.evidence.table import OWN, PROBES
+from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, PUBLISHED, RHO
+from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
 from components.exhibits.evidence.whitening import WHITENING
 from components.exhibits.exhibit import Panel
 from components.exhibits.head.detective import DETECTIVE as VECTOR
@@ -119,7 +117,7 @@ EVIDENCE: Panel[Evidence, Evidence] = Panel(
         (WHITENING,),
         (EXPLANATIONS,),
         (PROBES,),
-        (OWN,),
+        (OWN_HEADS,),
         (SWAPS,),
     ),
 )

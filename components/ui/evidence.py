@@ -12,12 +12,12 @@ import gradio as gr
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
+from components.exhibits.draw.intervals import MARKS
 from components.exhibits.draw.labels import visible
 from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.intervals import MARKS
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import EVIDENCE as PANEL
-from components.results import Results
+from components.results import Table, of
 from components.texts import Texts
 from components.ui.places import AT_ONCE, NOTHING, Given, Places, Updates, build_places, menu
 from components.ui.tab import Linked, Surroundings, TabKind
@@ -28,7 +28,7 @@ def build_evidence(around: Surroundings) -> EvidenceTab:
     say, results = around.say, around.results
     specs, kinds = around.analyst.backbones(), around.analyst.tasks()
     names = Names({spec.key: spec.title for spec in specs}, {task.key: task.title for task in kinds})
-    if not results.probes:
+    if not len(of(results, "probe")):
         said = f'<p class="missing">{escape(say("evidence.missing"))}</p>'
         gr.HTML(said, elem_id="evidence-missing")
         return EvidenceTab(results, names, say, around.banner, None)
@@ -72,7 +72,7 @@ class Parts:
 class EvidenceTab:
     """What was measured, and the ``parts`` that show it: None where nothing was."""
 
-    results: Results
+    results: Table
     names: Names
     say: Texts
     banner: gr.HTML
@@ -163,7 +163,7 @@ class EvidenceTab:
 
 
 def _build_selection(
-    results: Results, names: Names, first: Evidence, say: Texts
+    results: Table, names: Names, first: Evidence, say: Texts
 ) -> tuple[gr.Dropdown, gr.Dropdown]:
     """The menus of tasks and of backbones."""
     with gr.Row(elem_id="selection"):
@@ -176,18 +176,18 @@ def _build_selection(
     return task, backbones
 
 
-def _first(results: Results, names: Names) -> Evidence:
+def _first(results: Table, names: Names) -> Evidence:
     """What is shown on arrival: one backbone, one without a trained head of its own if there is any."""
-    tuned, backbones = {row.backbone for row in results.checkpoints}, _backbones(results)
+    tuned, backbones = set(of(results, "head")["backbone"]), _backbones(results)
     backbone = next((key for key in backbones if key not in tuned), backbones[0])
     return select(results, _tasks(results)[0], (backbone,), names.backbones)
 
 
-def _tasks(results: Results) -> tuple[str, ...]:
+def _tasks(results: Table) -> tuple[str, ...]:
     """Every task with a probe."""
-    return tuple(dict.fromkeys(row.task for row in results.probes))
+    return tuple(of(results, "probe")["task"].unique())
 
 
-def _backbones(results: Results) -> tuple[str, ...]:
+def _backbones(results: Table) -> tuple[str, ...]:
     """Every backbone with a probe."""
-    return tuple(dict.fromkeys(row.backbone for row in results.probes))
+    return tuple(of(results, "probe")["backbone"].unique())

@@ -11,7 +11,7 @@ import gradio as gr
 
 from components.analyst import Analyst, Translated
 from components.exhibits.script import Script, read_talks
-from components.results import Results, read_results
+from components.results import Table, read_results, table
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
 from components.ui.classify.tab import CLASSIFY
@@ -45,7 +45,7 @@ class Site:
 
 def build(
     analyst: Analyst,
-    results: Path = ASSETS / "results.json",
+    results: Path = ASSETS / "results.csv",
     talk: Path = ASSETS / "talks",
     room: bool = False,
     lab_rows: int = 2000,
@@ -56,7 +56,7 @@ def build(
     in a ``room``, the phones of the audience follow it. ``lab_rows``: of a table in the lab at most; with 0
     there is no lab.
     """
-    title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else Results()
+    title, measured = load_texts()("page.title"), read_results(results) if results.is_file() else table()
     page: gr.Blocks = gr.Blocks(title=title, analytics_enabled=False, fill_width=True)
     links: dict[str, Links] = {}
     scripts: dict[str, tuple[Script, ...]] = {}
@@ -72,7 +72,7 @@ def build(
 
 
 def _fill(
-    analyst: Analyst, results: Results, talk: Path, room: bool, lab_rows: int, say: Texts
+    analyst: Analyst, results: Table, talk: Path, room: bool, lab_rows: int, say: Texts
 ) -> tuple[Links, Talk | None]:
     """Lay one language's page out, and its talk."""
     with gr.Row(elem_id="top"):

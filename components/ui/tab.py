@@ -13,7 +13,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, State
 from components.exhibits.exhibit import Panel
-from components.results import Results
+from components.results import Table
 from components.texts import Texts
 from components.ui.places import Given, Updates
 
@@ -77,7 +77,7 @@ class Surroundings:
     """
 
     analyst: Analyst
-    results: Results
+    results: Table
     say: Texts
     banner: gr.HTML
     select: gr.Tab

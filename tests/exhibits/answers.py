@@ -30,7 +30,6 @@ from components.exhibits.panels import (
 from components.fitting import Fit, Miss, Plan, Table
 from components.padding import Padding
 from components.patching import Patched
-from components.results import Results
 from components.texts import Sentence
 from components.types import Compared, Query
 from tests.exhibits.compared import comparison
@@ -63,12 +62,12 @@ def anatomies() -> tuple[Anatomy, ...]:
 
 def hostile_evidence() -> Evidence:
     """Evidence in which every name is markup, and a pooling that is a formula."""
-    first, second = (replace(row, backbone=XSS, task=XSS) for row in RESULTS.probes[:2])
-    probes = replace(first, pooling=XSS), replace(second, pooling="=1+1")
-    cosines = (replace(RESULTS.cosines[0], backbone=XSS, pooling=XSS),)
-    own = (replace(RESULTS.checkpoints[0], backbone=XSS, task=XSS),)
-    swaps = (replace(RESULTS.swaps[0], backbone=XSS, task=XSS, pooling=XSS),)
-    return select(Results(own, probes, cosines, swaps=swaps), XSS, (XSS,), {})
+    kinds = ("probe", "probe", "cosine", "head", "swap")
+    first = {kind: int(RESULTS.index[RESULTS["kind"] == kind][0]) for kind in kinds}
+    places = [first[kind] + (place == 1) for place, kind in enumerate(kinds)]  # two of the probes
+    rows = RESULTS.loc[places].assign(backbone=XSS, pooling=[XSS, "=1+1", XSS, "", XSS])
+    rows["task"] = [XSS, XSS, "", XSS, XSS]
+    return select(rows.reset_index(drop=True), XSS, (XSS,), {})
 
 
 def compared(

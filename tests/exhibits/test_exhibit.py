@@ -14,8 +14,8 @@ from components.exhibits.comparison.alignment import align
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit.versions import align_versions, versions
-from components.exhibits.evidence.postprocessed import stepped
-from components.exhibits.evidence.profiles import profiles
+from components.exhibits.evidence.depths import profiles
+from components.exhibits.evidence.whitening import stepped
 from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
 from components.exhibits.head.steps import strips
 from components.exhibits.importance.methods import Methods
@@ -97,25 +97,25 @@ ROWS: dict[str, Callable[[Any], int]] = {
     "lab-confusion": lambda given: len(given.fit.classes) ** 2,
     "lab-plane": lambda given: len(given.fit.table.texts),
     "lab-misses": lambda given: len(given.fit.misses),
-    "accuracy": lambda evidence: (
-        len(evidence.probes) + sum(map(len, map(evidence.swapped, evidence.backbones)))
+    "accuracy": lambda evidence: sum(
+        len(evidence.of(kind, *evidence.backbones)) for kind in ("probe", "swap")
     ),
-    "depths": lambda evidence: sum(
-        len(one.estimates) for key in evidence.backbones for one in profiles(evidence, key)
-    ),
-    "explanations": lambda evidence: len(evidence.agreements),
-    "whitening": lambda evidence: 4 * sum(len(stepped(evidence, key)) for key in evidence.backbones),
-    "rho": lambda evidence: len(evidence.probes),
+    "depths": lambda evidence: sum(len(one) for key in evidence.backbones for one in profiles(evidence, key)),
+    "explanations": lambda evidence: len(evidence.every["agreement"]),
+    "whitening": lambda evidence: sum(len(stepped(evidence, key)) for key in evidence.backbones),
+    "rho": lambda evidence: len(evidence.every["probe"]),
     "moves": rows_of_moves,
     "trace": lambda given: len(given.pairs),
     "words": rows_of_words,
     "curves": lambda one: sum(len(analysis.similarity) for analysis in with_curves(one)),
     "compare-numbers": lambda one: len(one.cells if one.after is None else come(one)),
-    "evidence-numbers": lambda evidence: len(evidence.probes),
-    "swap-numbers": lambda evidence: len(evidence.swaps),
+    "evidence-numbers": lambda evidence: len(evidence.every["probe"]),
+    "swap-numbers": lambda evidence: len(evidence.every["swap"]),
     "own-numbers": lambda evidence: (
-        len(evidence.own)
-        + sum(row.task in {head.task for head in evidence.own} for row in evidence.baselines)
+        len(evidence.every["head"])
+        + sum(
+            row.task in {head.task for head in evidence.every["head"]} for row in evidence.every["baseline"]
+        )
     ),
 }
 

@@ -10,6 +10,7 @@ from recipe.baselines import (
     word_overlap,
 )
 from recipe.corpus import Example
+from tests.measured import made
 
 PAIRS = (
     Example(("A cat sat", "a CAT sat."), 1),
@@ -46,9 +47,9 @@ def test_a_bag_of_words_learns_which_words_matter() -> None:
     answers = baseline_answers(training, unseen, seed=0)
     assert list(answers) == ["majority", "words"]
     assert answers["majority"].tolist() == [False, True]
-    majority, words = baseline_results("sentiment", len(training), answers, seed=0)
-    assert (majority.kind, majority.trained, majority.measured, majority.accuracy) == ("majority", 12, 2, 0.5)
-    assert (words.accuracy, words.low, words.high) == (1, 1, 1)
+    majority, words = made(baseline_results("sentiment", len(training), answers, seed=0))
+    assert (majority.method, majority.trained, majority.measured, majority.value) == ("majority", 12, 2, 0.5)
+    assert (words.value, words.low, words.high) == (1, 1, 1)
 
 
 def test_pairs_have_baselines_of_their_own() -> None:

@@ -24,6 +24,7 @@ from recipe.cosines import (
     whitened,
 )
 from recipe.evidence import size_result
+from tests.measured import made
 from tests.plain import cosine, load_plain
 from tests.tiny import checkpoint
 
@@ -55,7 +56,7 @@ def plain_means(backbone: Backbone, texts: list[str]) -> np.ndarray:
 
 def test_rhos_after_each_step_are_those_of_scikit_learn_and_scipy(backbone: Backbone) -> None:
     texts, pairs = salad(200, 1), scored()
-    rows = postprocessed_results(backbone, texts, pairs, seed=0)
+    rows = made(postprocessed_results(backbone, texts, pairs, seed=0))
     unlearned = [key for key in available(backbone) if not POOLINGS[key].spec.learned]
     assert [(row.pooling, row.step) for row in rows] == [(key, step) for key in unlearned for step in STEPS]
     found = {row.step: row for row in rows if row.pooling == "mean"}
@@ -71,11 +72,11 @@ def test_rhos_after_each_step_are_those_of_scikit_learn_and_scipy(backbone: Back
         cosines = [cosine(one, other) for one, other in zip(*map(fit.transform, sides), strict=True)]
         rho = spearmanr([score for *_, score in pairs], cosines).statistic
         row = found[step]
-        assert row.rho == pytest.approx(rho, abs=1e-3), step
+        assert row.value == pytest.approx(rho, abs=1e-3), step
         assert row.low < rho < row.high
-        assert (row.fitted, row.pairs) == (200, 60)
-        (before,) = (one for one in cosine_results(backbone, pairs, seed=0) if one.pooling == "mean")
-        assert row.gain == pytest.approx(row.rho - before.rho, abs=1e-12)
+        assert (row.fitted, row.measured) == (200, 60)
+        (before,) = (one for one in made(cosine_results(backbone, pairs, seed=0)) if one.pooling == "mean")
+        assert row.gain == pytest.approx(row.value - before.value, abs=1e-12)
         assert row.gain_low <= row.gain <= row.gain_high
 
 
@@ -83,7 +84,7 @@ def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
     model, pairs = load_plain(backbone.spec.location), scored()
     sentences = {sentence for one, other, _score in pairs for sentence in (one, other)}
     hidden = {sentence: model(sentence).hidden_states[-1][0].numpy() for sentence in sentences}
-    found = {row.pooling: row for row in cosine_results(backbone, pairs, seed=0)}
+    found = {row.pooling: row for row in made(cosine_results(backbone, pairs, seed=0))}
     assert list(found) == [key for key in available(backbone) if key != "attention"]
     for pooling, pool in {
         "cls": lambda hidden: hidden[0],
@@ -92,16 +93,16 @@ def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
     }.items():
         plain = [[pool(hidden[side]) for side in pair[:2]] for pair in pairs]
         rho = spearmanr([score for *_, score in pairs], [cosine(*sides) for sides in plain]).statistic
-        assert found[pooling].rho == pytest.approx(rho, abs=1e-3)
+        assert found[pooling].value == pytest.approx(rho, abs=1e-3)
         assert found[pooling].low < rho < found[pooling].high
-        assert found[pooling].pairs == 60
+        assert found[pooling].measured == 60
 
 
 def test_poolings_that_give_the_same_vectors_have_the_same_numbers(backbone: Backbone) -> None:
-    rows = postprocessed_results(backbone, salad(90, 1), scored(), seed=0)
-    first = {row.pooling: row.vector for row in cosine_results(backbone, scored(), seed=0)}
+    rows = made(postprocessed_results(backbone, salad(90, 1), scored(), seed=0))
+    first = {row.pooling: row.vector for row in made(cosine_results(backbone, scored(), seed=0))}
     assert {row.vector for row in rows} < {row.pooling for row in rows}
-    numbers = {(row.pooling, row.step): (row.rho, row.low, row.gain, row.gain_high) for row in rows}
+    numbers = {(row.pooling, row.step): (row.value, row.low, row.gain, row.gain_high) for row in rows}
     for row in rows:
         assert row.vector == first[row.pooling]
         assert numbers[row.pooling, row.step] == numbers[row.vector, row.step]
@@ -131,7 +132,7 @@ def test_the_steps_are_fitted_to_no_text_of_a_scored_pair() -> None:
 
 
 def test_the_size_is_that_of_the_encoder_without_its_classifier(backbone: Backbone) -> None:
-    size, model = size_result(backbone), load_plain(backbone.spec.location).model
+    (size,), model = made([size_result(backbone)]), load_plain(backbone.spec.location).model
     whole = sum(weight.numel() for weight in model.parameters())
     head = sum(weight.numel() for weight in model.classifier.parameters())
     assert size.parameters == whole - head

@@ -21,10 +21,10 @@ from components.model.catalogue import read_catalogue
 from components.model.loading import load
 from components.model.pooling import POOLINGS
 from components.model.states import batch_states
-from components.results import DepthResult
 from components.settings import Settings
 from recipe.corpus import load_corpus, read_scored, subsample
 from recipe.teacher import checkpoint
+from tests.measured import measured
 from tests.plain import cosine
 from tests.recipe.test_shipped import ASSETS, DATA, RECIPES, RESULTS, with_data
 from tests.serving import ROOT
@@ -85,11 +85,11 @@ def test_what_the_engine_gives_alone_is_the_same(engine: Engine, theirs: Sentenc
 
 
 def test_the_size_is_that_of_the_model(theirs: SentenceTransformer) -> None:
-    (row,) = (row for row in RESULTS.sizes if row.backbone == KEY)
+    (row,) = (row for row in measured(RESULTS, "size") if row.backbone == KEY)
     encoder = theirs[0].auto_model
     assert row.parameters == sum(weight.numel() for weight in encoder.parameters()) == 22_713_216
     assert (row.layers, row.width) == (6, 384)
-    others = [other.parameters for other in RESULTS.sizes if other.backbone != KEY]
+    others = [other.parameters for other in measured(RESULTS, "size") if other.backbone != KEY]
     assert len(others) == 15
     assert max(others) * 10 < row.parameters
 
@@ -121,7 +121,7 @@ try:
     engine.analyze(Query(spec.key, "good"))
 except PoolscopeError as error:
     print(error)
-print(sum(row.backbone == spec.key for row in read_results(ASSETS / "results.json").probes))
+print(sum(row.backbone == spec.key for row in measured(read_results(ASSETS / "results.csv"), "probe")))
 """
 
 
@@ -135,7 +135,7 @@ def test_without_the_package_the_download_is_offered_and_the_numbers_are_there(t
     assert title.startswith(SPEC.title)
     assert "92 MB" in title
     assert "92 MB" in refused
-    assert int(rows) == sum(row.backbone == KEY for row in RESULTS.probes) > 0
+    assert int(rows) == sum(row.backbone == KEY for row in measured(RESULTS, "probe")) > 0
 
 
 def encoded(theirs: SentenceTransformer, texts: list[str]) -> tuple[np.ndarray, ...]:
@@ -161,14 +161,22 @@ def test_its_accuracies_are_those_of_plain_scikit_learn(theirs: SentenceTransfor
     labels = np.array([example.label for example in examples])
     layers = encoded(theirs, [example.texts[0] for example in examples])
     tensors = load_file(ASSETS / f"probes/{KEY}.safetensors")
-    rows = [row for row in RESULTS.probes if (row.backbone, row.task, row.pooling) == (KEY, task, "mean")]
-    lower = [row for row in RESULTS.depths if (row.backbone, row.task, row.pooling) == (KEY, task, "mean")]
+    rows = [
+        row
+        for row in measured(RESULTS, "probe")
+        if (row.backbone, row.task, row.pooling) == (KEY, task, "mean")
+    ]
+    lower = [
+        row
+        for row in measured(RESULTS, "depth")
+        if (row.backbone, row.task, row.pooling) == (KEY, task, "mean")
+    ]
     for vectors, row in zip(layers, [*lower, *rows], strict=True):
-        place = f"mean/{row.layer}" if isinstance(row, DepthResult) else "mean"
+        place = f"mean/{row.layer}" if row.kind == "depth" else "mean"
         weight, bias = (tensors[f"{task}/{place}/{name}"].float().numpy() for name in ("weight", "bias"))
         right = (vectors @ weight.T + bias).argmax(axis=1) == labels
         assert row.measured == len(examples)
-        assert right.mean() == pytest.approx(row.accuracy, abs=1.5 / len(examples))  # padding moves a digit
+        assert right.mean() == pytest.approx(row.value, abs=1.5 / len(examples))  # padding moves a digit
     (last,) = rows
     learned = encoded(theirs, [example.texts[0] for example in training])[-1]
     varies = learned.std(axis=0) > 1e-4 * np.sqrt(np.square(learned).mean())  # what is constant is left out
@@ -176,7 +184,7 @@ def test_its_accuracies_are_those_of_plain_scikit_learn(theirs: SentenceTransfor
     regression = LogisticRegression(C=last.strength, max_iter=5000)
     regression.fit(scaler.transform(learned[:, varies]), [example.label for example in training])
     found = regression.score(scaler.transform(layers[-1][:, varies]), labels)
-    assert found == pytest.approx(last.accuracy, abs=1.5 / len(examples))
+    assert found == pytest.approx(last.value, abs=1.5 / len(examples))
 
 
 @with_data
@@ -184,6 +192,6 @@ def test_its_rho_is_that_of_sentence_transformers_and_scipy(theirs: SentenceTran
     pairs = read_scored(RECIPES.probing.scored, DATA)
     sides = (theirs.encode([pair[side] for pair in pairs]) for side in (0, 1))
     cosines = [cosine(one, other) for one, other in zip(*sides, strict=True)]
-    (row,) = (row for row in RESULTS.cosines if (row.backbone, row.pooling) == (KEY, "mean"))
+    (row,) = (row for row in measured(RESULTS, "cosine") if (row.backbone, row.pooling) == (KEY, "mean"))
     found = spearmanr(cosines, [score for _, _, score in pairs]).statistic
-    assert (row.pairs, row.rho) == (len(pairs), pytest.approx(found, abs=1e-3))
+    assert (row.measured, row.value) == (len(pairs), pytest.approx(found, abs=1e-3))

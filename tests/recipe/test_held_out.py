@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.results import CheckpointResult, Results
+from components.results import table as results_of
 from recipe.__main__ import table
 from recipe.corpus import Corpus, Example, fingerprint, without_held_out
 from recipe.recipes import Recipes, load_recipes
@@ -49,6 +49,6 @@ def test_checkpoints_learn_from_none_of_them(corpus: Corpus, recipes: Recipes) -
 
 @pytest.mark.parametrize(("reported", "held_out", "missed"), [(0.99, 0.5, True), (0.5, 0.99, False)])
 def test_a_bar_is_missed_on_held_out_rows_alone(reported: float, held_out: float, missed: bool) -> None:
-    row = CheckpointResult("bert-sentiment", "sentiment", 872, reported, 0.4, 1.0, 0, 0, 1.0)
-    said = table(load_recipes(), Results((row,)), {"bert-sentiment": HeadRecord(held_out, 800, 0)})
+    row = {"kind": "head", "backbone": "bert-sentiment", "task": "sentiment", "value": reported}
+    said = table(load_recipes(), results_of([row]), {"bert-sentiment": HeadRecord(held_out, 800, 0)})
     assert ("missed" in said) == missed

@@ -17,13 +17,14 @@ from components.model.loading import load
 from components.model.pooling import POOLINGS, States
 from components.model.probes import read_probe
 from components.model.reads import Reading
-from components.results import Results
+from components.results import Table
 from components.settings import Settings
 from components.types import Query
 from recipe.corpus import Example
 from recipe.cosines import Scored
 from recipe.evidence import probe_backbone
 from recipe.probes import Batch, at_layer, embed, fit_probes, learn_query, logistic_regression, vectors
+from tests.measured import measured
 from tests.tiny import checkpoint
 
 MEASURED = [key for key in POOLINGS if key != "declared"]  # no checkpoint here declares anything
@@ -143,15 +144,15 @@ def evidence(backbone: Backbone) -> tuple:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path, evidence: tuple) -> Results:
+def found(folder: Path, evidence: tuple) -> Table:
     return probe_backbone(*evidence, folder, seed=0)
 
 
 def test_poolings_that_give_the_same_vectors_are_noted(
-    backbone: Backbone, evidence: tuple, found: Results
+    backbone: Backbone, evidence: tuple, found: Table
 ) -> None:
     """Found by hand: its own head reads the first position, whose token is [CLS]."""
-    probes, cosines = found.probes, found.cosines
+    probes, cosines = measured(found, "probe"), measured(found, "cosine")
     _spec, training, others, *_ = evidence
     for task in training:
         batches = embed(backbone, [example.texts for example in others[task]])
@@ -171,12 +172,12 @@ def served(folder: Path) -> Engine:
 
 
 def test_below_the_last_layer_they_are_those_of_the_engine_there(
-    folder: Path, evidence: tuple, found: Results
+    folder: Path, evidence: tuple, found: Table
 ) -> None:
     engine, others = served(folder), evidence[2]
     labels = {task.key: task.labels for task in engine.tasks()}
     unlearned = [key for key in MEASURED if not POOLINGS[key].spec.learned]
-    assert [(row.task, row.layer, row.pooling) for row in found.depths] == [
+    assert [(row.task, row.layer, row.pooling) for row in measured(found, "depth")] == [
         (task, layer, key) for task in others for layer in (0, 1) for key in unlearned
     ]
 
@@ -185,20 +186,20 @@ def test_below_the_last_layer_they_are_those_of_the_engine_there(
         said = [engine.analyze(Query("tiny", *e.texts, **given)).predicted for e in others[task]]
         return np.array([one == (labels[task][e.label],) for one, e in zip(said, others[task], strict=True)])
 
-    for row in found.depths:
+    for row in measured(found, "depth"):
         if row.pooling in ("cls", "mean_std"):
             answers = right(row.task, row.pooling, row.layer)
             last = right(row.task, row.pooling, -1)
-            assert row.accuracy == pytest.approx(answers.mean())
-            assert row.low <= row.accuracy <= row.high
+            assert row.value == pytest.approx(answers.mean())
+            assert row.low <= row.value <= row.high
             assert (row.better, row.worse) == ((answers & ~last).sum(), (last & ~answers).sum())
 
 
 def test_the_accuracies_are_those_of_the_engine_on_the_file(
-    folder: Path, evidence: tuple, found: Results
+    folder: Path, evidence: tuple, found: Table
 ) -> None:
     """End to end: what the table says is what a visitor sees."""
-    rows, engine = found.probes, served(folder)
+    rows, engine = measured(found, "probe"), served(folder)
     labels = {task.key: task.labels for task in engine.tasks()}
     _spec, training, others, *_ = evidence
     assert [(row.task, row.pooling) for row in rows] == [(task, key) for task in training for key in MEASURED]
@@ -216,8 +217,8 @@ def test_the_accuracies_are_those_of_the_engine_on_the_file(
     }
     for row in rows:
         answers, baseline = right[row.task, row.pooling], right[row.task, "cls"]
-        assert row.accuracy == pytest.approx(answers.mean())
-        assert row.low <= row.accuracy <= row.high
+        assert row.value == pytest.approx(answers.mean())
+        assert row.low <= row.value <= row.high
         assert (row.better, row.worse) == ((answers & ~baseline).sum(), (baseline & ~answers).sum())
         assert (row.backbone, row.trained, row.measured) == ("tiny", 40, 10)
         stored = read_probe(folder / "tiny.safetensors", row.task, row.pooling)

@@ -15,6 +15,7 @@ from recipe.corpus import Corpus
 from recipe.recipes import PRETRAINED, Recipes, load_recipes, smoke
 from recipe.steps import Workspace, run_step, run_steps, steps, with_needs
 from recipe.training import Progress
+from tests.measured import measured
 from tests.tiny import checkpoint
 
 KEYS = load_recipes().keys
@@ -87,26 +88,28 @@ def test_a_student_starts_from_its_teacher(work: Path, data: Path, made: Path, t
 def test_everything_is_shipped_and_nothing_else(made: Path) -> None:
     assert {folder.name for folder in (made / "models").iterdir()} == set(KEYS)
     assert {file.name for file in (made / "probes").iterdir()} == {f"{key}.safetensors" for key in KEYS}
-    assert {file.name for file in made.iterdir()} == {"models", "probes", "results.json"}
+    assert {file.name for file in made.iterdir()} == {"models", "probes", "results.csv"}
 
 
 def test_results_cover_every_checkpoint_task_and_pooling(made: Path, recipes: Recipes) -> None:
-    results = read_results(made / "results.json")
-    assert tuple(row.backbone for row in results.checkpoints) == TUNED
-    assert {row.backbone: row.task for row in results.swaps} == {key: key.split("-")[1] for key in TUNED}
-    assert {row.task for row in results.baselines} == set(recipes.baselines)
-    asked = {(row.backbone, row.task) for row in results.probes}
+    results = read_results(made / "results.csv")
+    assert tuple(row.backbone for row in measured(results, "head")) == TUNED
+    assert {row.backbone: row.task for row in measured(results, "swap")} == {
+        key: key.split("-")[1] for key in TUNED
+    }
+    assert {row.task for row in measured(results, "baseline")} == set(recipes.baselines)
+    asked = {(row.backbone, row.task) for row in measured(results, "probe")}
     assert asked == {(key, task) for key in KEYS for task in recipes.probing.sources}
-    assert {(row.backbone, row.task) for row in results.depths} == asked
-    weighed = {(row.backbone, row.task) for row in results.agreements}
+    assert {(row.backbone, row.task) for row in measured(results, "depth")} == asked
+    weighed = {(row.backbone, row.task) for row in measured(results, "agreement")}
     tasks = recipes.explaining.tasks
     assert weighed == {(key, task) for key in TUNED if (task := key.split("-")[1]) in tasks}
-    assert {row.backbone for row in results.cosines} == set(KEYS)
-    assert {row.backbone for row in results.postprocessed} == set(KEYS)
-    assert tuple(row.backbone for row in results.sizes) == KEYS
+    assert {row.backbone for row in measured(results, "cosine")} == set(KEYS)
+    assert {row.backbone for row in measured(results, "postprocessed")} == set(KEYS)
+    assert tuple(row.backbone for row in measured(results, "size")) == KEYS
     learned = {"attention", "flatten"}
     for key in KEYS:
-        assert learned < {row.pooling for row in results.probes if row.backbone == key}
+        assert learned < {row.pooling for row in measured(results, "probe") if row.backbone == key}
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -129,7 +132,7 @@ def test_a_killed_run_goes_on(
     assert "paraphrases: 48 examples; 1 more hold an evaluation's text, and are dropped" in printed
     assert all(f"[{name}] is there already" in printed for name in steps(smoke(load_recipes())))
     assert {folder.name: folder.stat().st_mtime_ns for folder in work.iterdir()} == before
-    assert (tmp_path / "results.json").read_bytes() == (made / "results.json").read_bytes()
+    assert (tmp_path / "results.csv").read_bytes() == (made / "results.csv").read_bytes()
     assert printed.splitlines()[-len(TUNED) - 1].split()[:2] == ["checkpoint", "accuracy"]
 
 
@@ -160,7 +163,7 @@ def test_an_unfinished_step_is_made_anew(work: Path, again: Path) -> None:
 
 
 def test_same_seed_same_classifier_and_probes(work: Path, again: Path) -> None:
-    for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.json"):
+    for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.csv"):
         assert (again / file).read_bytes() == (work / file).read_bytes()
 
 
@@ -190,12 +193,17 @@ def test_an_encoder_of_a_package_is_measured_like_those_that_are_made(
     assert grown.probed == (*KEYS, "tiny")
     workspace = Workspace(grown, data, tmp_path / "work", "cpu")
     run_step(workspace, "tiny-probes")
-    results = read_results(workspace.output("tiny-probes") / "rows.json")
+    results = read_results(workspace.output("tiny-probes") / "rows.csv")
     assert probed(workspace.output("tiny-probes") / "tiny.safetensors") == tuple(
         sorted(recipes.probing.sources)
     )
-    assert [(row.backbone, row.layers, row.width) for row in results.sizes] == [("tiny", 2, 32)]
-    for rows in (results.probes, results.depths, results.cosines, results.postprocessed):
+    assert [(row.backbone, row.layers, row.width) for row in measured(results, "size")] == [("tiny", 2, 32)]
+    for rows in (
+        measured(results, "probe"),
+        measured(results, "depth"),
+        measured(results, "cosine"),
+        measured(results, "postprocessed"),
+    ):
         assert {row.backbone for row in rows} == {"tiny"}
     lacking = replace(recipes, measured={"tiny": "nowhere_to_be_found"})
     with pytest.raises(ModuleNotFoundError, match="nowhere_to_be_found"):

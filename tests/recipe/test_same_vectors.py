@@ -9,11 +9,12 @@ from safetensors.torch import load_file
 from components.inference.engine import Engine
 from components.results import read_results
 from recipe.recipes import load_recipes
+from tests.measured import measured
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "assets"
 RECIPES = load_recipes()
-RESULTS = read_results(ASSETS / "results.json")
+RESULTS = read_results(ASSETS / "results.csv")
 
 
 @pytest.mark.parametrize("key", RECIPES.probed)
@@ -21,7 +22,7 @@ def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(k
     """One seed gives one probe: equal ones, number for number, were learned on equal vectors."""
     tensors = load_file(ASSETS / f"probes/{key}.safetensors")
     for task in RECIPES.probing.sources:
-        rows = [row for row in RESULTS.probes if (row.backbone, row.task) == (key, task)]
+        rows = [row for row in measured(RESULTS, "probe") if (row.backbone, row.task) == (key, task)]
         alike: dict[bytes, list[str]] = {}
         found: dict[str, list[str]] = {}
         for row in rows:
@@ -30,7 +31,7 @@ def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(k
             found.setdefault(row.vector, []).append(row.pooling)
         assert sorted(found.values()) == sorted(alike.values())
         assert all(vector == poolings[0] for vector, poolings in found.items())
-        numbers = {row.pooling: (row.accuracy, row.better, row.worse, row.p) for row in rows}
+        numbers = {row.pooling: (row.value, row.better, row.worse, row.p) for row in rows}
         assert all(numbers[row.pooling] == numbers[row.vector] for row in rows)
 
 
@@ -41,7 +42,7 @@ def test_poolings_are_one_vector_where_they_give_the_same_for_new_sentences(engi
         "The plot is thin, but the actors are a delight.",
         "Prices of oil rose again; who knows why?",
     ]
-    rows = [row for row in RESULTS.cosines if row.backbone == key]
+    rows = [row for row in measured(RESULTS, "cosine") if row.backbone == key]
     features = engine.features(key, texts, [row.pooling for row in rows])
     for one in rows:
         for other in rows:

@@ -36,6 +36,7 @@ from recipe.recipes import PRETRAINED, load_recipes, split_key
 from recipe.steps import bundled
 from recipe.swaps import swap_answers
 from recipe.training import accuracy
+from tests.measured import measured
 from tests.plain import cosine
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +44,7 @@ ASSETS = ROOT / "assets"
 MODELS = ASSETS / "models"
 DATA = Path(os.environ.get("POOLSCOPE_DATA", ROOT / "../shared/data"))
 RECIPES = load_recipes()
-RESULTS = read_results(ASSETS / "results.json")
+RESULTS = read_results(ASSETS / "results.csv")
 TUNED = [key for key in RECIPES.keys if split_key(key)[1] != PRETRAINED]
 UNTUNED = [key for key in RECIPES.keys if split_key(key)[1] == PRETRAINED]
 
@@ -114,23 +115,27 @@ def test_every_backbone_of_the_recipe_is_in_the_catalogue_with_its_probes() -> N
 
 
 def test_the_results_are_complete() -> None:
-    assert [row.backbone for row in RESULTS.checkpoints] == TUNED
-    assert {row.backbone: row.task for row in RESULTS.swaps} == {key: split_key(key)[1] for key in TUNED}
-    assert [row.backbone for row in RESULTS.sizes] == list(RECIPES.probed)
-    layers = {row.backbone: row.layers for row in RESULTS.sizes}
+    assert [row.backbone for row in measured(RESULTS, "head")] == TUNED
+    assert {row.backbone: row.task for row in measured(RESULTS, "swap")} == {
+        key: split_key(key)[1] for key in TUNED
+    }
+    assert [row.backbone for row in measured(RESULTS, "size")] == list(RECIPES.probed)
+    layers = {row.backbone: row.layers for row in measured(RESULTS, "size")}
     for key in RECIPES.keys:
         assert layers[key] == AutoConfig.from_pretrained(MODELS / key).num_hidden_layers
     for key in RECIPES.probed:
-        found = {(row.task, row.pooling) for row in RESULTS.probes if row.backbone == key}
+        found = {(row.task, row.pooling) for row in measured(RESULTS, "probe") if row.backbone == key}
         poolings = {pooling for _, pooling in found}
         assert {"native", "cls", "mean", "max", "lasttoken", "attention", "flatten"} <= poolings
         assert found == {(task, pooling) for task in RECIPES.probing.sources for pooling in poolings}
         unlearned = poolings - {"attention", "flatten"}
-        lower = {(row.task, row.pooling, row.layer) for row in RESULTS.depths if row.backbone == key}
+        lower = {
+            (row.task, row.pooling, row.layer) for row in measured(RESULTS, "depth") if row.backbone == key
+        }
         assert lower == set(product(RECIPES.probing.sources, unlearned, range(layers[key])))
-        cosines = {row.pooling for row in RESULTS.cosines if row.backbone == key}
+        cosines = {row.pooling for row in measured(RESULTS, "cosine") if row.backbone == key}
         assert cosines == poolings - {"attention"}  # its query is learned with a probe's labels
-        steps = {(row.pooling, row.step) for row in RESULTS.postprocessed if row.backbone == key}
+        steps = {(row.pooling, row.step) for row in measured(RESULTS, "postprocessed") if row.backbone == key}
         assert steps == set(product(unlearned, ("centred", "standardised", "whitened")))
 
 
@@ -139,21 +144,21 @@ def test_the_results_are_complete() -> None:
 def test_its_accuracy_is_that_of_the_results(key: str) -> None:
     examples = read(RECIPES.evaluations[split_key(key)[1]], DATA)
     found = accuracy(load(MODELS / key).eval(), load_tokenizer(MODELS / key), examples)
-    (row,) = (row for row in RESULTS.checkpoints if row.backbone == key)
-    assert (row.measured, row.accuracy) == (len(examples), pytest.approx(found, abs=1e-9))
+    (row,) = (row for row in measured(RESULTS, "head") if row.backbone == key)
+    assert (row.measured, row.value) == (len(examples), pytest.approx(found, abs=1e-9))
 
 
 @pytest.mark.parametrize("key", TUNED)
 def test_it_reaches_its_target(key: str) -> None:
     """What BERT-Tiny reaches, of twice the parameters, on GLUE's test sets: of SST-2 that is another set."""
-    (row,) = (row for row in RESULTS.checkpoints if row.backbone == key)
-    assert row.accuracy >= {"sentiment": 0.832, "paraphrase": 0.711}[split_key(key)[1]]
+    (row,) = (row for row in measured(RESULTS, "head") if row.backbone == key)
+    assert row.value >= {"sentiment": 0.832, "paraphrase": 0.711}[split_key(key)[1]]
 
 
 @with_data
 def test_baselines_are_what_the_results_say() -> None:
     """By other means: a loop over pairs, and scikit-learn's plain logistic regression at every strength."""
-    shown = {(row.task, row.kind): row for row in RESULTS.baselines}
+    shown = {(row.task, row.method): row for row in measured(RESULTS, "baseline")}
     corpus = load_corpus(RECIPES, DATA)
     pairs, held_out = corpus.training["paraphrases"], corpus.evaluation["paraphrase"]
     shared = [_shared(example.texts) for example in pairs]
@@ -162,9 +167,9 @@ def test_baselines_are_what_the_results_say() -> None:
     }
     bar = min(bar for bar, count in right.items() if count == max(right.values()))
     found = sum((_shared(e.texts) >= bar) == e.label for e in held_out) / len(held_out)
-    assert shown["paraphrase", "overlap"].accuracy == pytest.approx(found, abs=1e-9)
+    assert shown["paraphrase", "overlap"].value == pytest.approx(found, abs=1e-9)
     often = sum(e.label == 1 for e in held_out) / len(held_out)
-    assert shown["paraphrase", "majority"].accuracy == pytest.approx(often, abs=1e-9)
+    assert shown["paraphrase", "majority"].value == pytest.approx(often, abs=1e-9)
     training, held_out = corpus.training["topics"], corpus.evaluation["topic"]
     counts = CountVectorizer(binary=True)
     words = counts.fit_transform([example.texts[0] for example in training])
@@ -175,7 +180,7 @@ def test_baselines_are_what_the_results_say() -> None:
         .score(asked, [example.label for example in held_out])
         for strength in (0.001, 0.01, 0.1, 1.0)
     ]
-    assert shown["topic", "words"].accuracy in [pytest.approx(value, abs=2e-3) for value in found]
+    assert shown["topic", "words"].value in [pytest.approx(value, abs=2e-3) for value in found]
 
 
 def _shared(texts: tuple[str, ...]) -> float:
@@ -208,12 +213,12 @@ def test_a_probe_does_what_the_results_say(layer: int, place: str) -> None:
     right = (vectors @ weight.T + bias).argmax(axis=1) == [example.label for example in examples]
     (row,) = (
         row
-        for row in (RESULTS.probes if layer < 0 else RESULTS.depths)
+        for row in (measured(RESULTS, "probe") if layer < 0 else measured(RESULTS, "depth"))
         if (row.backbone, row.task, row.pooling) == ("xlnet-pretrained", "sentiment", "mean")
         and getattr(row, "layer", layer) == layer
     )
     assert row.measured == len(examples)
-    assert right.mean() == pytest.approx(row.accuracy, abs=1.5 / len(examples))  # padding moves a last digit
+    assert right.mean() == pytest.approx(row.value, abs=1.5 / len(examples))  # padding moves a last digit
 
 
 HEADS: dict[
@@ -235,11 +240,11 @@ def test_a_swap_does_what_the_results_say(key: str) -> None:
     means = torch.from_numpy(plain_means(key, [example.texts[0] for example in examples]))
     with torch.inference_mode():
         found = HEADS[key](model, means).argmax(dim=1).numpy()
-    (row,) = (row for row in RESULTS.swaps if (row.backbone, row.pooling) == (key, "mean"))
-    (own,) = (row for row in RESULTS.checkpoints if row.backbone == key)
+    (row,) = (row for row in measured(RESULTS, "swap") if (row.backbone, row.pooling) == (key, "mean"))
+    (own,) = (row for row in measured(RESULTS, "head") if row.backbone == key)
     assert row.measured == own.measured == len(examples)
-    assert np.mean(found == labels) == pytest.approx(row.accuracy, abs=1.5 / len(examples))
-    gained = round((row.accuracy - own.accuracy) * len(examples))
+    assert np.mean(found == labels) == pytest.approx(row.value, abs=1.5 / len(examples))
+    gained = round((row.value - own.value) * len(examples))
     assert row.better - row.worse == pytest.approx(gained, abs=1)  # padding moves a last digit
     answers, _first = swap_answers(load_backbone(bundled(key, MODELS / key)), examples[:100])
     assert answers["mean"].tolist() == found[:100].tolist()
@@ -251,8 +256,12 @@ def test_a_rho_is_what_the_results_say() -> None:
     first, second = (plain_means("gpt2-pretrained", [pair[side] for pair in pairs]) for side in (0, 1))
     cosines = [cosine(a, b) for a, b in zip(first, second, strict=True)]
     found = spearmanr(cosines, [score for _, _, score in pairs]).statistic
-    (row,) = (row for row in RESULTS.cosines if (row.backbone, row.pooling) == ("gpt2-pretrained", "mean"))
-    assert (row.pairs, row.rho) == (len(pairs), pytest.approx(found, abs=2e-3))
+    (row,) = (
+        row
+        for row in measured(RESULTS, "cosine")
+        if (row.backbone, row.pooling) == ("gpt2-pretrained", "mean")
+    )
+    assert (row.measured, row.value) == (len(pairs), pytest.approx(found, abs=2e-3))
 
 
 @with_data
@@ -263,7 +272,7 @@ def test_rhos_after_each_step_are_what_the_results_say() -> None:
     fitted = plain_means(key, texts).astype(np.float64)
     sides = [plain_means(key, [pair[side] for pair in pairs]).astype(np.float64) for side in (0, 1)]
     scores = [score for _, _, score in pairs]
-    rows = {r.step: r for r in RESULTS.postprocessed if (r.backbone, r.pooling) == (key, "mean")}
+    rows = {r.step: r for r in measured(RESULTS, "postprocessed") if (r.backbone, r.pooling) == (key, "mean")}
     before = spearmanr([cosine(a, b) for a, b in zip(*sides, strict=True)], scores).statistic
     for step, fit in {
         "centred": StandardScaler(with_std=False),
@@ -272,7 +281,7 @@ def test_rhos_after_each_step_are_what_the_results_say() -> None:
     }.items():
         turned = map(fit.fit(fitted).transform, sides)
         found = spearmanr([cosine(a, b) for a, b in zip(*turned, strict=True)], scores).statistic
-        assert (rows[step].pairs, rows[step].fitted) == (len(pairs), len(texts))
-        assert rows[step].rho == pytest.approx(found, abs=2e-3)
+        assert (rows[step].measured, rows[step].fitted) == (len(pairs), len(texts))
+        assert rows[step].value == pytest.approx(found, abs=2e-3)
         assert rows[step].gain == pytest.approx(found - before, abs=2e-3)
         assert rows[step].gain_low < rows[step].gain < rows[step].gain_high

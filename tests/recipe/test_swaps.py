@@ -10,6 +10,7 @@ from components.types import Query
 from recipe.corpus import Example
 from recipe.steps import bundled
 from recipe.swaps import swap_answers, swap_results
+from tests.measured import made
 
 TEXTS = (
     "good",
@@ -41,7 +42,7 @@ def test_a_batch_says_what_the_engine_says_of_each_text(engine: Engine, key: str
     ("gpt2-sentiment", {"cls", "lasttoken", "pooler"}, {"mean", "max", "first"}),
 ])  # fmt: skip
 def test_the_own_vector_under_another_name_is_no_swap(key: str, same: set[str], others: set[str]) -> None:
-    rows = swap_results(load(bundled(key, ASSETS / "models" / key)), "sentiment", examples(), seed=0)
+    rows = made(swap_results(load(bundled(key, ASSETS / "models" / key)), "sentiment", examples(), seed=0))
     poolings = {row.pooling for row in rows}
     assert others <= poolings
     assert not poolings & (same | {"native", "attention", "flatten", "concat_last4_cls"})
@@ -52,8 +53,8 @@ def test_a_swap_is_counted_against_the_own_vector() -> None:
     backbone = load(bundled("gpt2-sentiment", ASSETS / "models/gpt2-sentiment"))
     answers, _ = swap_answers(backbone, examples())
     own = answers["native"]
-    for row in swap_results(backbone, "sentiment", examples(), seed=0):
+    for row in made(swap_results(backbone, "sentiment", examples(), seed=0)):
         given = answers[row.pooling]
-        assert row.accuracy == np.mean(given == 1)
+        assert row.value == np.mean(given == 1)
         assert (row.better, row.worse) == (sum((given == 1) & (own == 0)), sum((given == 0) & (own == 1)))
-        assert row.low <= row.accuracy <= row.high
+        assert row.low <= row.value <= row.high

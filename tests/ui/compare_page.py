@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from components.analyst import Analyst
-from components.results import Results
+from components.results import table
 from components.texts import load_texts
 from components.types import Compared, Query
 from components.ui.classify.tab import build_classify
@@ -116,9 +116,9 @@ def _tab(analyst: Analyst) -> tuple[Compare, gr.Tab, list[Any]]:
         banner = gr.HTML("")
         with gr.Tabs() as chosen:
             with gr.Tab("classify") as first:
-                around = Surroundings(analyst, Results(), SAY, banner, first, chosen, {})
+                around = Surroundings(analyst, table(), SAY, banner, first, chosen, {})
                 classify = build_classify(around)
             with gr.Tab("compare") as arrival:
                 tabs = {"classify": classify}
-                tab = build_compare(Surroundings(analyst, Results(), SAY, banner, arrival, chosen, tabs))
+                tab = build_compare(Surroundings(analyst, table(), SAY, banner, arrival, chosen, tabs))
     return tab, arrival, list(block_functions(blocks).values())

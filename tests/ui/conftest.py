@@ -36,7 +36,7 @@ def client(address: str) -> Client:
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of made-up results."""
-    path = tmp_path_factory.mktemp("page") / "results.json"
+    path = tmp_path_factory.mktemp("page") / "results.csv"
     write_results(fake_results(), path)
     return path
 

@@ -13,7 +13,7 @@ from tests.ui.fake_results import fake_results
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:
-        results = Path(folder) / "results.json"
+        results = Path(folder) / "results.csv"
         if "bare" not in sys.argv:
             write_results(fake_results(), results)
         gate = next((Path(given) for given in sys.argv[1:] if given not in ("broken", "bare")), None)

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
 
-from components.results import (
-    AgreementResult,
-    BaselineResult,
-    CheckpointResult,
-    CosineResult,
-    DepthResult,
-    PostprocessedResult,
-    Postprocessing,
-    ProbeResult,
-    Results,
-    SizeResult,
-    SwapResult,
-)
+from components.results import Table, table
 
 FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
 TRAININGS = ("pretrained", "sentiment", "paraphrase")
@@ -41,99 +30,114 @@ POOLED = (
 LEARNED = ("attention", "flatten")
 LOWER = 2  # layers below the last, and the embeddings among them
 DEEP = ("cls", "mean", "max")  # poolings with probes there
+STEPS = ("centred", "standardised", "whitened")
+
+Row = dict[str, object]
 
 
-def fake_results() -> Results:
+def fake_results() -> Table:
     """The same numbers at every call; roberta and gpt2 have no pooler, learned poolings no cosine."""
     random = np.random.default_rng(7)
-    checkpoints = tuple(
-        CheckpointResult(key, task, TASKS[task], *_around(random.uniform(0.72, 0.87), 0.02), 60, 40, 0.057)
-        for key in BACKBONES
-        if (task := key.split("-")[1]) in TASKS
-    )
-    return Results(
-        checkpoints,
-        tuple(
-            _probe(key, task, pooling, random)
-            for key in BACKBONES
-            for task in TASKS
-            for pooling in _poolings(key)
-        ),
-        tuple(
-            CosineResult(key, pooling, 1500, *_around(random.uniform(0.08, 0.66), 0.04), pooling)
-            for key in BACKBONES
-            for pooling in _poolings(key)
-            if pooling not in LEARNED
-        ),
-        tuple(
-            BaselineResult(kind, task, 4000, total, *_around(value, 0.02))
-            for task, total in TASKS.items()
-            for kind, value in (
-                ("majority", 0.51),
-                ("overlap" if task == "paraphrase" else "words", 0.74),
-            )
-        ),
-        tuple(
-            SwapResult(
-                row.backbone, row.task, pooling, row.measured, *_around(value, 0.03), 20, 80, p, pooling
-            )
-            for row in checkpoints
-            for pooling, value, p in (("lasttoken", 0.7, 0.03), ("mean", 0.62, 0.02), ("max", 0.58, 0.001))
-        ),
-        _depths(),
-        _agreements(),
-        _postprocessed(),
-        tuple(SizeResult(key, LOWER, 128, 1_600_000 + 100_000 * i) for i, key in enumerate(BACKBONES)),
-    )
+    heads = list(_heads(random))
+    rows = [*heads, *_probes(random), *_cosines(random), *_baselines(), *_swaps(heads)]
+    sizes = [
+        {
+            "kind": "size",
+            "backbone": key,
+            "layers": LOWER,
+            "width": 128,
+            "parameters": 1_600_000 + 100_000 * i,
+        }
+        for i, key in enumerate(BACKBONES)
+    ]
+    return table([*rows, *_depths(), *_agreements(), *_postprocessed(), *sizes])
 
 
-def _postprocessed() -> tuple[PostprocessedResult, ...]:
+def _heads(random: np.random.Generator) -> Iterator[Row]:
+    for key in BACKBONES:
+        if (task := key.split("-")[1]) in TASKS:
+            numbers = {**_around(random.uniform(0.72, 0.87), 0.02), "better": 60, "worse": 40, "p": 0.057}
+            yield {"kind": "head", "backbone": key, "task": task, "measured": TASKS[task], **numbers}
+
+
+def _probes(random: np.random.Generator) -> Iterator[Row]:
+    for key, task in product(BACKBONES, TASKS):
+        for pooling in _poolings(key):
+            test = {"better": 0, "worse": 0, "p": 1.0} if pooling == "cls" else _test(random, 5, 60, 4)
+            numbers = {**_around(random.uniform(0.76, 0.82), 0.025), **test, "measured": TASKS[task]}
+            fit = {"width": 128, "strength": 1.0, "trained": 8000}
+            yield {"kind": "probe", "backbone": key, "task": task, **_pooled(pooling), **fit, **numbers}
+
+
+def _cosines(random: np.random.Generator) -> Iterator[Row]:
+    for key in BACKBONES:
+        for pooling in _poolings(key):
+            if pooling not in LEARNED:
+                numbers = _around(random.uniform(0.08, 0.66), 0.04)
+                yield {"kind": "cosine", "backbone": key, **_pooled(pooling), "measured": 1500, **numbers}
+
+
+def _baselines() -> Iterator[Row]:
+    for task, total in TASKS.items():
+        strongest = "overlap" if task == "paraphrase" else "words"
+        for method, value in (("majority", 0.51), (strongest, 0.74)):
+            fit = {"method": method, "trained": 4000, "measured": total}
+            yield {"kind": "baseline", "task": task, **fit, **_around(value, 0.02)}
+
+
+def _swaps(heads: list[Row]) -> Iterator[Row]:
+    for row in heads:
+        for pooling, value, p in (("lasttoken", 0.7, 0.03), ("mean", 0.62, 0.02), ("max", 0.58, 0.001)):
+            test = {"better": 20, "worse": 80, "p": p}
+            yield {**row, "kind": "swap", **_pooled(pooling), **_around(value, 0.03), **test}
+
+
+def _postprocessed() -> Iterator[Row]:
     """Of each pooling that is not learned; a gain of less than 0.03 may be chance."""
     random = np.random.default_rng(10)
-    steps: tuple[Postprocessing, ...] = ("centred", "standardised", "whitened")
-    rows: list[PostprocessedResult] = []
-    for key, pooling, step in product(BACKBONES, POOLED, steps):
+    for key, pooling, step in product(BACKBONES, POOLED, STEPS):
         if pooling in _poolings(key):
-            numbers = *_around(random.uniform(0.2, 0.8), 0.04), *_around(random.uniform(-0.1, 0.1), 0.03)
-            rows.append(PostprocessedResult(key, pooling, step, 9000, 1500, *numbers, pooling))
-    return tuple(rows)
+            rho, gain = _around(random.uniform(0.2, 0.8), 0.04), random.uniform(-0.1, 0.1)
+            fit = {"step": step, "fitted": 9000, "measured": 1500}
+            moved = {"gain": gain, "gain_low": gain - 0.03, "gain_high": gain + 0.03}
+            yield {"kind": "postprocessed", "backbone": key, **_pooled(pooling), **fit, **rho, **moved}
 
 
-def _agreements() -> tuple[AgreementResult, ...]:
+def _agreements() -> Iterator[Row]:
     random = np.random.default_rng(9)
     looks: list[tuple[str, int | None]] = [("similarity", layer) for layer in range(LOWER + 1)]
     looks += [("attention", layer) for layer in range(1, LOWER + 1)]
-    rows = []
     for key in (f"{family}-sentiment" for family in FAMILIES):
         for method, layer in (*looks, ("rollout", None), ("gradient_x_input", None)):
             better, worse = (int(count) for count in random.integers(300, 500, 2))
-            numbers = *_around(random.uniform(-0.2, 0.8), 0.02), better, worse, random.uniform(0, 1) ** 6
-            rows.append(AgreementResult(key, "sentiment", method, layer, 870, *numbers))
-    return tuple(rows)
+            rho = _around(random.uniform(-0.2, 0.8), 0.02)
+            test = {"better": better, "worse": worse, "p": random.uniform(0, 1) ** 6}
+            of = {"backbone": key, "task": "sentiment", "method": method, "layer": layer, "measured": 870}
+            yield {"kind": "agreement", **of, **rho, **test}
 
 
-def _depths() -> tuple[DepthResult, ...]:
+def _depths() -> Iterator[Row]:
     random = np.random.default_rng(8)
-    rows = []
     for key, (task, measured) in product(BACKBONES, TASKS.items()):
         for layer, pooling in product(range(LOWER), DEEP):
             better, worse = (int(count) for count in random.integers(5, 60, 2))
-            numbers = *_around(random.uniform(0.7, 0.85), 0.025), better, worse, random.uniform(0, 1) ** 4
-            rows.append(DepthResult(key, task, pooling, layer, measured, *numbers, pooling))
-    return tuple(rows)
+            value = _around(random.uniform(0.7, 0.85), 0.025)
+            test = {"better": better, "worse": worse, "p": random.uniform(0, 1) ** 4}
+            of = {"backbone": key, "task": task, "layer": layer, "measured": measured}
+            yield {"kind": "depth", **of, **_pooled(pooling), **value, **test}
 
 
-def _probe(key: str, task: str, pooling: str, random: np.random.Generator) -> ProbeResult:
-    better, worse = (0, 0) if pooling == "cls" else (int(count) for count in random.integers(5, 60, 2))
-    p = 1.0 if pooling == "cls" else float(random.uniform(0, 1) ** 4)
-    accuracy = random.uniform(0.76, 0.82)
-    measured = TASKS[task]
-    numbers = (*_around(accuracy, 0.025), better, worse, p, pooling)
-    return ProbeResult(key, task, pooling, 128, 1.0, 8000, measured, *numbers)
+def _test(random: np.random.Generator, low: int, high: int, power: int) -> Row:
+    better, worse = (int(count) for count in random.integers(low, high, 2))
+    return {"better": better, "worse": worse, "p": float(random.uniform(0, 1) ** power)}
 
 
-def _around(value: float, half: float) -> tuple[float, float, float]:
-    return value, value - half, value + half
+def _pooled(pooling: str) -> Row:
+    return {"pooling": pooling, "vector": pooling}
+
+
+def _around(value: float, half: float) -> dict[str, float]:
+    return {"value": value, "low": value - half, "high": value + half}
 
 
 def _poolings(key: str) -> tuple[str, ...]:

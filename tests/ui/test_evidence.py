@@ -1,18 +1,18 @@
 """The Evidence tab, without a browser."""
 
-from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 import pytest
 
 from components.exhibits.evidence.evidence import select
-from components.results import Results
+from components.results import Table, beside, table
 from components.texts import load_texts
 from components.ui.evidence import EvidenceTab, build_evidence
 from components.ui.places import NOTHING
 from components.ui.tab import Surroundings
 from tests.exhibits.showing import Tags
+from tests.measured import having, measured
 from tests.serving import built
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_results import BACKBONES, fake_results
@@ -22,7 +22,7 @@ SAY = load_texts()
 RESULTS = fake_results()
 
 
-def tab_of(results: Results) -> tuple[EvidenceTab, gr.Blocks]:
+def tab_of(results: Table) -> tuple[EvidenceTab, gr.Blocks]:
     """The tab alone on a page."""
 
     def make() -> tuple[EvidenceTab, gr.Blocks]:
@@ -59,7 +59,7 @@ def first_of(tab: EvidenceTab) -> tuple[object, ...]:
 
 def test_arrival_shows_one_backbone_without_a_head_of_its_own(tab: EvidenceTab) -> None:
     assert first_of(tab) == ("sentiment", "bert-pretrained")
-    tuned = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if "pre" not in row.backbone))
+    tuned = having(RESULTS, probe=[row for row in measured(RESULTS, "probe") if "pre" not in row.backbone])
     assert first_of(tab_of(tuned)[0]) == ("sentiment", "bert-sentiment")
 
 
@@ -100,9 +100,10 @@ def test_the_tab_is_filled_on_arrival_and_private(whole: gr.Blocks, tab: Evidenc
 
 
 def test_nothing_from_a_file_is_markup() -> None:
-    probe = replace(RESULTS.probes[0], backbone=XSS, task=XSS, pooling=XSS)
-    cosine = replace(RESULTS.cosines[0], backbone=XSS, pooling=XSS)
-    own = replace(RESULTS.checkpoints[0], task=XSS)
-    shown = html_on(tab_of(Results((own,), (probe,), (cosine,)))[1])
+    changes = {"probe": ("backbone", "task", "pooling"), "cosine": ("backbone", "pooling"), "head": ("task",)}
+    rows = [
+        beside(measured(RESULTS, kind)[0], **dict.fromkeys(names, XSS)) for kind, names in changes.items()
+    ]
+    shown = html_on(tab_of(table(map(vars, rows)))[1])
     assert "onerror=pwn()" in shown
     assert not Tags(shown).tags & {"img", "svg", "script"}

@@ -11,7 +11,7 @@ from gradio.state_holder import SessionState
 
 from components.exhibits.control import State
 from components.exhibits.panels import ANSWER
-from components.results import Results
+from components.results import table
 from components.ui.classify.tab import build_classify
 from components.ui.places import NOTHING, Places, Updates
 from components.ui.tab import Surroundings
@@ -128,5 +128,5 @@ def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_eithe
 
 def _classify() -> gr.Blocks:
     with gr.Blocks(analytics_enabled=False) as page, gr.Tabs() as tabs, gr.Tab("tab") as tab:
-        build_classify(Surroundings(FakeAnalyst(), Results(), SAY, gr.HTML(""), tab, tabs, {}))
+        build_classify(Surroundings(FakeAnalyst(), table(), SAY, gr.HTML(""), tab, tabs, {}))
     return page

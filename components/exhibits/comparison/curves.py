@@ -15,9 +15,9 @@ from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw.figure import Figure, Trace
+from components.exhibits.draw.intervals import MARKS
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.style import CHARACTER, GRID, axis, layout
-from components.exhibits.evidence.intervals import MARKS
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import Column, data_frame
 from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number

@@ -2,202 +2,180 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cached_property
+from html import escape
+from itertools import chain, combinations
+from math import erfc, sqrt
+from operator import attrgetter
+from typing import Any
 
-from components.exhibits.draw.labels import one_vector
+import pandas as pd
+
+from components.exhibits.draw.labels import one_vector, shorten, visible
+from components.exhibits.tables import data_frame
 from components.exhibits.view import number
-from components.results import (
-    AgreementResult,
-    BaselineResult,
-    CheckpointResult,
-    CosineResult,
-    DepthResult,
-    PostprocessedResult,
-    ProbeResult,
-    Results,
-    SizeResult,
-    SwapResult,
-    holm,
-)
+from components.results import KINDS, Row, Table, beside, each, holm, of
+from components.texts import Texts
 
 LEVEL = 0.05  # a difference counts below this p
 BASE = "cls"  # the pooling that the others are compared with
+OF_A_TASK = ("probe", "depth", "swap", "head")  # kinds of results of a backbone that are for one task
+OF_SOME = ("probe", "depth", "cosine")  # kinds that are shown of the chosen backbones alone
+WIDEST = 16  # characters of a line of a label
 
-Measured = TypeVar("Measured", ProbeResult, CosineResult, SwapResult)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with the ends of its 95 % interval, of so many examples."""
-
-    value: float
-    low: float
-    high: float
-    examples: int
+# Columns of what is shown and saved. A result has its value as "value", whatever it is called here.
+COUNTS, PS = ("better", "worse"), ("p", "corrected")
+ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
+RHOS = ("rho", "rho_low", "rho_high")
 
 
-Estimates = Mapping[str, Estimate]  # pooling -> number
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
-    """The results of one ``task`` for some ``backbones``.
+    """The ``results`` of one ``task`` for some ``backbones``, by their keys; ``titles`` names every backbone.
 
-    ``own``: those of all checkpoints' own heads, ``swaps``: the same heads, given vectors that they were not
-    trained on, ``baselines``: of classifiers without a network, all three of all tasks. ``depths``: of probes
-    on the layers below the last. ``agreements``: how alike answers to "which token matters" and erasure rank
-    tokens, of every checkpoint that was asked. ``postprocessed``: rho after centring, standardising and
-    whitening, ``sizes``: of the encoders, both of all backbones. ``backbones`` are keys; ``titles`` names
-    them and all others that were measured.
+    The results of own heads, baselines, swaps, agreements, postprocessing and sizes are those of all.
     """
 
     task: str
     backbones: tuple[str, ...]
     titles: Mapping[str, str]
-    probes: tuple[ProbeResult, ...]
-    cosines: tuple[CosineResult, ...]
-    own: tuple[CheckpointResult, ...]
-    baselines: tuple[BaselineResult, ...]
-    swaps: tuple[SwapResult, ...]
-    depths: tuple[DepthResult, ...] = ()
-    agreements: tuple[AgreementResult, ...] = ()
-    postprocessed: tuple[PostprocessedResult, ...] = ()
-    sizes: tuple[SizeResult, ...] = ()
+    results: Table
 
-    @property
-    def beside(self) -> tuple[BaselineResult, ...]:
+    @cached_property
+    def every(self) -> Mapping[str, list[Row]]:
+        """All of the results by their kind."""
+        return {kind: each(of(self.results, kind)) for kind in KINDS}
+
+    def of(self, kind: str, *backbones: str) -> list[Row]:
+        """The results of a ``kind`` for each of ``backbones``, for the task where they are for one."""
+        rows = [row for row in self.every[kind] if kind not in OF_A_TASK or row.task == self.task]
+        return [row for key in backbones for row in rows if row.backbone == key]
+
+    def title(self, backbone: str) -> str:
+        """What a backbone is called, not escaped, with everything in it visible."""
+        return visible(self.titles[backbone])
+
+    def about(self, task: str, backbones: Iterable[str], say: Texts) -> str:
+        """What an image says of what was asked, not escaped."""
+        titles = say.listed(map(self.title, backbones))
+        return say("away.about_evidence", task=task, backbones=titles)
+
+    @cached_property
+    def baselines(self) -> list[Row]:
         """The baselines of the task, the strongest last."""
-        return tuple(row for row in self.baselines if row.task == self.task)
+        return [row for row in self.every["baseline"] if row.task == self.task]
 
-    @property
-    def against_baseline(self) -> tuple[int, int, int]:
-        """How many own heads of the task are better than its strongest baseline, how many worse, of how many.
+    @cached_property
+    def own(self) -> list[Row]:
+        """The own heads of all checkpoints that were made for the task."""
+        return [row for row in self.every["head"] if row.task == self.task]
 
-        By Holm's method over these heads.
-        """
-        heads = [row for row in self.own if row.task == self.task]
-        counts = [
-            row.better > row.worse
-            for row, p in zip(heads, holm([row.p for row in heads]), strict=True)
-            if p < LEVEL
-        ]
-        return counts.count(True), counts.count(False), len(heads)
+    @cached_property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The poolings with a probe, those together that are one and the same vector in each backbone."""
+        order = (row.pooling for row in self.every["probe"])
+        return shared(vectors(self.of("probe", *self.backbones)), self.backbones, order)
 
-    @property
-    def poolings(self) -> tuple[str, ...]:
-        """Every pooling that a probe was trained on, in the order of the results."""
-        return tuple(dict.fromkeys(row.pooling for row in self.probes))
-
-    @property
-    def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The poolings, those together that are one and the same vector in each of the backbones."""
-        vectors = {(row.backbone, row.pooling): row.vector for row in self.probes}
-        rows: dict[tuple[str | None, ...], list[str]] = {}
-        for pooling in self.poolings:
-            alike = tuple(vectors.get((backbone, pooling)) for backbone in self.backbones)
-            rows.setdefault(alike, []).append(pooling)
-        return tuple(map(tuple, rows.values()))
-
-    def accuracies(self, backbone: str) -> dict[str, Estimate]:
-        """Accuracy under the probe, by pooling."""
-        return {
-            row.pooling: Estimate(row.accuracy, row.low, row.high, row.measured)
-            for row in self.probes
-            if row.backbone == backbone
-        }
-
-    def rhos(self, backbone: str) -> dict[str, Estimate]:
-        """Spearman's rho of the raw cosine, by pooling; only for poolings that have a probe as well."""
-        return {
-            row.pooling: Estimate(row.rho, row.low, row.high, row.pairs)
-            for row in self.cosines
-            if row.backbone == backbone and row.pooling in self.poolings
-        }
-
-    def distinct_accuracies(self, backbone: str) -> dict[str, Estimate]:
-        """Accuracy under the probe, once for each vector, by the poolings that it is: "native = cls"."""
-        return _named((row for row in self.probes if row.backbone == backbone), self.accuracies(backbone))
-
-    def distinct_rhos(self, backbone: str) -> dict[str, Estimate]:
-        """Spearman's rho of the raw cosine, once for each vector, by the poolings that it is."""
-        return _named((row for row in self.cosines if row.backbone == backbone), self.rhos(backbone))
-
-    def size(self, backbone: str) -> SizeResult | None:
-        """How large the backbone's encoder is, where that was measured."""
-        return next((row for row in self.sizes if row.backbone == backbone), None)
-
-    def own_head(self, backbone: str) -> Estimate | None:
-        """Accuracy of the backbone's own head on its own vector; None where it has none for the task."""
-        found = (row for row in self.own if (row.backbone, row.task) == (backbone, self.task))
-        return next((Estimate(row.accuracy, row.low, row.high, row.measured) for row in found), None)
-
-    def swapped(self, backbone: str) -> dict[str, Estimate]:
-        """Accuracy of the backbone's own head for the task, by the pooling that it was not trained on."""
-        return {
-            row.pooling: Estimate(row.accuracy, row.low, row.high, row.measured)
-            for row in self.swaps
-            if (row.backbone, row.task) == (backbone, self.task)
-        }
-
-    def distinct_swapped(self, backbone: str) -> dict[str, Estimate]:
-        """The same, once for each vector, by the poolings that it is."""
-        return _named((row for row in self.swaps if row.backbone == backbone), self.swapped(backbone))
-
-    def swap_vectors(self, backbone: str) -> list[tuple[SwapResult, tuple[str, ...]]]:
-        """The swaps of a backbone's own head, one for each vector, with all poolings that give it."""
-        found = _by_vector(row for row in self.swaps if row.backbone == backbone)
-        return [(rows[0], tuple(row.pooling for row in rows)) for rows in found]
-
-    def corrected(self, backbone: str) -> dict[str, float]:
-        """The p against cls of each other vector, by its first pooling, by Holm's method over these."""
-        vectors = self.vectors(backbone)
-        raw = {first.pooling: first.p for first, poolings in vectors if BASE not in poolings}
-        return dict(zip(raw, holm(list(raw.values())), strict=True))
-
-    def vectors(self, backbone: str) -> list[tuple[ProbeResult, tuple[str, ...]]]:
-        """The results of a backbone, one for each vector, with all poolings that give it."""
-        found = _by_vector(row for row in self.probes if row.backbone == backbone)
-        return [(rows[0], tuple(row.pooling for row in rows)) for rows in found]
+    def rhos(self, backbone: str) -> list[Row]:
+        """Spearman's rho of the raw cosine, for poolings that have a probe as well."""
+        probed = set(chain.from_iterable(self.rows))
+        return [row for row in self.of("cosine", backbone) if row.pooling in probed]
 
 
-def select(results: Results, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
+def select(results: Table, task: str, backbones: Sequence[str], titles: Mapping[str, str]) -> Evidence:
     """The results of ``task`` for ``backbones``; one without a title is called by its key."""
-    measured = [
-        *(row.backbone for row in results.checkpoints),
-        *(row.backbone for row in results.swaps),
-        *(row.backbone for row in results.agreements),
-        *(row.backbone for row in results.postprocessed),
-    ]
-    return Evidence(
-        task,
-        tuple(backbones),
-        {key: titles.get(key, key) for key in (*backbones, *measured)},
-        tuple(row for row in results.probes if row.task == task and row.backbone in backbones),
-        tuple(row for row in results.cosines if row.backbone in backbones),
-        results.checkpoints,
-        results.baselines,
-        results.swaps,
-        tuple(row for row in results.depths if row.task == task and row.backbone in backbones),
-        results.agreements,
-        results.postprocessed,
-        results.sizes,
-    )
+    keys = (*backbones, *results["backbone"].unique())
+    known = {key: titles.get(key, key) for key in keys}
+    others = results["kind"].isin(OF_SOME) & ~results["backbone"].isin(backbones)
+    elsewhere = results["kind"].isin(OF_A_TASK[:2]) & (results["task"] != task)
+    return Evidence(task, tuple(backbones), known, results[~(others | elsewhere)])
 
 
-def _by_vector(rows: Iterable[Measured]) -> list[list[Measured]]:
-    """Rows of a backbone, those together that are one and the same vector."""
-    found: dict[str, list[Measured]] = {}
+def vectors(rows: Iterable[Row]) -> list[Row]:
+    """The first of the ``rows`` of each vector of each backbone.
+
+    With ``poolings``, all that give this vector, and what that is ``called``: "native = cls".
+    """
+    alike: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        found.setdefault(row.vector, []).append(row)
-    return list(found.values())
+        alike.setdefault((row.backbone, row.vector), []).append(row)
+    return [named(same[0], [row.pooling for row in same]) for same in alike.values()]
 
 
-def _named(rows: Iterable[Measured], estimates: Estimates) -> dict[str, Estimate]:
-    """One of the ``estimates`` for each vector of a backbone, by the names of its poolings."""
-    vectors = _by_vector(row for row in rows if row.pooling in estimates)
-    return {one_vector(row.pooling for row in alike): estimates[alike[0].pooling] for alike in vectors}
+def named(row: Row, poolings: Iterable[str]) -> Row:
+    """A row with the ``poolings`` that give its vector, and what that is ``called``."""
+    every = tuple(dict.fromkeys(poolings))
+    return beside(row, poolings=every, called=one_vector(every))
+
+
+def shared(found: Iterable[Row], backbones: Sequence[str], order: Iterable[str]) -> list[tuple[str, ...]]:
+    """Poolings in this ``order``, those together that are one vector in each backbone, or in none.
+
+    ``found``: a row for each vector of each backbone, as `vectors` gives it.
+    """
+    called = {(row.backbone, pooling): row.called for row in found for pooling in row.poolings}
+    rows: dict[tuple[str | None, ...], list[str]] = {}
+    for pooling in dict.fromkeys(order):
+        rows.setdefault(tuple(called.get((key, pooling)) for key in backbones), []).append(pooling)
+    return list(map(tuple, rows.values()))
+
+
+def in_rows(found: Sequence[Row], rows: Sequence[Sequence[str]]) -> list[Row]:
+    """What was ``found`` of poolings, at most one for each of the ``rows``, whose number is its ``place``."""
+    first = {row.pooling: row for row in reversed(found)}
+    placed = []
+    for place, names in enumerate(rows):
+        row = next((first[name] for name in names if name in first), None)
+        placed += [] if row is None else [beside(named(row, names), place=place)]
+    return placed
+
+
+def against_base(found: Iterable[Row]) -> list[Row]:
+    """The vectors of a backbone but cls, their p against it ``corrected`` by Holm's method."""
+    return corrected([row for row in found if BASE not in row.poolings])
+
+
+def corrected(rows: Sequence[Row]) -> list[Row]:
+    """The rows with their p ``corrected`` by Holm's method over them."""
+    return [beside(row, corrected=p) for row, p in zip(rows, holm([r.p for r in rows]), strict=True)]
+
+
+def gains(rows: Iterable[Row]) -> tuple[int, int]:
+    """How many of the rows are better than what they are held against by more than chance, how many worse."""
+    counted = [row.better > row.worse for row in rows if row.corrected is not None and row.corrected < LEVEL]
+    return counted.count(True), counted.count(False)
+
+
+def differing(accuracies: Iterable[Row]) -> int:
+    """How many of all pairs differ at p below `LEVEL`, corrected by Holm's method for the number of pairs."""
+    pairs = combinations(accuracies, 2)
+    ps = [proportions_p(a.value, a.measured, b.value, b.measured) for a, b in pairs]
+    return sum(p < LEVEL for p in holm(ps))
+
+
+def proportions_p(one: float, measured: int, other: float, others: int) -> float:
+    """The p of the two-sided z test of two accuracies, pooled, as if of different examples (Fleiss 1981).
+
+    Where both were measured on the same examples, and mostly go wrong on the same, the true p is smaller.
+    """
+    pooled = (one * measured + other * others) / (measured + others)
+    deviation = sqrt(pooled * (1 - pooled) * (1 / measured + 1 / others))
+    return 1.0 if deviation == 0 else erfc(abs(one - other) / deviation / sqrt(2))
+
+
+def ends(found: Iterable[Row]) -> tuple[Row, Row]:
+    """The rows with the lowest and with the highest value, the first of equal ones."""
+    rows = list(found)
+    return min(rows, key=attrgetter("value")), max(rows, key=attrgetter("value"))
+
+
+def spread(found: Iterable[Row], scale: float, digits: int) -> str:
+    """The highest value less the lowest, as both are shown after ``scale``: a reader finds the same."""
+    low, high = ends(found)
+    return number(round(scale * high.value, digits) - round(scale * low.value, digits), digits)
 
 
 def accuracy_text(value: float) -> str:
@@ -205,13 +183,38 @@ def accuracy_text(value: float) -> str:
     return f"{number(100 * value, 1)} %"
 
 
-def ends(estimates: Estimates) -> tuple[tuple[str, float], tuple[str, float]]:
-    """(pooling, value) of the lowest and of the highest estimate."""
-    values = [(pooling, estimate.value) for pooling, estimate in estimates.items()]
-    return min(values, key=lambda pair: pair[1]), max(values, key=lambda pair: pair[1])
+def label_lines(poolings: Iterable[str]) -> list[str]:
+    """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
+    return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
 
 
-def spread(estimates: Estimates, scale: float, digits: int) -> str:
-    """The highest less the lowest, as both are shown after ``scale``, so that a reader finds the same."""
-    (_, low), (_, high) = ends(estimates)
-    return number(round(scale * high, digits) - round(scale * low, digits), digits)
+def tick(poolings: Sequence[str]) -> str:
+    """The label of a row as plotly draws it."""
+    label = "<br>".join(map(escape, label_lines(poolings)))
+    return f"<b>{label}</b>" if BASE in poolings else label
+
+
+def columns_of(rows: Iterable[Row], name: str = "accuracy") -> list[Row]:
+    """The rows with the ends of their interval as they are saved, under the ``name`` of their value."""
+    return [
+        beside(row, **{name: row.value, f"{name}_low": row.low, f"{name}_high": row.high}) for row in rows
+    ]
+
+
+def cells(rows: Iterable[Row], column: str) -> list[Any]:
+    """What a column holds; None where nothing was measured."""
+    return [getattr(row, column, None) for row in rows]
+
+
+def data_of(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
+    """The rows as they are saved, under the titles of their ``columns``; what a row lacks is empty."""
+    return data_frame((say(f"evidence.column_{column}"), cells(rows, column)) for column in columns)
+
+
+def drawn(rows: Iterable[Row], places: Iterable[float], said: Iterable[str]) -> pd.DataFrame:
+    """What `dots` draws of the rows: their values with their intervals, where, and what is said of each."""
+    ends = [(row.value, row.low, row.high) for row in rows]
+    columns = zip(("value", "low", "high"), zip(*ends, strict=True) if ends else [()] * 3, strict=True)
+    return pd.DataFrame(
+        {**{name: list(one) for name, one in columns}, "place": list(places), "said": list(said)}
+    )

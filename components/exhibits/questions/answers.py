@@ -18,8 +18,8 @@ from components.exhibits.questions.importance_facts import importance_facts
 from components.exhibits.questions.padding_facts import padding_facts
 from components.exhibits.questions.pictures import flow_html, module_html
 from components.exhibits.questions.question import ELSE, Line, Question
-from components.exhibits.questions.result_facts import own_accuracies, result_facts, results_facts
-from components.results import Results
+from components.exhibits.questions.result_facts import result_facts, results_facts
+from components.results import Table, of
 from components.texts import Texts, load_texts
 from components.types import BackboneSpec
 
@@ -48,7 +48,7 @@ class Answers:
     """The answers to ``questions`` in the language of ``say`` or, if they are not translated, in English."""
 
     analyst: Analyst
-    results: Results
+    results: Table
     questions: tuple[Question, ...]
     say: Texts
 
@@ -88,7 +88,7 @@ class Answers:
         """The question's backbones that can be asked, or that were measured, in its order, of ``specs``."""
         here = {spec.key for spec in specs if spec.available}
         if question.view == "evidence":
-            measured = {row.backbone for row in self.results.probes if row.task == question.task}
+            measured = set(of(self.results, "probe", task=question.task)["backbone"])
             here = measured & {spec.key for spec in specs}
         return [key for key in question.backbones if key in here]
 
@@ -119,10 +119,9 @@ class Answers:
         titles = {spec.key: spec.title for spec in specs}
         tasks = {task.key: task.title for task in self.analyst.tasks()}
         evidence = select(self.results, question.task, self._backbones(question, specs), titles)
-        own = own_accuracies(self.results, question.task)
-        each = [result_facts(evidence, key, question.poolings, own, self.texts) for key in evidence.backbones]
+        each = [result_facts(evidence, key, question.poolings, self.texts) for key in evidence.backbones]
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
-        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], own, self.texts)
+        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], self.texts)
         lines = self._lines(question, evidence.backbones, [one | task for one in each], [""] * len(each))
         return self._said(question, together | task, lines, "", evidence)
 

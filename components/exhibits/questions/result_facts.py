@@ -6,12 +6,21 @@ from collections.abc import Mapping, Sequence
 from math import comb
 
 from components.exhibits.draw.labels import visible
-from components.exhibits.evidence.differences import differing
-from components.exhibits.evidence.evidence import BASE, LEVEL, Estimate, Evidence, accuracy_text, ends, spread
+from components.exhibits.evidence.evidence import (
+    BASE,
+    LEVEL,
+    Evidence,
+    accuracy_text,
+    against_base,
+    differing,
+    ends,
+    spread,
+    vectors,
+)
 from components.exhibits.head.steps import counted
 from components.exhibits.questions.head_facts import listed
 from components.exhibits.view import number
-from components.results import Results
+from components.results import Row
 from components.texts import Texts
 
 CONFIDENCE = "95 %"  # of the intervals in the results
@@ -21,48 +30,47 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "counts": ("none", "some", "alone"),  # whether any two backbones differ; fewer than two can be compared
 }
 
-Accuracies = Mapping[str, Estimate]  # by backbone or by pooling
 
-
-def own_accuracies(results: Results, task: str) -> dict[str, Estimate]:
-    """Accuracy of the checkpoints' own heads in a task, by backbone."""
-    rows = [row for row in results.checkpoints if row.task == task]
-    return {row.backbone: Estimate(row.accuracy, row.low, row.high, row.measured) for row in rows}
-
-
-def result_facts(
-    evidence: Evidence, key: str, poolings: Sequence[str], own: Accuracies, say: Texts
-) -> dict[str, str]:
+def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Texts) -> dict[str, str]:
     """What can be said of one backbone, which was measured."""
-    accuracies, ps = evidence.accuracies(key), evidence.corrected(key)
-    vectors = evidence.distinct_accuracies(key)
-    (lowest, _), (highest, _) = ends(vectors)
-    differ, unmeasured = sum(p < LEVEL for p in ps.values()), say("questions.unmeasured")
+    found = evidence.of("probe", key)
+    accuracies = {row.pooling: row for row in found}
+    tried = vectors(found)
+    others, (lowest, highest) = against_base(tried), ends(tried)
+    differ = sum(row.corrected < LEVEL for row in others)
     named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
+    own = [_interval(row, say) for row in evidence.of("head", key)]
     return {
-        "backbone": visible(evidence.titles[key]),  # its title in the menu
-        "examples": counted(vectors[lowest].examples),  # how many the classifier was tried on
+        "backbone": evidence.title(key),  # its title in the menu
+        "examples": counted(lowest.measured),  # how many the classifier was tried on
         "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
-        "lowest": lowest,  # the pooling with the lowest accuracy; all that give its vector: "native = cls"
-        "lowest_accuracy": _interval(vectors[lowest], say),  # that accuracy, with its interval
-        "highest": highest,  # the one with the highest
-        "highest_accuracy": _interval(vectors[highest], say),  # that accuracy, with its interval
-        "measured": str(len(vectors)),  # how many different vectors were tried
+        "lowest": lowest.called,  # the poolings of the lowest accuracy, of one vector: "native = cls"
+        "lowest_accuracy": _interval(lowest, say),  # that accuracy, with its interval
+        "highest": highest.called,  # the one with the highest
+        "highest_accuracy": _interval(highest, say),  # that accuracy, with its interval
+        "measured": str(len(tried)),  # how many different vectors were tried
         "base": BASE,  # the pooling that the other vectors are held against
-        "others": str(len(ps)),  # how many these are
+        "others": str(len(others)),  # how many these are
         "differ": str(differ),  # how many of them differ from it
         "level": str(LEVEL),  # the p below which a difference counts
         "confidence": CONFIDENCE,  # of every interval
-        "own": _interval(own[key], say) if key in own else unmeasured,  # of the checkpoint's own head
-        "differing": "alone" if not ps else "all" if differ == len(ps) else "some" if differ else "none",
+        "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head
+        "differing": "alone"
+        if not others
+        else "all"
+        if differ == len(others)
+        else "some"
+        if differ
+        else "none",
     }
 
 
-def results_facts(evidence: Evidence, pooling: str, own: Accuracies, say: Texts) -> dict[str, str]:
+def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str]:
     """What can be said of the backbones together; only those that were measured in both ways are compared."""
-    probes = {key: evidence.accuracies(key) for key in evidence.backbones if key in own}
-    tried = {key: accuracies[pooling] for key, accuracies in probes.items() if pooling in accuracies}
-    heads = {key: own[key] for key in tried}
+    own = {row.backbone: row for row in evidence.of("head", *evidence.backbones)}
+    probes = evidence.of("probe", *evidence.backbones)
+    tried = [row for row in probes if row.pooling == pooling and row.backbone in own]
+    heads = [own[row.backbone] for row in tried]
     own_differ, probe_differ = differing(heads), differing(tried)
     return {
         "pairs": str(comb(len(tried), 2)),  # how many differences there are between two backbones
@@ -77,27 +85,22 @@ def results_facts(evidence: Evidence, pooling: str, own: Accuracies, say: Texts)
     }
 
 
-def _spread(accuracies: Accuracies) -> str:
+def _spread(accuracies: Sequence[Row]) -> str:
     """How far the highest is above the lowest: the difference of the numbers shown."""
     return spread(accuracies, 100, 1) if accuracies else number(0, 1)
 
 
-def _ends(accuracies: Accuracies, evidence: Evidence, say: Texts) -> str:
+def _ends(accuracies: Sequence[Row], evidence: Evidence, say: Texts) -> str:
     """The lowest and the highest accuracy, each with its interval and its backbone."""
     if not accuracies:
         return say("questions.unmeasured")
-    (lowest, _), (highest, _) = ends(accuracies)
     low, high = (
-        say(
-            "questions.accuracy_of",
-            value=_interval(accuracies[key], say),
-            backbone=visible(evidence.titles[key]),
-        )
-        for key in (lowest, highest)
+        say("questions.accuracy_of", value=_interval(row, say), backbone=evidence.title(row.backbone))
+        for row in ends(accuracies)
     )
     return say("questions.from_to", low=low, high=high)
 
 
-def _interval(accuracy: Estimate, say: Texts) -> str:
-    low, high = number(100 * accuracy.low, 1), number(100 * accuracy.high, 1)
-    return say("evidence.interval", value=accuracy_text(accuracy.value), low=low, high=high)
+def _interval(row: Row, say: Texts) -> str:
+    low, high = number(100 * row.low, 1), number(100 * row.high, 1)
+    return say("evidence.interval", value=accuracy_text(row.value), low=low, high=high)

@@ -1,44 +1,39 @@
 """What the exhibit of layers says and draws, against the numbers that it was given."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from components.exhibits.evidence.depths import DEPTHS
+from components.exhibits.evidence.depths import DEPTHS, profiles
 from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.profiles import profiles
-from components.results import DepthResult, Results
+from components.results import Row, Table, beside
 from components.texts import languages, load_texts
 from tests.exhibits.showing import checked, plain, records
+from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, DEEP, LOWER, TASKS, fake_results
 
 SAY = load_texts()
 RESULTS = fake_results()
 
 
-def evidence(total: int = 1, task: str = "topic", results: Results = RESULTS) -> Evidence:
+def evidence(total: int = 1, task: str = "topic", results: Table = RESULTS) -> Evidence:
     return select(results, task, BACKBONES[:total], {})
 
 
-def below(key: str, task: str = "topic") -> list[DepthResult]:
-    return [row for row in RESULTS.depths if (row.backbone, row.task) == (key, task)]
+def below(key: str, task: str = "topic") -> list[Row]:
+    return measured(RESULTS, "depth", backbone=key, task=task)
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("key", BACKBONES[:3])
+@pytest.mark.parametrize(("key", "task"), list(zip(BACKBONES[:4], TASKS, strict=True)))
 def test_the_sentence_says_what_the_numbers_say(key: str, task: str) -> None:
-    found, last = below(key, task), {}
-    for row in RESULTS.probes:
-        if (row.backbone, row.task) == (key, task):
-            last[row.pooling] = row.accuracy
+    found = below(key, task)
+    last = {row.pooling: row.value for row in measured(RESULTS, "probe", backbone=key, task=task)}
     counts = multipletests([row.p for row in found], method="holm")[1] < 0.05
     better = [
         row.pooling for row, holds in zip(found, counts, strict=True) if holds and row.better > row.worse
     ]
     worse = sum(counts) - len(better)
-    highest = {pooling: max(row.accuracy for row in found if row.pooling == pooling) for pooling in DEEP}
+    highest = {pooling: max(row.value for row in found if row.pooling == pooling) for pooling in DEEP}
     sentence = plain(DEPTHS.show(select(RESULTS, task, (key,), {}), {}, SAY).above)
     reach = sum(highest[pooling] > last[pooling] for pooling in DEEP)
     assert f"{reach} of {len(DEEP)} poolings are most accurate below the last layer" in sentence
@@ -55,8 +50,8 @@ def test_the_sentence_says_what_the_numbers_say(key: str, task: str) -> None:
 
 
 def test_a_layer_that_is_worse_by_far_is_not_called_better() -> None:
-    worse = tuple(replace(row, better=1, worse=90, p=1e-9) for row in RESULTS.depths)
-    sentence = plain(DEPTHS.show(evidence(results=replace(RESULTS, depths=worse)), {}, SAY).above)
+    worse = [beside(row, better=1, worse=90, p=1e-9) for row in measured(RESULTS, "depth")]
+    sentence = plain(DEPTHS.show(evidence(results=having(RESULTS, depth=worse)), {}, SAY).above)
     total = LOWER * len(DEEP)
     assert f"0 of {total} are better than the last one by more than chance and {total} are worse" in sentence
     assert "So here no layer below the last" in sentence
@@ -65,20 +60,22 @@ def test_a_layer_that_is_worse_by_far_is_not_called_better() -> None:
 def test_poolings_that_are_one_vector_at_every_layer_are_tested_once() -> None:
     """Those that are one at some layers alone are two."""
 
-    def same(pooling: str, layers: range) -> Results:
-        return replace(
-            RESULTS,
-            probes=tuple(replace(r, vector="cls") if r.pooling == pooling else r for r in RESULTS.probes),
-            depths=tuple(
-                replace(r, vector="cls") if r.pooling == pooling and r.layer in layers else r
-                for r in RESULTS.depths
-            ),
-        )
+    def same(pooling: str, layers: range) -> Table:
+        rows = {
+            kind: [
+                beside(row, vector="cls")
+                if row.pooling == pooling and (kind == "probe" or row.layer in layers)
+                else row
+                for row in measured(RESULTS, kind)
+            ]
+            for kind in ("probe", "depth")
+        }
+        return having(RESULTS, **rows)
 
     whole = profiles(evidence(results=same("mean", range(LOWER))), BACKBONES[0])
-    assert [one.poolings for one in whole] == [("cls", "mean"), ("max",)]
+    assert [one[0].poolings for one in whole] == [("cls", "mean"), ("max",)]
     raw = [row.p for row in below(BACKBONES[0]) if row.pooling != "mean"]
-    corrected = sorted(p for one in whole for p in one.corrected)
+    corrected = sorted(row.corrected for one in whole for row in one[:-1])
     np.testing.assert_allclose(corrected, sorted(multipletests(raw, method="holm")[1]))
     assert len(profiles(evidence(results=same("mean", range(1))), BACKBONES[0])) == 3
 
@@ -91,10 +88,10 @@ def test_every_layer_is_drawn_with_its_interval(total: int) -> None:
     for place, line in enumerate(figure.data):
         pooling, key = DEEP[place // total], BACKBONES[place % total]
         expected = [row for row in below(key) if row.pooling == pooling]
-        last = next(r for r in RESULTS.probes if (r.backbone, r.task, r.pooling) == (key, "topic", pooling))
+        (last,) = measured(RESULTS, "probe", backbone=key, task="topic", pooling=pooling)
         assert list(line.x) == list(range(LOWER + 1))
         everything = [*expected, last]
-        np.testing.assert_allclose(line.y, [row.accuracy for row in everything], atol=1e-4)
+        np.testing.assert_allclose(line.y, [row.value for row in everything], atol=1e-4)
         ends = np.array(line.y) + line.error_y.array, np.array(line.y) - line.error_y.arrayminus
         np.testing.assert_allclose(ends[0], [row.high for row in everything], atol=2e-4)
         np.testing.assert_allclose(ends[1], [row.low for row in everything], atol=2e-4)
@@ -109,10 +106,10 @@ def test_its_numbers_are_one_row_for_each_layer() -> None:
     first = records(shown)[0]
     (known,) = (row for row in below(BACKBONES[0]) if (row.pooling, row.layer) == ("cls", 0))
     assert (first["pooling"], first["layer"], float(first["better"])) == ("cls", "0", known.better)
-    assert float(first["accuracy"]) == pytest.approx(known.accuracy)
+    assert float(first["accuracy"]) == pytest.approx(known.value)
 
 
 @pytest.mark.parametrize("tag", languages())
 def test_without_numbers_there_is_nothing(tag: str) -> None:
-    bare = evidence(results=replace(RESULTS, depths=()))
+    bare = evidence(results=having(RESULTS, depth=[]))
     assert DEPTHS.shown(bare, {}, load_texts(tag)).figure is None

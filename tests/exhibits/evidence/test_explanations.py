@@ -1,16 +1,15 @@
 """What the exhibit of explanations says and draws, against the numbers that it was given."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.explanations import EXPLANATIONS
-from components.results import AgreementResult, Results
+from components.results import Row, Table, beside
 from components.texts import languages, load_texts
 from tests.exhibits.showing import checked, plain, records
+from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, FAMILIES, LOWER, fake_results
 
 SAY = load_texts()
@@ -18,12 +17,12 @@ RESULTS = fake_results()
 KEYS = [f"{family}-sentiment" for family in FAMILIES]
 
 
-def evidence(results: Results = RESULTS) -> Evidence:
+def evidence(results: Table = RESULTS) -> Evidence:
     return select(results, "topic", BACKBONES[:1], {key: key.title() for key in KEYS})
 
 
-def of(key: str) -> dict[tuple[str, int | None], AgreementResult]:
-    return {(row.method, row.layer): row for row in RESULTS.agreements if row.backbone == key}
+def of(key: str) -> dict[tuple[str, int | None], Row]:
+    return {(row.method, row.layer): row for row in measured(RESULTS, "agreement", backbone=key)}
 
 
 def text(value: float) -> str:
@@ -43,19 +42,19 @@ def test_the_sentence_says_what_the_numbers_say() -> None:
         closer = [row for row, real in zip(others, holds, strict=True) if real and row.better > row.worse]
         beaten += bool(closer)
         own = said.split(key.title())[1].split("-Sentiment")[0]
-        assert f": ρ = {text(last.rho)} (95 %" in own
-        best = max(row.rho for (method, _), row in rows.items() if method == "similarity")
+        assert f": ρ = {text(last.value)} (95 %" in own
+        best = max(row.value for (method, _), row in rows.items() if method == "similarity")
         assert f"with {text(best)}" in own
         assert ("Nothing else is closer" in own) == (not closer)
         for row in closer:
-            assert f"({text(row.rho)})" in own.split("closer to erasure than that")[1]
+            assert f"({text(row.value)})" in own.split("closer to erasure than that")[1]
     assert 0 < beaten < len(KEYS)
     assert f"is not the best answer to which token matters for {beaten} of {len(KEYS)} checkpoints" in said
 
 
 def test_an_answer_that_is_further_from_erasure_is_not_called_closer() -> None:
-    worse = tuple(replace(row, better=1, worse=90, p=1e-9) for row in RESULTS.agreements)
-    said = plain(EXPLANATIONS.show(evidence(replace(RESULTS, agreements=worse)), {}, SAY).above)
+    worse = [beside(row, better=1, worse=90, p=1e-9) for row in measured(RESULTS, "agreement")]
+    said = plain(EXPLANATIONS.show(evidence(having(RESULTS, agreement=worse)), {}, SAY).above)
     assert said.count("Nothing else is closer to erasure") == len(KEYS)
     assert "So nothing that was tried comes closer to erasure" in said
 
@@ -66,7 +65,7 @@ def test_every_answer_is_drawn_with_its_interval_in_the_row_of_its_name() -> Non
     assert len(figure.data) == len(KEYS)
     for key, dots in zip(KEYS, figure.data, strict=True):
         rows = list(of(key).values())
-        np.testing.assert_allclose(dots.x, [row.rho for row in rows], atol=1e-4)
+        np.testing.assert_allclose(dots.x, [row.value for row in rows], atol=1e-4)
         ends = np.array(dots.x) + dots.error_x.array, np.array(dots.x) - dots.error_x.arrayminus
         np.testing.assert_allclose(ends[0], [row.high for row in rows], atol=2e-4)
         np.testing.assert_allclose(ends[1], [row.low for row in rows], atol=2e-4)
@@ -80,9 +79,10 @@ def test_every_answer_is_drawn_with_its_interval_in_the_row_of_its_name() -> Non
 
 
 def test_a_checkpoint_with_fewer_layers_keeps_to_the_rows_of_the_others() -> None:
-    short = tuple(row for row in RESULTS.agreements if row.backbone != KEYS[0] or row.layer in (0, 1, None))
+    rows = measured(RESULTS, "agreement")
+    short = [row for row in rows if row.backbone != KEYS[0] or row.layer in (0, 1, None)]
     full = checked(EXPLANATIONS.show(evidence(), {}, SAY).figure)
-    figure = checked(EXPLANATIONS.show(evidence(replace(RESULTS, agreements=short)), {}, SAY).figure)
+    figure = checked(EXPLANATIONS.show(evidence(having(RESULTS, agreement=short)), {}, SAY).figure)
     assert figure.layout.yaxis.ticktext == full.layout.yaxis.ticktext
     assert len(figure.data[0].y) == len(full.data[0].y) - 2
     assert list(figure.data[1].y) == list(full.data[1].y)
@@ -91,15 +91,15 @@ def test_a_checkpoint_with_fewer_layers_keeps_to_the_rows_of_the_others() -> Non
 def test_its_numbers_are_one_row_for_each_answer_of_each_checkpoint() -> None:
     shown = EXPLANATIONS.show(evidence(), {}, SAY)
     found = records(shown)
-    assert len(found) == len(RESULTS.agreements)
+    assert len(found) == len(measured(RESULTS, "agreement"))
     compared = next(row for row in found if row["answer"] == f"similarity to [CLS], layer {LOWER}")
     assert (compared["better"], compared["p"]) == ("", "")
     rhos = [float(row["ρ"]) for row in found]
-    np.testing.assert_allclose(rhos, [row.rho for row in RESULTS.agreements], atol=1e-6)
+    np.testing.assert_allclose(rhos, [row.value for row in measured(RESULTS, "agreement")], atol=1e-6)
 
 
 @pytest.mark.parametrize("tag", languages())
 def test_without_numbers_there_is_nothing(tag: str) -> None:
-    bare = evidence(replace(RESULTS, agreements=()))
+    bare = evidence(having(RESULTS, agreement=[]))
     assert EXPLANATIONS.shown(bare, {}, load_texts(tag)).figure is None
     assert EXPLANATIONS.shown(evidence(), {}, load_texts(tag)).figure is not None

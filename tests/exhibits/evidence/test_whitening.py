@@ -1,17 +1,15 @@
 """What the exhibit of whitening says and draws, against the numbers that it was given."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from components.exhibits.draw.labels import shorten
 from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.intervals import LEGEND
 from components.exhibits.evidence.whitening import WHITENING
-from components.results import PostprocessedResult, Results
+from components.results import Row, Table, beside
 from components.texts import languages, load_texts
 from tests.exhibits.showing import checked, plain, records
+from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, POOLED, fake_results
 
 SAY = load_texts()
@@ -21,26 +19,26 @@ TITLES = {"bert-pretrained": "BERT", "roberta-sentiment": "RoBERTa"}
 STEPS = ("centred", "standardised", "whitened")
 
 
-def evidence(results: Results = RESULTS) -> Evidence:
+def evidence(results: Table = RESULTS) -> Evidence:
     return select(results, "topic", CHOSEN, TITLES)
 
 
-def said(results: Results = RESULTS) -> str:
+def said(results: Table = RESULTS) -> str:
     return plain(WHITENING.show(evidence(results), {}, SAY).above)
 
 
-def of(key: str, step: str) -> list[PostprocessedResult]:
-    return [row for row in RESULTS.postprocessed if (row.backbone, row.step) == (key, step)]
+def of(key: str, step: str) -> list[Row]:
+    return measured(RESULTS, "postprocessed", backbone=key, step=step)
 
 
-def gaining(gains: dict[str, float]) -> Results:
+def gaining(gains: dict[str, float]) -> Table:
     """The results with the gain of whitening that each backbone is given, the same for all its vectors."""
     rows = (
-        replace(row, gain=gain, gain_low=gain - 0.01, gain_high=gain + 0.01)
-        for row in RESULTS.postprocessed
+        beside(row, gain=gain, gain_low=gain - 0.01, gain_high=gain + 0.01)
+        for row in measured(RESULTS, "postprocessed")
         for gain in [gains.get(row.backbone, 0.1) if row.step == "whitened" else row.gain]
     )
-    return replace(RESULTS, postprocessed=tuple(rows))
+    return having(RESULTS, postprocessed=rows)
 
 
 def test_the_sentence_says_what_the_numbers_say() -> None:
@@ -51,11 +49,11 @@ def test_the_sentence_says_what_the_numbers_say() -> None:
             raised = sum(row.gain_low > 0 for row in of(key, step))
             lowered = sum(row.gain_high < 0 for row in of(key, step))
             assert f"{step}, higher for {raised} and lower for {lowered}" in own
-        highest = max((row for step in STEPS for row in of(key, step)), key=lambda row: row.rho)
-        before = max((row for row in RESULTS.cosines if row.backbone == key), key=lambda row: row.rho)
-        assert f"of plain cosines is {before.rho:.2f} ({before.pooling})" in own
-        assert f"it is {highest.rho:.2f} ({highest.pooling}, {highest.step})" in own
-    rows = [row for row in RESULTS.postprocessed if row.step == "whitened"]
+        highest = max((row for step in STEPS for row in of(key, step)), key=lambda row: row.value)
+        before = max(measured(RESULTS, "cosine", backbone=key), key=lambda row: row.value)
+        assert f"of plain cosines is {before.value:.2f} ({before.pooling})" in own
+        assert f"it is {highest.value:.2f} ({highest.pooling}, {highest.step})" in own
+    rows = measured(RESULTS, "postprocessed", step="whitened")
     assert (
         f"Of the {len(rows)} vectors of all 15 backbones that were measured, whitening raises ρ for"
         f" {sum(row.gain_low > 0 for row in rows)} and lowers it for {sum(row.gain_high < 0 for row in rows)}"
@@ -77,8 +75,10 @@ def test_the_verdict_names_where_whitening_does_not_help(gains: dict[str, float]
 
 def test_poolings_that_are_one_vector_count_once() -> None:
     same = {"cls": "native", "first": "native"}
-    rows = tuple(replace(row, vector=same.get(row.pooling, row.vector)) for row in RESULTS.postprocessed)
-    shown = WHITENING.show(evidence(replace(RESULTS, postprocessed=rows)), {}, SAY)
+    rows = [
+        beside(row, vector=same.get(row.pooling, row.vector)) for row in measured(RESULTS, "postprocessed")
+    ]
+    shown = WHITENING.show(evidence(having(RESULTS, postprocessed=rows)), {}, SAY)
     assert f"BERT, {len(POOLED) - 2} different vectors" in plain(shown.above)
     assert "native = cls = first" in checked(shown.figure).layout.yaxis.ticktext[0].replace("<br>", " ")
     assert {row["pooling"] for row in records(shown)} >= {"native = cls = first", "mean"}
@@ -87,7 +87,7 @@ def test_poolings_that_are_one_vector_count_once() -> None:
 def test_every_rho_is_drawn_with_its_interval_in_the_row_of_its_name() -> None:
     figure = checked(WHITENING.show(evidence(), {}, SAY).figure)
     names = [name.replace("<br>", "") for name in figure.layout.yaxis.ticktext]
-    plain_rows = [{row.pooling: row for row in RESULTS.cosines if row.backbone == key} for key in CHOSEN]
+    plain_rows = [{row.pooling: row for row in measured(RESULTS, "cosine", backbone=key)} for key in CHOSEN]
     given = [
         rows
         for key, first in zip(CHOSEN, plain_rows, strict=True)
@@ -98,7 +98,7 @@ def test_every_rho_is_drawn_with_its_interval_in_the_row_of_its_name() -> None:
         called = {shorten(pooling): row for pooling, row in rows.items()}
         drawn = [called[names[round(place)].removeprefix("<b>").removesuffix("</b>")] for place in dots.y]
         assert len(drawn) == len(rows)
-        np.testing.assert_allclose(dots.x, [row.rho for row in drawn], atol=1e-4)
+        np.testing.assert_allclose(dots.x, [row.value for row in drawn], atol=1e-4)
         ends = np.array(dots.x) + dots.error_x.array, np.array(dots.x) - dots.error_x.arrayminus
         np.testing.assert_allclose(ends[0], [row.high for row in drawn], atol=2e-4)
         np.testing.assert_allclose(ends[1], [row.low for row in drawn], atol=2e-4)
@@ -107,9 +107,9 @@ def test_every_rho_is_drawn_with_its_interval_in_the_row_of_its_name() -> None:
 
 @pytest.mark.parametrize(("least", "said"), [(0.05, "STS-B"), (0.41, "(the axis starts at 0.4)")])
 def test_the_axis_says_where_it_starts(least: float, said: str) -> None:
-    high = tuple(replace(row, rho=0.6, low=least, high=0.65) for row in RESULTS.postprocessed)
-    plain_ones = tuple(replace(row, rho=0.6, low=0.5, high=0.65) for row in RESULTS.cosines)
-    given = evidence(replace(RESULTS, postprocessed=high, cosines=plain_ones))
+    high = [beside(row, value=0.6, low=least, high=0.65) for row in measured(RESULTS, "postprocessed")]
+    plain_ones = [beside(row, value=0.6, low=0.5, high=0.65) for row in measured(RESULTS, "cosine")]
+    given = evidence(having(RESULTS, postprocessed=high, cosine=plain_ones))
     figure = checked(WHITENING.show(given, {}, SAY).figure)
     assert figure.layout.xaxis.title.text.endswith(said)
     np.testing.assert_allclose(figure.layout.xaxis2.range, [int(10 * least) / 10, 0.7])
@@ -127,19 +127,6 @@ def test_its_numbers_hold_the_gain_of_each_step() -> None:
 
 @pytest.mark.parametrize("tag", languages())
 def test_without_numbers_there_is_nothing(tag: str) -> None:
-    bare = evidence(replace(RESULTS, postprocessed=()))
+    bare = evidence(having(RESULTS, postprocessed=[]))
     assert WHITENING.shown(bare, {}, load_texts(tag)).figure is None
     assert WHITENING.shown(evidence(), {}, load_texts(tag)).figure is not None
-
-
-def test_the_legend_says_how_large_each_backbone_is() -> None:
-    large = tuple(
-        replace(row, layers=6, width=384, parameters=22_713_216) if row.backbone == CHOSEN[1] else row
-        for row in RESULTS.sizes
-    )
-    text = plain(LEGEND.show(evidence(replace(RESULTS, sizes=large)), {}, SAY).html)
-    assert "BERT: 2 layers of width 128, 1.6 million parameters" in text
-    assert "RoBERTa: 6 layers of width 384, 22.7 million parameters" in text
-    without = plain(LEGEND.show(evidence(replace(RESULTS, sizes=())), {}, SAY).html)
-    assert "RoBERTa" in without
-    assert "million" not in without

@@ -8,10 +8,11 @@ from components.exhibits.evidence.evidence import select
 from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
 from components.exhibits.questions.answers import Answer, Answers
 from components.exhibits.questions.question import Question, Text, read_questions
-from components.results import Results
+from components.results import Table, beside
 from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.importance.made import made
+from tests.measured import having, measured
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
 from tests.ui.fake_kinds import KINDS, Kind
@@ -40,13 +41,13 @@ def shipped() -> FakeAnalyst:
     return FakeAnalyst(tuple(kind(key) for key in BACKBONES))
 
 
-def put_to(kind: Kind, question: Question, language: str = "en", results: Results = RESULTS) -> Answer:
+def put_to(kind: Kind, question: Question, language: str = "en", results: Table = RESULTS) -> Answer:
     """The question, asked of one kind of classifier in the place of its backbones."""
     analyst = FakeAnalyst((kind,))
     key = kind.spec.key
-    probes = tuple(replace(row, backbone=key) for row in results.probes if row.backbone == BACKBONES[0])
-    own = tuple(replace(row, backbone=key) for row in results.checkpoints[:1])
-    results = replace(results, probes=probes, checkpoints=own)
+    probes = [beside(row, backbone=key) for row in measured(results, "probe") if row.backbone == BACKBONES[0]]
+    own = [beside(row, backbone=key) for row in measured(results, "head")[:1]]
+    results = having(results, probe=probes, head=own)
     papers = dict(zip((key,), question.papers.values(), strict=False))
     asked = replace(question, backbones=(key,), papers=papers)
     return Answers(analyst, results, (asked,), load_texts(language)).answer(asked.key)
@@ -77,8 +78,8 @@ def known(question: Question, part: str) -> set[str]:
     if question.view == "evidence":
         keys = [key for key in question.backbones if key in BACKBONES]
         evidence = select(RESULTS, question.task, keys, {})
-        found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, {}, say)}
-        together = result_facts.results_facts(evidence, "cls", {}, say)
+        found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, say)}
+        together = result_facts.results_facts(evidence, "cls", say)
     else:
         head = FakeAnalyst().anatomy(Query("first", "a text"))
         found = {*head_facts.head_facts(head, say)}

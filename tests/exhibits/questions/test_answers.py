@@ -9,7 +9,7 @@ from components.exhibits.answered import Answered
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.questions.answers import Answer, Answers, sentences
 from components.exhibits.questions.question import Question
-from components.results import Results
+from components.results import table
 from components.texts import load_texts
 from components.types import Analysis, Query
 from tests.exhibits.questions.asking import (
@@ -22,6 +22,7 @@ from tests.exhibits.questions.asking import (
     shipped,
 )
 from tests.exhibits.showing import Tags, plain
+from tests.measured import having, measured
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_kinds import KINDS, Kind
 
@@ -111,10 +112,14 @@ def test_the_evidence_is_that_of_the_results() -> None:
     assert given.measured.backbones == ("bert-pretrained", "bert-sentiment")
     said = plain(given.card)
     for key in given.measured.backbones:
-        rows = {row.pooling: row for row in RESULTS.probes if (row.backbone, row.task) == (key, "sentiment")}
+        rows = {
+            row.pooling: row
+            for row in measured(RESULTS, "probe")
+            if (row.backbone, row.task) == (key, "sentiment")
+        }
         for pooling in ("cls", "lasttoken", "mean", "max", "flatten"):
             row = rows[pooling]
-            value, low, high = (f"{100 * one:.1f}" for one in (row.accuracy, row.low, row.high))
+            value, low, high = (f"{100 * one:.1f}" for one in (row.value, row.low, row.high))
             assert f"{pooling} {value} % ({low} to {high})" in said
 
 
@@ -144,11 +149,11 @@ def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> No
 
 def test_a_question_that_nobody_here_can_answer_is_left_out() -> None:
     tuned = FakeAnalyst(tuple(kind for kind in shipped().kinds if "pretrained" not in kind.spec.key))
-    left = [asked.key for asked in Answers(tuned, Results(), QUESTIONS, SAY).available]
+    left = [asked.key for asked in Answers(tuned, table(), QUESTIONS, SAY).available]
     assert left == ["pooler", "families", "when", "matters", "batch", "average"]
     with pytest.raises(KeyError):
-        Answers(tuned, Results(), QUESTIONS, SAY).answer("position")
-    elsewhere = replace(RESULTS, probes=tuple(row for row in RESULTS.probes if row.task == "topic"))
+        Answers(tuned, table(), QUESTIONS, SAY).answer("position")
+    elsewhere = having(RESULTS, probe=[row for row in measured(RESULTS, "probe") if row.task == "topic"])
     assert "fair" not in [asked.key for asked in Answers(tuned, elsewhere, QUESTIONS, SAY).available]
 
 
