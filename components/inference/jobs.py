@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from components.analyses.fit.fit import Steps
+from components.analyses.fit.fit import Call, Steps
 from components.anatomy import Anatomy
 from components.detect import Detected
 from components.importance import Importance, Integral
@@ -136,12 +136,10 @@ class Step(Job[Any]):
 def in_turns(run: Callable[[Job[Any]], Any]) -> Steps:
     """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for."""
 
-    def steps(
-        name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
-    ) -> Iterator[Any]:
-        now = version(spec)
-        for more in each:
-            yield run(Step(spec, now, name, (*given, *more)))
+    def steps(call: Call) -> Iterator[Any]:
+        now = version(call.spec)
+        for more in call.each:
+            yield run(Step(call.spec, now, call.name, (*call.given, *more)))
 
     return steps
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from components.analyses.fit.fit import Steps
+from components.analyses.fit.fit import Call, Steps
 from components.errors import PoolscopeError
 from components.inference.engine import Here
 from components.inference.jobs import Step
@@ -30,12 +30,8 @@ def on_cluster(address: str, here: Steps) -> Iterator[Steps]:
     ``here``: does those that are short. PoolscopeError where Ray is not installed, or no cluster is there.
     """
 
-    def steps(
-        name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
-    ) -> Iterator[Any]:
-        if name == "embed":
-            return embedded(spec, given, [tuple(one) for one in each])
-        return folds(given, each) if name == "fold" else here(name, spec, given, each)
+    def steps(call: Call) -> Iterator[Any]:
+        return {"embed": embedded, "fold": folds}.get(call.name, here)(call)
 
     try:
         import ray
@@ -78,24 +74,24 @@ class Embedder:
         return {"part": [pack(part)]}
 
 
-def embedded(spec: BackboneSpec, given: Sequence[Any], batches: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-    """The vectors of all ``batches``, in their order."""
+def embedded(call: Call) -> Iterator[Any]:
+    """The vectors of all batches, in their order."""
     import ray.data
 
-    if not batches:
+    packed = [{"batch": pack(tuple(one))} for one in call.each]
+    if not packed:
         return
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = True
     processors = max(int(ray.cluster_resources().get("CPU", 1)), 1)
-    blocks = min(len(batches), BLOCKS)
-    packed = [{"batch": pack(one)} for one in batches]
+    blocks = min(len(packed), BLOCKS)
     found = ray.data.from_items(packed, override_num_blocks=blocks).map_batches(
         Embedder,
-        fn_constructor_args=(spec, version(spec), given),
+        fn_constructor_args=(call.spec, version(call.spec), call.given),
         batch_size=1,
         batch_format="numpy",
-        compute=ray.data.ActorPoolStrategy(size=min(len(batches), processors)),
+        compute=ray.data.ActorPoolStrategy(size=min(len(packed), processors)),
         num_cpus=1,
     )
     for row in found.iter_rows():
@@ -105,12 +101,12 @@ def embedded(spec: BackboneSpec, given: Sequence[Any], batches: Sequence[tuple[A
         yield part
 
 
-def folds(given: Sequence[Any], each: Iterable[Sequence[Any]]) -> Iterator[Any]:
+def folds(call: Call) -> Iterator[Any]:
     """All folds, each fitted by a task; the vectors are sent once."""
     import ray
 
     from components.analyses.fit.classifier import fold  # scikit-learn
 
     task = ray.remote(num_cpus=1, max_retries=RETRIES)(fold)
-    shared = [ray.put(one) for one in given]
-    yield from ray.get([task.remote(*shared, *more) for more in each])
+    shared = [ray.put(one) for one in call.given]
+    yield from ray.get([task.remote(*shared, *more) for more in call.each])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from joblib import Memory, Parallel, delayed
 
-from components.analyses.fit.fit import Steps, in_order
+from components.analyses.fit.fit import Call, Steps, in_order
 from components.analyses.fit.rows import Asked, Place, Pooled
 from components.inference.engine import file_name
 from components.inference.payload import pack, unpack
@@ -74,16 +74,14 @@ def parts_in(folder: Path, asked: Asked) -> Callable[[BackboneSpec], OnDisk]:
 def on_cores(here: Steps) -> Steps:
     """The steps, of which folds are fitted by a process on each core, and all others ``here``."""
 
-    def steps(
-        name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
-    ) -> Iterator[Any]:
-        if name != "fold":
-            return here(name, spec, given, each)
+    def steps(call: Call) -> Iterator[Any]:
+        if call.name != "fold":
+            return here(call)
         from components.analyses.fit.classifier import fold  # scikit-learn
 
-        vectors: Floats = given[0]
+        vectors: Floats = call.given[0]
         jobs = max(1, min(cores(), total() // (ROOM * vectors.nbytes))) if len(vectors) > FEW else 1
-        return iter(Parallel(n_jobs=jobs)(delayed(fold)(*given, *more) for more in each))
+        return iter(Parallel(n_jobs=jobs)(delayed(fold)(*call.given, *more) for more in call.each))
 
     return steps
 
@@ -92,20 +90,18 @@ def remembering(steps: Steps, folder: Path) -> Steps:
     """The ``steps``, of which the answers for folds are kept in a ``folder`` for a run after this one."""
     kept = Memory(folder, verbose=0).cache(_fitted, ignore=["steps", "spec"])
 
-    def remembered(
-        name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
-    ) -> Iterator[Any]:
-        if name != "fold":
-            return steps(name, spec, given, each)
-        return iter(kept(tuple(given), list(each), steps, spec))
+    def remembered(call: Call) -> Iterator[Any]:
+        if call.name != "fold":
+            return steps(call)
+        return iter(kept(call.given, list(call.each), steps, call.spec))
 
     return remembered
 
 
 def _fitted(
-    given: Sequence[Any], each: Sequence[Sequence[Any]], steps: Steps, spec: BackboneSpec
+    given: tuple[Any, ...], each: Sequence[Sequence[Any]], steps: Steps, spec: BackboneSpec
 ) -> list[Floats]:
-    return [*steps("fold", spec, given, each)]
+    return [*steps(Call("fold", spec, given, each))]
 
 
 def _lists(vectors: Floats) -> pa.FixedSizeListArray:

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from components.analyses.fit.fit import REPEATS, InMemory
+from components.analyses.fit.fit import REPEATS, Call, InMemory
 from components.analyses.fit.rows import Pooled, Rows, batches_of, first_alike, fitted_poolings, splits_of
 from components.inference.engine import Here, resolved
 from components.inference.jobs import in_turns
@@ -50,7 +50,7 @@ def report(rounds: int = ROUNDS) -> None:
         batches = (
             (rows, [(texts[row],) for row in rows]) for rows in batches_of([(text,) for text in texts])
         )
-        for part in steps("embed", spec, (poolings, False), batches):
+        for part in steps(Call("embed", spec, (poolings, False), batches)):
             made.add(part)
         return made
 
@@ -67,13 +67,13 @@ def report(rounds: int = ROUNDS) -> None:
     made = embedded(given, poolings)
     vectors = {place[0]: made.vectors(place) for place in made.parts[0].vectors}
     begun = perf_counter()
-    (parts,) = steps("divide", spec, (rows, FOLDS, REPEATS), [()])
+    (parts,) = steps(Call("divide", spec, (rows, FOLDS, REPEATS)))
     each = [(split,) for drawn in parts for split in splits_of(drawn, FOLDS)]
     total = perf_counter() - begun
     print(f"  drawing the folds {total:9.2f} s", flush=True)
     for pooling in dict.fromkeys(first_alike(vectors).values()):  # the same vectors are fitted once
         begun = perf_counter()
-        list(steps("fold", spec, (vectors[pooling], numbers), each))
+        list(steps(Call("fold", spec, (vectors[pooling], numbers), each)))
         total += (took := perf_counter() - begun)
         print(f"  fits of {pooling:<24} {vectors[pooling].shape[1]:>6} numbers {took:9.2f} s", flush=True)
     print(f"all fits {total:9.2f} s, over the embedding x {total / result.ours:.2f}  bar 1.00", flush=True)

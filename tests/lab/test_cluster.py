@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analyses.fit.fit import InMemory, Steps, fit_table, to_rows
+from components.analyses.fit.fit import Call, InMemory, Steps, fit_table, to_rows
 from components.analyses.fit.rows import Asked, batches_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
@@ -68,11 +68,11 @@ def test_scores_are_those_of_one_process(here: Steps, cluster: Steps, asked: Ask
 def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: Steps, asked: Asked) -> None:
     inputs = asked.inputs * MANY
     each = [(rows, [inputs[row] for row in rows]) for rows in batches_of(inputs)]
-    given = (POOLINGS, False)
-    coming = cluster("embed", resolved(BACKBONE), given, each)
+    call = Call("embed", resolved(BACKBONE), (POOLINGS, False), each)
+    coming = cluster(call)
     first = next(coming)
     os.kill(_below(os.getpid(), "ray::MapWorker")[0], signal.SIGKILL)
-    found, expected = [first, *coming], [*here("embed", resolved(BACKBONE), given, each)]
+    found, expected = [first, *coming], [*here(call)]
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
         for place, vectors in other.vectors.items():
@@ -83,12 +83,10 @@ def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
     here: Steps, cluster: Steps, asked: Asked, tmp_path: Path
 ) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    said = []
+    said, spec = [], resolved(str(tmp_path))
     for steps in (here, cluster):
         with pytest.raises(PoolscopeError) as refused:
-            list(
-                steps("embed", resolved(str(tmp_path)), (POOLINGS, False), [(np.arange(2), asked.inputs[:2])])
-            )
+            list(steps(Call("embed", spec, (POOLINGS, False), [(np.arange(2), asked.inputs[:2])])))
         said.append(str(refused.value))
     assert said[0] == said[1]
 

@@ -1,7 +1,7 @@
 """The command's work: vectors as Parquet, folds on every core, and what a stopped run goes on from."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from components.analyses.fit.classifier import divide, fold
-from components.analyses.fit.fit import InMemory, Steps, fit_table, to_rows
+from components.analyses.fit.fit import Call, InMemory, Steps, fit_table, to_rows
 from components.analyses.fit.rows import Pooled, Rows, Split, splits_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
@@ -19,7 +19,7 @@ from components.inference.engine import Here
 from components.inference.jobs import in_turns
 from components.lab.work import OnDisk, on_cores, parts_in, remembering
 from components.settings import Settings
-from components.types import BackboneSpec, Floats, Ints
+from components.types import Floats, Ints
 from tests.plain import SPECS
 from tests.tables import reviews
 
@@ -80,8 +80,8 @@ def test_folds_on_every_core_are_those_of_one_process_bit_for_bit(
     draw = np.random.default_rng(0)
     labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 400)).astype(np.float32)
     splits = [*splits_of(divide(Rows(labels, np.arange(rows), 0), 3, 1)[0], 3)]
-    each = [(split,) for split in splits]
-    found = [*on_cores(in_turns(Here(Settings()).run))("fold", SPECS[KEY], (vectors, labels), each)]
+    call = Call("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
+    found = [*on_cores(in_turns(Here(Settings()).run))(call)]
     get_reusable_executor().shutdown(wait=True)
     for split, probabilities in zip(splits, found, strict=True):
         np.testing.assert_array_equal(probabilities, fold(vectors, labels, split))
@@ -97,13 +97,11 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> Non
         """Steps that are noted, until they are stopped."""
         done.clear()
 
-        def steps(
-            name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
-        ) -> Iterator[Any]:
-            for answer in here(name, spec, given, each):
+        def steps(call: Call) -> Iterator[Any]:
+            for answer in here(call):
                 if len(done) == stop:
                     raise KeyboardInterrupt
-                done.append(name)
+                done.append(call.name)
                 yield answer
 
         return remembering(steps, tmp_path)

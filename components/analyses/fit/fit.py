@@ -38,16 +38,17 @@ SHARES = (0.1, 0.2, 0.4, 0.7)  # of a fold's training rows, in the learning curv
 CHECKS = len(SHARES) + 2
 
 
-class Steps(Protocol):
-    """Has steps done, by this process or by others."""
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A step that is asked once for each of ``each``, behind what is ``given`` to all of them."""
 
-    def __call__(
-        self, name: str, spec: BackboneSpec, given: Sequence[Any], each: Iterable[Sequence[Any]]
-    ) -> Iterator[Any]:
-        """The answers of the step ``name`` to ``given`` and each of ``each``, in their order.
+    name: str
+    spec: BackboneSpec
+    given: tuple[Any, ...]
+    each: Iterable[Sequence[Any]] = ((),)
 
-        Closing the iterator cancels the rest.
-        """
+
+Steps = Callable[[Call], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
 
 
 class Parts(Protocol):
@@ -127,7 +128,7 @@ def fit_table(
     grid: list[Measured] = []
     best: Combination | None = None
     warnings = list(asked.warnings)
-    (parts,) = steps("divide", specs[0], [asked.rows, asked.plan.folds, REPEATS], [()])
+    (parts,) = steps(Call("divide", specs[0], (asked.rows, asked.plan.folds, REPEATS)))
     for spec in specs:
         pooled = kept(spec)
         yield from _embedded(steps, spec, asked, pooled)
@@ -152,7 +153,7 @@ def _embedded(steps: Steps, spec: BackboneSpec, asked: Asked, parts: Parts) -> I
     done = len(there)
     given = (asked.poolings, asked.plan.all_layers)
     each = ((rows, [inputs[row] for row in rows]) for rows in batches)
-    for part in steps("embed", spec, given, each):
+    for part in steps(Call("embed", spec, given, each)):
         parts.add(part)
         done += len(part.rows)
         notes = _read(spec, parts.known())[1] if done == len(inputs) else ()
@@ -202,11 +203,11 @@ def _concluded(
         yield Stage(len(curve), CHECKS, "check", spec.key)
     drawn = np.random.default_rng(asked.plan.seed).permutation(asked.rows.labels)
     shuffled = replace(asked.rows, labels=drawn)
-    (again,) = steps("divide", spec, [shuffled, folds, 1], [()])
+    (again,) = steps(Call("divide", spec, (shuffled, folds, 1)))
     control = _tested(steps, spec, vectors, shuffled, again, folds)
     yield Stage(CHECKS - 1, CHECKS, "check", spec.key)
     last = (asked, parts, tuple(grid), grid.index(best.measured), vectors, tuple(curve), control, warnings)
-    (found,) = steps("conclude", spec, last, [()])
+    (found,) = steps(Call("conclude", spec, last))
     yield Stage(CHECKS, CHECKS, "check", spec.key)
     yield found
 
@@ -216,8 +217,8 @@ def _tested(
 ) -> Tested:
     """All folds of each division of the rows into ``parts`` (R, N), fitted on a ``share`` of their rows."""
     splits = [shared(split, rows, share) for drawn in parts for split in splits_of(drawn, folds)]
-    found = [*steps("fold", spec, (vectors, rows.labels), [(split,) for split in splits])]
-    return Tested.of(splits, found, rows.labels)
+    found = steps(Call("fold", spec, (vectors, rows.labels), [(split,) for split in splits]))
+    return Tested.of(splits, list(found), rows.labels)
 
 
 def _value(one: Measured) -> float:
