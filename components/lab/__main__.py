@@ -25,8 +25,8 @@ from components.exhibits.report.document import Made, report
 from components.fitting import Fit, Plan, Stage
 from components.inference.engine import Here, resolved
 from components.inference.jobs import in_turns
+from components.lab.classifier import classifier_files
 from components.lab.cluster import on_cluster
-from components.lab.home import home
 from components.lab.work import on_cores, parts_in, remembering
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
@@ -54,7 +54,7 @@ def main(given: Sequence[str]) -> int:
     asked = arguments().parse_args(given)
     try:
         done = fitted(asked)
-        written = [_report(asked, done), at_home(asked.out, done)]
+        written = [_report(asked, done), _classifier(asked.out, done)]
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
@@ -113,9 +113,9 @@ def fitted(asked: argparse.Namespace) -> Done:
     return Done(fit, specs, columns, notes)
 
 
-def _doing(ray: str | None, here: Steps) -> AbstractContextManager[Steps]:
+def _doing(ray: str | None, local: Steps) -> AbstractContextManager[Steps]:
     """Whoever does the steps: a cluster, or this machine with all its cores."""
-    return nullcontext(on_cores(here)) if ray is None else on_cluster(ray, here)
+    return nullcontext(on_cores(local)) if ray is None else on_cluster(ray, local)
 
 
 def read_file(file: Path) -> Sheet:
@@ -154,10 +154,10 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
     return step
 
 
-def at_home(out: Path, done: Done) -> Path:
-    """Write what somebody takes home, as a folder and as a zip; gives the zip's place."""
+def _classifier(out: Path, done: Done) -> Path:
+    """Write the classifier, as a folder and as a zip; gives the place of the zip."""
     spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
-    files = home(done.fit, spec, done.notes)
+    files = classifier_files(done.fit, spec, done.notes)
     folder = out / "classifier"
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():

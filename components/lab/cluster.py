@@ -24,14 +24,14 @@ BLOCKS = 4096  # at most, of batches: Ray Data keeps a record of each
 
 
 @contextmanager
-def on_cluster(address: str, here: Steps) -> Iterator[Steps]:
-    """The steps of fits in the cluster at ``address``, until the end; ``local`` is one of its own.
+def on_cluster(address: str, local: Steps) -> Iterator[Steps]:
+    """The steps of fits in the cluster at ``address``, until the end; "local" begins one of its own.
 
-    ``here``: does those that are short. PoolscopeError where Ray is not installed, or no cluster is there.
+    ``local``: does those that are short. PoolscopeError where Ray is not installed, or no cluster is there.
     """
 
     def steps(call: Call) -> Iterator[Any]:
-        return {"embed": embedded, "fold": folds}.get(call.name, here)(call)
+        return {"embed": embedded, "fold": folds}.get(call.name, local)(call)
 
     try:
         import ray

@@ -71,12 +71,12 @@ def parts_in(folder: Path, asked: Asked) -> Callable[[BackboneSpec], OnDisk]:
     return parts
 
 
-def on_cores(here: Steps) -> Steps:
-    """The steps, of which folds are fitted by a process on each core, and all others ``here``."""
+def on_cores(local: Steps) -> Steps:
+    """The steps, of which folds are fitted by a process on each core, and all others by ``local``."""
 
     def steps(call: Call) -> Iterator[Any]:
         if call.name != "fold":
-            return here(call)
+            return local(call)
         from components.analyses.fit.classifier import fold  # scikit-learn
 
         vectors: Floats = call.given[0]

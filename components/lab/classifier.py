@@ -1,4 +1,4 @@
-"""What somebody takes home of a fit: the head, a program that runs it, its numbers and a card, in one zip."""
+"""The files of a classifier: the best head of a fit, a program that runs it, its numbers and a card."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COUNTS = 0.05  # p below which a difference counts
 RESULTS = ["backbone", "pooling", "layer", "accuracy", "low", "high", "macro_f1", "p", "p_corrected"]
 
 
-def home(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
+def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
     """Every file by its name. ``spec``: the backbone of the best combination.
 
     PoolscopeError where the backbone cannot be loaded.
