@@ -41,11 +41,10 @@ from components.exhibits.importance.controls import HEAD as ATTENTION_HEAD
 from components.exhibits.importance.controls import INTEGRATED
 from components.exhibits.importance.sentence import SENTENCE as IMPORTANT
 from components.exhibits.lab.confusion import CONFUSION
-from components.exhibits.lab.curve import CURVE
 from components.exhibits.lab.found import Found
 from components.exhibits.lab.misses import MISSES
 from components.exhibits.lab.plane import PLANE
-from components.exhibits.lab.ranking import NUMBERS, RANKING
+from components.exhibits.lab.ranking import CURVE, NUMBERS, RANKING
 from components.exhibits.view import CENTRED, LABEL, LAYER
 from components.importance import Importance
 from components.padding import Padding

@@ -6,7 +6,7 @@ Each row of the DataFrame is a dot: its ``value``, the ends of its interval ``lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,6 +25,13 @@ MARKS = (
 )
 SAID = {"hovertemplate": "%{hovertext}<extra></extra>"}  # the box of a pointed dot
 TOP, BOTTOM = 30, 52  # pixels around small plots
+
+
+def drawn(rows: Iterable[Any], places: Iterable[float], said: Iterable[str]) -> pd.DataFrame:
+    """What `dots` draws of anything with a value and its interval: where, and what is said of each."""
+    ends = [(row.value, row.low, row.high) for row in rows]
+    found = pd.DataFrame(ends, columns=["value", "low", "high"])
+    return found.assign(place=list(places), said=list(said))
 
 
 def dots(

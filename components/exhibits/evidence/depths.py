@@ -10,7 +10,7 @@ from typing import Any
 
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS, axes_of, axis_number, dots, plot_name
+from components.exhibits.draw.intervals import MARKS, axes_of, axis_number, dots, drawn, plot_name
 from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.draw.style import GRID, axis, layout
 from components.exhibits.evidence.evidence import (
@@ -24,7 +24,6 @@ from components.exhibits.evidence.evidence import (
     columns_of,
     corrected,
     data_of,
-    drawn,
     gains,
     named,
     shared,

@@ -209,12 +209,3 @@ def cells(rows: Iterable[Row], column: str) -> list[Any]:
 def data_of(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
     """The rows as they are saved, under the titles of their ``columns``; what a row lacks is empty."""
     return data_frame((say(f"evidence.column_{column}"), cells(rows, column)) for column in columns)
-
-
-def drawn(rows: Iterable[Row], places: Iterable[float], said: Iterable[str]) -> pd.DataFrame:
-    """What `dots` draws of the rows: their values with their intervals, where, and what is said of each."""
-    ends = [(row.value, row.low, row.high) for row in rows]
-    columns = zip(("value", "low", "high"), zip(*ends, strict=True) if ends else [()] * 3, strict=True)
-    return pd.DataFrame(
-        {**{name: list(one) for name, one in columns}, "place": list(places), "said": list(said)}
-    )

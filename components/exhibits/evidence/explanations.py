@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import SideBySide, axes_of, dots
+from components.exhibits.draw.intervals import SideBySide, axes_of, dots, drawn
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import OTHER, ZERO_LINE, diverging, name_width, value_axis
 from components.exhibits.evidence.evidence import (
@@ -20,7 +20,6 @@ from components.exhibits.evidence.evidence import (
     columns_of,
     corrected,
     data_of,
-    drawn,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html
 from components.exhibits.view import number

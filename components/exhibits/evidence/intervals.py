@@ -20,7 +20,7 @@ import pandas as pd
 
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS, dots, guide
+from components.exhibits.draw.intervals import MARKS, dots, drawn, guide
 from components.exhibits.draw.labels import visible
 from components.exhibits.draw.style import CLEAR, layout, row_axis, tick_width, value_axis, written
 from components.exhibits.evidence.evidence import (
@@ -30,7 +30,6 @@ from components.exhibits.evidence.evidence import (
     accuracy_text,
     against_base,
     corrected,
-    drawn,
     ends,
     gains,
     in_rows,

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS, SideBySide, axes_of, dots
+from components.exhibits.draw.intervals import MARKS, SideBySide, axes_of, dots, drawn
 from components.exhibits.draw.labels import shorten
 from components.exhibits.draw.style import ZERO_LINE, tick_width, value_axis
 from components.exhibits.evidence.evidence import (
@@ -18,7 +18,6 @@ from components.exhibits.evidence.evidence import (
     Evidence,
     columns_of,
     data_of,
-    drawn,
     ends,
     label_lines,
     named,

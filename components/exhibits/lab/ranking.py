@@ -1,4 +1,4 @@
-"""The ranking: how often a classifier on each vector is right, and which differences count."""
+"""How often a classifier is right: on each vector, and on the best one with more and more rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
+from components.exhibits.draw.figure import Figure
+from components.exhibits.draw.intervals import dots, drawn, guide
 from components.exhibits.draw.style import (
     BACKBONES,
+    GRID,
     OTHER,
+    axis,
+    axis_title,
     layout,
     name_width,
     row_axis,
@@ -26,6 +30,7 @@ from components.exhibits.view import number, percent
 from components.fitting import Ranked
 from components.texts import Texts
 
+GAIN = 0.01  # accuracy between the last two points, from which more labels are said to help
 DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
 WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
 BESIDE = 58  # pixels of the column of values at the right
@@ -94,29 +99,16 @@ def _words(found: Found, say: Texts) -> str:
 def _figure(found: Found, say: Texts) -> Figure:
     shown = found.vectors[:DRAWN]
     labels = [_lines(found, one, say) for one in shown]
-    scores = [one.accuracy for one in shown]
-    places = list(range(len(shown)))
+    scores, places = [one.accuracy for one in shown], list(range(len(shown)))
     room = LINE * max(map(len, labels)) + 6
     left = max(name_width(tuple(lines)) for lines in labels)
     backbones = list(found.fit.plan.backbones)
     colours = [BACKBONES[backbones.index(one.backbone) % len(BACKBONES)] for one in shown]
-    dots = Trace(
-        type="scatter",
-        mode="markers",
-        x=[round(one.value, 4) for one in scores],
-        y=places,
-        error_x={
-            "array": [round(one.high - one.value, 4) for one in scores],
-            "arrayminus": [round(one.value - one.low, 4) for one in scores],
-            "symmetric": False,
-            "color": OTHER,
-            "thickness": 2,
-            "width": 4,
-        },
-        marker={"color": colours, "size": 10, "symbol": [_symbol(one) for one in shown]},
-        cliponaxis=False,
-        customdata=[escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown],
-        hovertemplate="%{customdata}<extra></extra>",
+    said = [escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
+    points = dots(
+        drawn(scores, places, said),
+        {"color": colours, "size": 10, "symbol": [_symbol(one) for one in shown]},
+        {"color": OTHER, "thickness": 2, "width": 4},
     )
     values = written([1] * len(shown), places, [percent(one.value) for one in scores], "middle right")
     frame = layout(
@@ -127,11 +119,11 @@ def _figure(found: Found, say: Texts) -> Figure:
         ),
         yaxis=row_axis(["<br>".join(map(escape, lines)) for lines in labels]),
         shapes=[
-            _line(found.fit.majority, LINES["majority"][0]),
-            _line(found.fit.shuffled.value, LINES["shuffled"][0]),
+            guide(found.fit.majority, LINES["majority"][0], OTHER),
+            guide(found.fit.shuffled.value, LINES["shuffled"][0], OTHER),
         ],
     )
-    return Figure([dots, values], frame)
+    return Figure([points, values], frame)
 
 
 def _symbol(one: Ranked) -> str:
@@ -141,11 +133,6 @@ def _symbol(one: Ranked) -> str:
 
 def _lines(found: Found, one: Ranked, say: Texts) -> list[str]:
     return textwrap.wrap(found.name(one, say), WIDEST)
-
-
-def _line(value: float, dash: str) -> dict[str, Any]:
-    ends = {"x0": value, "x1": value, "yref": "paper", "y0": 0, "y1": 1}
-    return {"type": "line", "layer": "below", **ends, "line": {"color": OTHER, "width": 1.5, "dash": dash}}
 
 
 def _data(found: Found, say: Texts) -> pd.DataFrame:
@@ -180,3 +167,67 @@ def _rounded(data: pd.DataFrame, numeric: range) -> pd.DataFrame:
         for place in range(data.shape[1])
     }
     return pd.DataFrame(texts, dtype=object).set_axis(list(data.columns), axis=1)
+
+
+def curve(found: Found, _: State, say: Texts) -> Shown:
+    """Accuracy with the number of rows that the classifier was fitted on, with its interval."""
+    points = found.fit.curve
+    told = [say("lab.of", name=one.rows, score=score_text(one.accuracy, say)) for one in points]
+    scores = [one.accuracy for one in points]
+    return Shown(
+        heading=_gain(found, say),
+        words=say("list.semicolon").join(told),
+        data=data_frame(
+            (
+                (say("lab.rows_axis"), [one.rows for one in points]),
+                (say("lab.column_accuracy"), [one.value for one in scores]),
+                (say("lab.column_low"), [one.low for one in scores]),
+                (say("lab.column_high"), [one.high for one in scores]),
+            )
+        ),
+        figure=_curve(found, say),
+        above=hint_html(say("lab.curve_hint")),
+        about=found.name(found.best, say),
+    )
+
+
+CURVE = Exhibit("lab-curve", curve, plotted=True, where=UNLINKED)
+
+
+def _gain(found: Found, say: Texts) -> str:
+    """What the last rows have brought."""
+    if len(found.fit.curve) < 2:
+        return say("lab.curve_short")
+    before, last = found.fit.curve[-2:]
+    gain = last.accuracy.value - before.accuracy.value
+    key = "lab.curve_rises" if gain >= GAIN else "lab.curve_flat"
+    return say(key, fewer=before.rows, rows=last.rows, points=number(100 * gain, 1))
+
+
+def _curve(found: Found, say: Texts) -> Figure:
+    points = found.fit.curve
+    scores = [one.accuracy for one in points]
+    said = [escape(f"{one.rows}: {percent(one.accuracy.value)}") for one in points]
+    line = dots(
+        drawn(scores, (one.rows for one in points), said),
+        {"size": 8},
+        {"thickness": 1.5, "width": 4},
+        "y",
+        mode="lines+markers",
+        line={"color": BACKBONES[0]},
+        cliponaxis=True,
+    )
+    frame = layout(
+        height=300,
+        margin={"l": 64, "r": 24, "t": 12, "b": 52},
+        xaxis=value_axis(say("lab.rows_axis"), rangemode="tozero", nticks=5),
+        yaxis=axis(
+            title=axis_title(say("lab.accuracy_axis")),
+            range=[0, 1.02],
+            tickvals=[0, 0.5, 1],
+            ticktext=["0", "50 %", "100 %"],
+            showgrid=True,
+            gridcolor=GRID,
+        ),
+    )
+    return Figure([line], frame)
