@@ -91,7 +91,7 @@ class BackboneMenu:
         spec = self.get(key)
         if spec is None:
             return ""
-        parts = [visible(spec.note)] if spec.note else []
+        parts = [visible(self.say.name(spec.note))] if spec.note else []
         if spec.source == "hub":
             parts.append(licence(spec, self.say))
         return unlinked(" · ".join(parts))
@@ -101,7 +101,7 @@ class BackboneMenu:
         return {spec.key: spec for spec in self.specs}
 
     def _title(self, spec: BackboneSpec) -> str:
-        title = visible(spec.title)
+        title = visible(spec.said(self.say))
         if spec.available:
             return title
         if spec.source != "hub":
@@ -138,9 +138,10 @@ class Choices:
         there = {"own": True, "probe": bool(self.tasks(query)), MINE: own_head(query) is not None}
         return tuple(head for head in HEADS if there[head])
 
-    def poolings(self, query: Query, backbone: BackboneSpec | None) -> list[tuple[str, str]]:
+    def poolings(self, query: Query, backbone: BackboneSpec | None, say: Texts) -> Menu:
         """(title, key) of the poolings that the query's ``backbone`` and head can be asked for."""
-        return [(visible(spec.title), spec.key) for spec in self.pooled if self._fits(spec, query, backbone)]
+        fitting = (spec for spec in self.pooled if self._fits(spec, query, backbone))
+        return [(visible(spec.said(say)), spec.key) for spec in fitting]
 
     def fitted(self, query: Query, backbone: BackboneSpec | None) -> Query:
         """``query`` with what no longer fits given up: the task first, then the probe, then the pooling.

@@ -6,16 +6,16 @@ Dataclasses that hold arrays compare by identity (``eq=False``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from components.centring import Bands, Centring
-from components.declaration import Declaration
-from components.texts import Sentence
+from components.declaration import Declaration, declared_json
+from components.texts import Sentence, Texts
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -29,6 +29,7 @@ UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary
 SWAP = "warnings.swap"  # key of what is said where an own head is given another vector than its own
 SWAP_LAYER = "warnings.swap_layer"  # and where the vector is one of a lower layer
 SWAPS = (SWAP, SWAP_LAYER)
+DIGITS = 7  # significant ones, in JSON: keeps answers small, and true to 1e-6
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,34 @@ class BackboneSpec:
     package: str | None = None
     declared: Declaration | Sentence | None = None
 
+    def said(self, say: Texts) -> str:
+        """The title in the language of ``say``."""
+        return say.name(self.title)
+
+    def renamed(self, say: Texts) -> BackboneSpec:
+        """The same with its title and note in the language of ``say``."""
+        return replace(self, title=self.said(say), note=say.name(self.note))
+
     @property
     def live(self) -> bool:
         """Whether it is a model object: of its weights nothing is known but what they are now."""
         return self.source == "object"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types; ``size`` is what a download takes, in bytes, or None if unknown."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "architecture": self.architecture,
+            "task": self.task,
+            "source": self.source,
+            "labels": list(self.labels),
+            "available": self.available,
+            "probes": list(self.probed),
+            "licence": self.licence,
+            "size": self.size,
+            "declared": declared_json(self.declared),
+        }
 
 
 @dataclass(frozen=True)
@@ -92,6 +117,14 @@ class PoolingSpec:
     wide: bool = False
     declared: bool = False
 
+    def said(self, say: Texts) -> str:
+        """The title in the language of ``say``."""
+        return say.name(self.title, f"pooling.{self.key}.title")
+
+    def summarised(self, say: Texts) -> str:
+        """The summary in the language of ``say``."""
+        return say.name(self.summary, f"pooling.{self.key}.summary")
+
 
 @dataclass(frozen=True)
 class TaskSpec:
@@ -101,6 +134,10 @@ class TaskSpec:
     title: str
     labels: tuple[str, ...]
     texts: int
+
+    def said(self, say: Texts) -> str:
+        """The title in the language of ``say``; labels keep the names that the checkpoints give them."""
+        return say.name(self.title)
 
 
 @dataclass(frozen=True)
@@ -142,6 +179,21 @@ class Tokens:
     special: Bools
     cls: int
 
+    def to_json(self) -> list[dict[str, Any]]:
+        """Give the T tokens in plain JSON types."""
+        return [
+            {
+                "text": text,
+                "start": int(start),
+                "end": int(end),
+                "segment": int(segment) if segment >= 0 else None,
+                "special": bool(special),
+            }
+            for text, (start, end), segment, special in zip(
+                self.text, self.span, self.segment, self.special, strict=True
+            )
+        ]
+
 
 @dataclass(frozen=True, eq=False)
 class Reads:
@@ -156,6 +208,11 @@ class Reads:
     positions: Bools
     share: Floats
     wins: Ints | None = None
+
+    @property
+    def indices(self) -> list[int]:
+        """The tokens that the head reads, by their places."""
+        return [int(index) for index in self.positions.nonzero()[0]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,19 +293,48 @@ class Analysis:
         """Whether the own head was given another vector than it was trained on, as ``warnings`` say."""
         return any(warning.key in SWAPS for warning in self.warnings)
 
+    @property
+    def chosen(self) -> str | list[str] | None:
+        """One label, all labels above one half if several may hold, None where there are no classes."""
+        if self.problem_type == "multi_label":
+            return list(self.predicted)
+        return next(iter(self.predicted), None)
 
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """One combination of a comparison: its answer, or why there is none: a PoolscopeError's sentence."""
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types. T tokens, L layers, K labels."""
+        return {
+            "backbone": self.backbone.key,
+            "architecture": self.backbone.architecture,
+            "pooling": self.query.pooling,
+            "head": self.query.head,
+            "task": self.query.task if self.query.head == "probe" else "",
+            "layer": self.layer,
+            "pool_layer": self.pool_layer,
+            "tokens": self.tokens.to_json(),
+            "cls_index": int(self.tokens.cls),
+            "similarity": rounded(self.similarity[self.layer]),
+            "similarity_by_layer": list(map(rounded, self.similarity)),
+            "centred": rounded(self.centred[self.layer]),
+            "standardised": rounded(self.standardised[self.layer]),
+            "ordinary": list(map(rounded, self.ordinary.plain)),
+            "ordinary_centred": list(map(rounded, self.ordinary.centred)),
+            "ordinary_standardised": list(map(rounded, self.ordinary.standardised)),
+            "labels": list(self.labels),
+            "logits": rounded(self.logits),
+            "probabilities": rounded(self.probabilities),
+            "predicted": self.chosen,
+            "reads": {
+                "positions": self.reads.indices,
+                "share": rounded(self.reads.share),
+                "wins": None if self.reads.wins is None else self.reads.wins.tolist(),
+            },
+            "head_trained": self.head_trained,
+            "body_trained": self.body_trained,
+            "warnings": list(map(str, self.warnings)),
+            "milliseconds": {stage: round(float(time), 3) for stage, time in self.milliseconds.items()},
+        }
 
-    query: Query
-    analysis: Analysis | None
-    refusal: Sentence | None = None
 
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """What one backbone says under every pooling that was asked for; all cells share one forward pass."""
-
-    backbone: BackboneSpec
-    cells: tuple[Cell, ...]
+def rounded(values: Iterable[Any]) -> list[float]:
+    """Numbers as JSON has them, with `DIGITS` significant digits."""
+    return [float(f"{value:.{DIGITS}g}") for value in values]

@@ -8,8 +8,8 @@ from dataclasses import asdict
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from components.analyses.importance import integrate, weigh
-from components.importance import Importance, spearman
+from components.analyses.importance import Importance, spearman
+from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.repeatable import repeatable

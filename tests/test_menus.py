@@ -106,7 +106,7 @@ def test_tasks_fit_backbone_and_number_of_texts() -> None:
 
 def test_learned_poolings_are_offered_to_a_probe_only() -> None:
     def offered(head: str) -> list[str]:
-        return [key for _, key in CHOICES.poolings(replace(PROBE, head=head), None)]
+        return [key for _, key in CHOICES.poolings(replace(PROBE, head=head), None, SAY)]
 
     assert offered("own") == [spec.key for spec in POOLINGS if not spec.learned]
     assert offered("probe") == [spec.key for spec in POOLINGS]
@@ -124,10 +124,10 @@ def test_what_is_declared_is_offered_where_something_is(declared: Declaration | 
     for head in ("own", "probe"):
         query = replace(asked, head=head)
         for spec in (None, BUNDLED):
-            assert ("declared", "declared") not in choices.poolings(query, spec)
+            assert ("declared", "declared") not in choices.poolings(query, spec, SAY)
             assert choices.fitted(query, spec).pooling == "native"
         declaring = replace(BUNDLED, declared=declared)
-        assert ("declared", "declared") in choices.poolings(query, declaring)
+        assert ("declared", "declared") in choices.poolings(query, declaring, SAY)
         assert choices.fitted(query, declaring).pooling == "declared"
 
 
@@ -159,7 +159,7 @@ def test_what_no_longer_fits_is_given_up(given: Query, fitted: Query) -> None:
 def test_what_fits_is_never_refused(query: Query) -> None:
     fitted = CHOICES.fitted(replace(query, text_pair=query.text_pair.strip()), None)
     try:
-        FakeAnalyst().analyze(fitted)
+        FakeAnalyst().ask("analyze", fitted)
     except PoolscopeError as error:
         pytest.fail(str(error))
     assert CHOICES.fitted(fitted, None) == fitted

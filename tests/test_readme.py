@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from gradio_client import Client
 
-from components.detect import BAR
+from components.analyses.detect import BAR
 from tests.readme import LOCAL, PAGES, TABLE, block
 from tests.serving import ROOT
 

@@ -88,7 +88,7 @@ def test_the_exhibit_example_is_shown_with_its_control() -> None:
         lengths__characters="characters",
         lengths__shares="as shares",
     )
-    analysis = FakeAnalyst().analyze(Query("first", "not good"))
+    analysis = FakeAnalyst().ask("analyze", Query("first", "not good"))
     shown = home.LENGTHS.shown(analysis, {}, say)
     assert shown.data["characters"].tolist() == [len(text) for text in ("", "not", "good", "")]
     assert shown.words == "good is longest."

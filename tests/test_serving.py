@@ -6,10 +6,9 @@ import re
 import pytest
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from components.detect import DECLARED, Way
+from components.analyses.ways import DECLARED, Way, load_serving, settings
 from components.model.declaration import METHODS
 from components.model.pooling import POOLINGS
-from components.serving import load_serving, settings
 
 SERVERS = ("sentence-transformers", "vLLM", "llama.cpp", "TEI")
 

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.as_json import cell_json
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.comparison.comparison import Comparison, answered
@@ -80,7 +79,7 @@ def test_it_is_marked_wherever_it_is_told(
         sentence = "Not what this head was trained for"
         assert ("swap" in mark.split(), "swap" in kind.split(), said in text_of) == (swapped,) * 3
         assert row["swap"] == ("" if cell.analysis is None else "yes" if swapped else "no")
-        assert any(sentence in warning for warning in cell_json(cell)["warnings"]) == swapped
+        assert any(sentence in warning for warning in cell.to_json()["warnings"]) == swapped
         if cell.analysis is not None:
             for exhibit in (VERDICT, OUTPUTS):  # Classify, and what a talk shows of it
                 shown: Shown = exhibit.show(cell.analysis, {}, SAY)

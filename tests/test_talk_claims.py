@@ -39,7 +39,9 @@ def claiming(words: str) -> Told:
 
 def compared(engine: Engine, step: Told, text: str, pair: str) -> list[Analysis]:
     """What each backbone of a comparison says of two of its texts."""
-    return [engine.analyze(Query(key, step.one(text), step.one(pair))) for key in step.all("backbones")]
+    return [
+        engine.ask("analyze", Query(key, step.one(text), step.one(pair))) for key in step.all("backbones")
+    ]
 
 
 def estimate(rows: Iterable[R], pooling: str, backbone: str = "all-minilm-l6-v2", **more: str) -> R:
@@ -55,7 +57,7 @@ def test_without_what_all_sentences_share_tokens_end_more_like_cls_than_they_beg
 ) -> None:
     curves = step("curves")
     assert "still end more like [CLS] than they began" in curves.caption
-    analysis = engine.analyze(Query(f"{family}-sentiment", TEXT))
+    analysis = engine.ask("analyze", Query(f"{family}-sentiment", TEXT))
     centring = centring_of(CURVES_CENTRED, curves.state)
     assert centring != "plain"
     others = np.delete(analysis.cosines(centring), analysis.tokens.cls, axis=1)
@@ -65,7 +67,7 @@ def test_without_what_all_sentences_share_tokens_end_more_like_cls_than_they_beg
 def test_layer_by_layer_more_tokens_are_more_like_cls_than_is_ordinary(engine: Engine) -> None:
     heatmap = step("heatmap")
     assert heatmap.caption.startswith("Layer by layer, more of them grow more like it")
-    analysis = engine.analyze(Query("bert-sentiment", TEXT))
+    analysis = engine.ask("analyze", Query("bert-sentiment", TEXT))
     centring = centring_of(CENTRED, heatmap.state)
     above = []
     for layer in range(analysis.layers + 1):
@@ -88,7 +90,7 @@ def test_a_talk_is_the_same_in_every_language_but_for_its_words(talk: str, langu
 
 def test_the_head_of_a_pair_reads_one_hidden_state(engine: Engine) -> None:
     one = claiming("its head reads one hidden state")
-    analysis = engine.analyze(Query(one.one("backbone"), one.one("text"), one.one("pair")))
+    analysis = engine.ask("analyze", Query(one.one("backbone"), one.one("text"), one.one("pair")))
     assert analysis.reads.positions.sum() == 1
     assert set(analysis.tokens.segment[~analysis.tokens.special]) == {0, 1}
 
@@ -120,7 +122,7 @@ def test_the_order_of_a_pair_matters_to_all_and_flips_one_label(engine: Engine) 
 def test_a_checkpoint_declares_one_vector_and_its_classifier_reads_another(engine: Engine) -> None:
     declared, measured = claiming("Declared:"), claiming("Measured:")
     assert "reads another vector, and is untrained" in measured.caption
-    analysis = engine.analyze(Query(measured.one("backbone"), measured.one("text")))
+    analysis = engine.ask("analyze", Query(measured.one("backbone"), measured.one("text")))
     files = analysis.backbone.declared
     assert isinstance(files, Declaration)
     assert (declared.one("backbone"), files.poolings) == (measured.one("backbone"), ("mean",))

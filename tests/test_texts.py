@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import components.texts
-from components.analyses.passport import TEXTS, Tried
+from components.analyses.measuring.passport import TEXTS, Tried
 from components.errors import PoolscopeError
 from components.exhibits.comparison.agreement import agreement
 from components.exhibits.exhibit import heading_html
@@ -203,7 +203,7 @@ def test_an_answer_has_the_same_numbers_in_every_language(kind: Kind, tag: str) 
     analyst, other = FakeAnalyst(), load_texts(tag)
     state = {"layer": 1}
     for pooling in ("native", "mean"):
-        anatomy = analyst.anatomy(Query(kind.spec.key, "a very good film", pooling=pooling))
+        anatomy = analyst.ask("anatomy", Query(kind.spec.key, "a very good film", pooling=pooling))
         for panel in (ANSWER, TOKENS, HEAD, PADDING, IMPORTANCE):
             for exhibit in panel.exhibits:
                 told = []

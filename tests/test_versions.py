@@ -27,7 +27,7 @@ def test_outputs_similarity_and_reads_are_those_of_each_version(engine: Engine) 
     assert len(both.moves) == 9
     for move in both.moves:
         query = Query(move.before.query.backbone, BEFORE, pooling=move.before.query.pooling)
-        old, new = engine.analyze(query), engine.analyze(replace(query, text=AFTER))
+        old, new = engine.ask("analyze", query), engine.ask("analyze", replace(query, text=AFTER))
         assert move.answers
         for shown, alone in zip(move.answers, (old, new), strict=True):
             np.testing.assert_array_equal(shown.probabilities, alone.probabilities)

@@ -1,230 +1,234 @@
-"""The detective: which pooling, layer, tokens and length made this vector of this text.
-
-Every way is tried: the text is encoded as servers may have done it, and all poolings of all layers are taken
-from each forward pass. Nothing is guessed: below the bar there is no match.
-"""
+"""The nouns of the detective: the ways in which a vector may be made of a text, and which gave this one."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from components.analyses.ranking import Doubles, Given, Made, chord, distances, ranked, together
-from components.analyses.tries import Try, every_try
-from components.declaration import Cut
-from components.detect import BAR, DECLARED, Detected, Way
-from components.errors import PoolscopeError
-from components.model.backbone import Backbone
-from components.model.declared import Declared, Layer
-from components.model.examine import Stopwatch, run_encoded
-from components.model.files import folder as here
-from components.model.pooling import POOLINGS, States
-from components.model.prompts import read_prompts
-from components.model.repeatable import repeatable
-from components.model.safety.refusal import RefusalError
-from components.serving import load_serving
+from components.analyses.registry import Check, Cost, Prepared, analysis
+from components.analyses.vectors import to_vectors
+from components.analyses.ways import DECLARED, Way, settings
+from components.declaration import Declaration, Dense, Normalize, declared_json
+from components.model.query import Asked, checked_text
 from components.texts import Sentence
-from components.types import Query
+from components.types import BackboneSpec, Query, rounded
 
-Through = Callable[
-    [Tensor], Tensor | None
-]  # (1, N) -> (1, M) behind dense layers, None where these do not fit
-PLAIN = ("cls", "mean", "lasttoken", "max", "first")  # first where several give one vector
+if TYPE_CHECKING:
+    from components.model.backbone import Backbone
+
+BAR = 0.999
+"""The least cosine of a match.
+
+``python -m tests.benchmarks.detect`` measures what lies on either side. Above it: the same model's vectors,
+rounded to bfloat16 (0.99999) or printed with four decimals; computed in bfloat16, those of three bundled
+checkpoints have 0.9999 or more. Below it: vectors with noise of a tenth of their length (0.995), those of
+checkpoints that were fine-tuned from the same one, and random ones.
+"""
+ROUNDING = 1e-7  # of a cosine
+SEVERAL: Mapping[str, str] = {"detect.match": "detect.match_several", "detect.none": "detect.none_several"}
+NAMED = 4  # ways that a sentence names; more are only counted
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
-    """A text with all that its ways give without a prefix, and with ``prefix``. ``layers``: L + 1."""
+@dataclass(frozen=True)
+class Candidate:
+    """A vector of each text that ways of making one give, held against those that are asked about.
 
-    backbone: Backbone
+    ``way``: the plainest of them; ``same``: all others that give these very vectors. ``cosines``: to each
+    vector that is asked about. ``length``: that vector's, over the length of this one; of several, the
+    geometric mean. ``tied``: whether these ways cannot be told from the best: what they give lies as near to
+    it as what is asked about.
+    """
+
+    way: Way
+    same: tuple[Way, ...]
+    cosines: tuple[float, ...]
+    length: float
+    tied: bool
+
+    @property
+    def cosine(self) -> float:
+        """The least: a way has to give every vector."""
+        return min(self.cosines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        cosine, length, *cosines = rounded([self.cosine, self.length, *self.cosines])
+        return {**asdict(self.way), "cosine": cosine, "cosines": cosines, "length": length, "tied": self.tied}
+
+
+@dataclass(frozen=True)
+class Detected:
+    """Which ways gave a vector, or each of several.
+
+    ``query``: of the first text. ``layers``: the number of the model's last. ``width``: of the vectors.
+    ``length``: of the vector; of several, the geometric mean. ``tried``: how many
+    ways give one of this width. ``candidates``: the nearest ten, of which no two give the same vector.
+    ``prompts``: prefixes that the checkpoint declares, by name.
+    """
+
     query: Query
-    prefix: str
-    prompts: tuple[tuple[str, str], ...]
-    declared: Declared | None
+    backbone: BackboneSpec
     layers: int
-    made: tuple[Made, ...]
+    width: int
+    length: float
+    tried: int
+    candidates: tuple[Candidate, ...]
+    declared: Declaration | None
+    prompts: tuple[tuple[str, str], ...]
     warnings: tuple[Sentence, ...]
 
-    @cached_property
-    def prefixed(self) -> tuple[Made, ...]:
-        """What ways give behind prefixes that the checkpoint declares and those that are widely used."""
-        others = dict.fromkeys((*(text for _name, text in self.prompts), *load_serving().prefixes))
-        lengths = _lengths(self.declared, load_serving().prefixed)
-        every = (
-            one
-            for each in others
-            if each != self.prefix
-            for one in every_try(self.backbone, self.query, each, lengths)
-        )
-        usual = (one for one in every if one.special_tokens is not False)  # the rest would take as long again
-        return tuple(_all_made(self.backbone, usual, self.declared)[0])
+    @property
+    def match(self) -> Candidate | None:
+        """The best, or None where even that is below the bar."""
+        best = self.candidates[0]
+        return best if best.cosine >= BAR else None
+
+    @property
+    def ties(self) -> tuple[Way, ...]:
+        """What else gives the vector, as far as can be told; nothing without a match."""
+        if self.match is None:
+            return ()
+        tied = [one for one in self.candidates if one.tied]
+        every = [way for one in tied for way in (one.way, *one.same)]
+        return tuple(every[1:])
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The match and all that is tied with it; nothing without a match."""
+        return () if self.match is None else (self.match.way, *self.ties)
+
+    @property
+    def second(self) -> Candidate | None:
+        """The best that is told from the match."""
+        return next((one for one in self.candidates if not one.tied), None)
+
+    @property
+    def says(self) -> tuple[Sentence, ...]:
+        """What was found, in words: the verdict first."""
+        best = self.candidates[0]
+        if self.match is None:
+            way, cosine = best.way.pooled(self.layers), _digits(best.cosine)
+            none = self._counted("detect.none", way=way, cosine=cosine, bar=BAR)
+            return (none, *self._each())
+        match = self._counted("detect.match", way=best.way.said(self.layers))
+        said = [match, *self._tied(), *self._above(), *self._each()]
+        if best.way.normalised is None:
+            said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
+        if self.declared is not None:
+            agrees = any(_gives(self.declared, way, self.layers) for way in self.ways)
+            key = "detect.as_declared" if agrees else "detect.not_declared"
+            said.append(Sentence(key, way=_said(self.declared)))
+        return tuple(said)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types, with what to set in servers."""
+        return {
+            "match": None if self.match is None else self.match.to_json(),
+            "ties": [asdict(way) for way in self.ties],
+            "candidates": [one.to_json() for one in self.candidates],
+            "declared": declared_json(self.declared),
+            "prompts": dict(self.prompts),
+            "settings": [one.to_json() for one in settings(self.ways, self.layers)],
+            "tried": self.tried,
+            "says": list(map(str, self.says)),
+            "warnings": list(map(str, self.warnings)),
+        }
+
+    def _counted(self, key: str, **given: object) -> Sentence:
+        """A sentence about the vector, or the same about several."""
+        count = len(self.candidates[0].cosines)
+        return Sentence(key, **given) if count == 1 else Sentence(SEVERAL[key], count=count, **given)
+
+    def _each(self) -> list[Sentence]:
+        """How near each of several vectors is to what the nearest way gives."""
+        cosines = self.candidates[0].cosines
+        if len(cosines) == 1:
+            return []
+        return [Sentence("detect.each", cosines=tuple(map(_digits, cosines)))]
+
+    def _above(self) -> list[Sentence]:
+        """How far the best is above the second."""
+        best, other = self.candidates[0], self.second
+        first = _digits(best.cosine)
+        if other is None:
+            return [Sentence("detect.alone", cosine=first)]
+        way, second = other.way.pooled(self.layers), _digits(other.cosine)
+        if best.cosine - other.cosine < ROUNDING:
+            return [Sentence("detect.length_tells", way=way, cosine=first)]
+        return [Sentence("detect.second", way=way, first=first, second=second)]
+
+    def _tied(self) -> list[Sentence]:
+        """Poolings that are the match's one vector, then other ways to get it."""
+        way = self.ways[0]
+        alike = [one.pooling for one in self.ties if replace(one, pooling=way.pooling) == way]
+        others = [one for one in self.ties if replace(one, pooling=way.pooling) != way]
+        said = [Sentence("detect.one_vector", poolings=(way.pooling, *alike))] if alike else []
+        if others:
+            named = tuple(Sentence("detect.quoted", way=one.said(self.layers)) for one in others[:NAMED])
+            said.append(Sentence("detect.also", ways=named))
+        if len(others) > NAMED:
+            said.append(Sentence("detect.more", count=len(others) - NAMED))
+        return said
 
 
+def dense_of(declared: Declaration) -> int:
+    """How many dense layers a checkpoint declares."""
+    return sum(isinstance(step, Dense) for step in declared.steps)
+
+
+def normalises(declared: Declaration) -> bool:
+    """Whether the vectors that a checkpoint declares end with a length of 1."""
+    return bool(declared.steps) and isinstance(declared.steps[-1], Normalize)
+
+
+def _said(declared: Declaration) -> Sentence:
+    """What a checkpoint declares, in words."""
+    parts: list[object] = [*declared.poolings]
+    if dense_of(declared):
+        parts.append(Sentence("detect.dense"))
+    if declared.longest is not None:
+        parts.append(Sentence("detect.truncated", count=declared.longest))
+    parts.append(Sentence("detect.length_one" if normalises(declared) else "detect.length_own"))
+    return Sentence("detect.way", parts=tuple(parts))
+
+
+def _gives(declared: Declaration, way: Way, layers: int) -> bool:
+    """Whether ``way`` is as declared; a prompt and where texts are cut are each server's own choice."""
+    if way.layer != layers or way.special_tokens is False:
+        return False
+    parts = declared.poolings == (way.pooling,) and way.dense == bool(dense_of(declared))
+    return (parts or way.pooling == DECLARED) and way.normalised in (normalises(declared), None)
+
+
+def _digits(cosine: float) -> str:
+    """A cosine as a reader sees it: four digits, and more where it is nearly 1 but not quite."""
+    places = 4
+    while places < 7 and f"{cosine:.{places}f}".startswith("1.") and cosine < 1 - ROUNDING:
+        places += 1
+    return f"{cosine:.{places}f}"
+
+
+def _pasted(
+    check: Check, query: Query, longest: int, vector: str | list[float], prefix: str = ""
+) -> Prepared:
+    """The text of each vector that was pasted, and these vectors."""
+    pasted = to_vectors(vector)
+    asked = tuple(check(one.asked(query)) for one in pasted)
+    vectors = tuple(one.vector for one in pasted)
+    return asked, {"vectors": vectors, "prefix": checked_text("prefix", prefix, longest)}
+
+
+@analysis("vector backbone text text_pair prefix", Cost(12, several=True), _pasted)
 def detect(
-    backbone: Backbone, queries: Sequence[Query], vectors: Sequence[Sequence[float]], prefix: str
+    backbone: Backbone, asked: Sequence[Asked], vectors: Sequence[Sequence[float]], prefix: str
 ) -> Detected:
-    """Try every way on the text of each query, and then each with a prefix if none gives all ``vectors``.
+    """Find which pooling, layer, tokens and length made a vector of a text or a pair; or that none did.
 
-    There is a vector for each of ``queries``. ``prefix``: one to try from the beginning, or "".
-    PoolscopeError where no way gives vectors so wide.
+    ``match`` is null below a bar that is measured on noise and other models. ``ties`` give the very same
+    vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
+    vectors the way is sought that gives all. A request without an answer comes back as a message.
     """
-    return found([tried(backbone, query, prefix) for query in queries], vectors)
+    from components.analyses.measuring.detect import detect as sought
 
-
-def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
-    """Run the text in every way; PoolscopeError where it cannot be run at all."""
-    declared, unread = _declared(backbone)
-    lengths, prefixes = _lengths(declared, load_serving().lengths), dict.fromkeys(("", prefix))
-    first, *rest = (one for each in prefixes for one in every_try(backbone, query, each, lengths))
-    made = _made(backbone, first, declared)
-    more, refusals = _all_made(backbone, rest, declared)
-    return Tried(
-        backbone=backbone,
-        query=query,
-        prefix=prefix,
-        prompts=_prompts(backbone),
-        declared=declared,
-        layers=-min(one.way.layer for one in made),
-        made=(*made, *more),
-        warnings=(*first.encoded.warnings, *unread, *refusals),
-    )
-
-
-def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
-    """Which of the ways gave each of ``vectors`` of its text; where none did, prefixes are tried as well."""
-    numbers = np.array(vectors, dtype=np.float64)  # (n, N)
-    lengths = np.array([math.hypot(*vector) for vector in vectors])
-    first, given = tries[0], Given(numbers / lengths[:, None], lengths)
-    fitting = _of_width(numbers, together([one.made for one in tries]))
-    if float(distances(given.unit, fitting).min()) > chord(BAR):
-        prefixed = together([one.prefixed for one in tries])
-        fitting += [one for one in prefixed if one.unit.shape == numbers.shape]
-    return Detected(
-        query=first.query,
-        backbone=first.backbone.described,
-        layers=first.layers - 1,
-        width=numbers.shape[1],
-        length=float(np.exp(np.log(lengths).mean())),
-        tried=len(fitting),
-        candidates=ranked(given, [_counted(one, first.layers) for one in fitting]),
-        declared=None if first.declared is None else first.declared.says,
-        prompts=first.prompts,
-        warnings=tuple(dict.fromkeys(warning for one in tries for warning in one.warnings)),
-    )
-
-
-def _all_made(
-    backbone: Backbone, tries: Iterable[Try], declared: Declared | None
-) -> tuple[list[Made], list[Sentence]]:
-    """What the ways of many tries give, and why some cannot be run."""
-    made: list[Made] = []
-    refusals: dict[Sentence, None] = {}
-    for one in tries:
-        try:
-            made += _made(backbone, one, declared)
-        except PoolscopeError as error:
-            refusals[Sentence("detect.untried", how=one.said, reason=error.sentence)] = None
-    return made, list(refusals)
-
-
-@torch.no_grad()
-def _made(backbone: Backbone, one: Try, declared: Declared | None) -> list[Made]:
-    """What every pooling gives of every layer of one forward pass, the last layer and plain names first."""
-    layers, keys, through = len(backbone.ordinary.spreads), _keys(declared), _through(declared)
-    plain = Way("", 0, one.special_tokens, False, one.truncated, one.prefix, kept=one.kept)
-    with repeatable(backbone.model):
-        states = run_encoded(backbone, one.encoded, layers, Stopwatch()).states
-        found: list[Made] = []
-        for layer in reversed(range(len(states.layers))):
-            for key, vectors in _pooled(states, layer, keys):
-                way = replace(plain, pooling=key, layer=layer - len(states.layers))
-                dense = None if key == DECLARED else through(vectors)
-                if dense is not None:
-                    found += _as_made(replace(way, dense=True), dense)
-                found += _as_made(way, vectors)
-    return found
-
-
-def _keys(declared: Declared | None) -> list[str]:
-    """The poolings that are tried, plain names first; what is declared only where it is more than one step.
-
-    Else its pooling is one of them, and goes through its dense layers besides.
-    """
-    says = None if declared is None else declared.says
-    more = says is not None and (len(says.poolings) > 1 or any(isinstance(one, Cut) for one in says.steps))
-    every = (key for key in dict.fromkeys((*PLAIN, *POOLINGS)) if not POOLINGS[key].spec.learned)
-    return [key for key in every if more or not POOLINGS[key].spec.declared]
-
-
-def _pooled(states: States, layer: int, keys: Iterable[str]) -> Iterator[tuple[str, Tensor]]:
-    """Each pooling that there is of a layer, and its vector (1, N)."""
-    upto = states.upto(layer)
-    if upto.hidden.shape != states.hidden.shape:
-        upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
-    for key in keys:
-        try:
-            yield key, POOLINGS[key](upto)
-        except PoolscopeError:  # this text or this model has no such vector
-            continue
-
-
-def _as_made(way: Way, vectors: Tensor) -> list[Made]:
-    """The one vector (1, N), if it has a direction."""
-    vector = vectors[0].double().numpy()
-    length = float(np.linalg.norm(vector))
-    return [Made(way, vector[None] / length, np.array([length]))] if 0 < length < np.inf else []
-
-
-def _through(declared: Declared | None) -> Through:
-    """The steps that a checkpoint declares behind its pooling, if there are dense layers among them."""
-    steps = () if declared is None else declared.steps
-    dense = next((step for step in steps if isinstance(step, Layer)), None)
-
-    def run(vectors: Tensor) -> Tensor | None:
-        if dense is None or vectors.shape[1] != dense.weight.shape[1]:
-            return None
-        for step in steps:
-            vectors = step(vectors)
-        return vectors
-
-    return run
-
-
-def _of_width(numbers: Doubles, made: Sequence[Made]) -> list[Made]:
-    """Those as wide as the vectors (n, N); PoolscopeError says which widths there are."""
-    fitting = [one for one in made if one.unit.shape == numbers.shape]
-    if not fitting:
-        widths = tuple(sorted({one.unit.shape[1] for one in made}))
-        given = Sentence("errors.numbers", count=numbers.shape[1])
-        raise PoolscopeError("vector", given, "errors.vector_width", widths=widths)
-    return fitting
-
-
-def _counted(made: Made, layers: int) -> Made:
-    """The same with its layer counted from the embeddings, of so many ``layers``."""
-    return replace(made, way=replace(made.way, layer=made.way.layer + layers))
-
-
-def _prompts(backbone: Backbone) -> tuple[tuple[str, str], ...]:
-    folder = here(backbone.spec)
-    return () if folder is None else read_prompts(folder)
-
-
-def _lengths(declared: Declared | None, usual: Iterable[int]) -> tuple[int, ...]:
-    """Tokens after which a text may have been cut: the ``usual`` ones, and what the checkpoint declares."""
-    longest = None if declared is None else declared.says.longest
-    return tuple(sorted({*usual, *(() if longest is None else (longest,))}))
-
-
-def _declared(backbone: Backbone) -> tuple[Declared | None, tuple[Sentence, ...]]:
-    """What the checkpoint declares, and why that cannot be read."""
-    try:
-        return backbone.declared, ()
-    except RefusalError as refusal:
-        return None, (Sentence("detect.undeclared", reason=refusal.sentence),)
+    return sought(backbone, [each.query for each in asked], vectors, prefix)

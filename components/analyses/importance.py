@@ -1,123 +1,158 @@
-"""What is called the importance of tokens: each of several answers, and how far they agree with erasure."""
+"""The noun of importance: several things that are called the importance of a token, side by side."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from components.analyses.analysis import analyse
-from components.analyses.attention import attention
-from components.analyses.gradients import gradient_x_input, integral
-from components.errors import PoolscopeError
-from components.importance import Importance, Integral, spearman
-from components.model.again import said
-from components.model.examine import Examined, run
-from components.model.heads import probabilities
-from components.model.query import choice
-from components.model.repeatable import repeatable
-from components.types import Analysis, Floats
+from components.analyses.registry import Cost, Run, analysis, step
+from components.texts import Sentence
+from components.types import Analysis, Floats, Progress, rounded
 
-STATES = 8192  # hidden states that a model computes at once
+if TYPE_CHECKING:
+    from components.model.examine import Examined
+
+STEPS = 50  # points of the integral
 
 
-def weigh(examined: Examined, label: str) -> Importance:
-    """Every answer but integrated gradients for the output called ``label``, or the likeliest where it is "".
+@dataclass(frozen=True, eq=False)
+class Integral:
+    """The part of integrated gradients that some steps have, up to the one before ``stop``.
 
-    PoolscopeError where there is no such label, no hidden state for each token, or where a lower layer is
-    pooled.
+    ``values``: (T,) summed over the width. ``change``: of the output from the baseline to the text.
     """
-    answer, index, eraser = _asked(examined, label)
-    seen, rolled, warnings = attention(examined)
-    with repeatable(examined.backbone.model):
-        slopes = gradient_x_input(examined, index)
-    erasure = erased(examined, index, eraser)
-    found = {
-        "similarity": answer.similarity[-1],
-        "attention": None if seen is None else seen[-1].mean(axis=0),
-        "rollout": rolled,
-        "gradient_x_input": slopes,
-    }
-    own = ~answer.tokens.special
-    given = {name: values[own] for name, values in found.items() if values is not None}
-    return Importance(
-        analysis=answer,
-        label=index,
-        attention=seen,
-        rollout=rolled,
-        gradient_x_input=slopes,
-        integrated=None,
-        erasure=erasure,
-        eraser=str(examined.backbone.tokenizer.convert_ids_to_tokens(eraser)),
-        agreement={name: spearman(values, erasure[own]) for name, values in given.items()},
-        warnings=(*answer.warnings, *warnings),
-    )
+
+    values: Floats
+    change: float
+    stop: int
 
 
-def integrate(examined: Examined, label: str, start: int = 0, seconds: float = math.inf) -> Integral:
-    """Integrated gradients for the same output: fifty passes forward and back, or some of them.
+@dataclass(frozen=True, eq=False)
+class Integrated:
+    """Integrated gradients (Sundararajan et al. 2017) of the explained output, the same as captum's.
 
-    PoolscopeError as `weigh` raises it.
+    ``values``: (T,) summed over the width. ``delta``: by how much their sum differs from the change of the
+    output from the baseline to the text: captum's convergence delta. ``steps``: points of the integral.
     """
-    _, index, eraser = _asked(examined, label)
-    with repeatable(examined.backbone.model):
-        return integral(examined, index, eraser, start, seconds)
+
+    values: Floats
+    delta: float
+    steps: int
+
+    @classmethod
+    def of(cls, parts: Sequence[Integral]) -> Integrated:
+        """All steps, of all their parts."""
+        values: Floats = np.sum([part.values for part in parts], axis=0)
+        return cls(values, float(values.sum()) - parts[-1].change, STEPS)
 
 
-def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
-    """The answer, the place of the output that is explained, and the id of what erases a token."""
-    backbone, answer = examined.backbone, analyse(examined)
-    if not backbone.per_token:
-        raise PoolscopeError("backbone", backbone.spec.key, "errors.weighed_states")
-    if examined.lower:
-        raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.last_layer")
-    named = choice("label", label, answer.labels) if label else ""
-    index = answer.labels.index(named) if named else int(np.argmax(answer.probabilities))
-    return answer, index, _eraser(examined)
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """What is called the importance of each token for one output. T tokens, L layers, H heads of attention.
 
-
-@torch.no_grad()
-def erased(examined: Examined, label: int, eraser: int) -> Floats:
-    """By how much output ``label``'s probability falls when ``eraser``, an id, takes a token's place: (T,).
-
-    For a regression it is the raw value. NaN for tokens that the tokenizer added, where the model fails
-    without one of them. The rows are run together, as many as memory is meant for.
+    ``analysis``: the answer. ``label``: the index of the output that is explained, in ``analysis.labels``.
+    ``attention``: (L, H, T) from the token in the place of [CLS] to each, or None where the model gives none.
+    ``rollout``: (T,) the same, rolled out through the layers (Abnar and Zuidema 2020), or None.
+    ``gradient_x_input``: (T,) the output's gradient with respect to the token's embedding times it, summed
+    over the width. ``integrated``: integrated gradients, or None where they were not asked for.
+    ``erasure``: (T,) by how much the output's probability falls (regression: its value) when ``eraser`` takes
+    the token's place; NaN for tokens that the tokenizer added, where the model fails without one of them.
+    ``agreement``: Spearman's rho between each, by its name, and erasure over the tokens
+    of the text, without what the tokenizer added; None where one of them is the same for all.
+    ``warnings``: what could not be had, and why. Similarity to [CLS]: the last row of
+    ``analysis.similarity``.
     """
-    ids, kind = examined.kept.inputs["input_ids"], examined.outputs.problem_type
-    total = ids.shape[1]
-    rows = torch.where(torch.eye(total, dtype=torch.bool), eraser, ids)  # (T, T)
-    before = probabilities(examined.outputs.logits, kind)[0, label]
-    after = np.full(total, np.nan, dtype=np.float32)
-    special = examined.encoded.tokens.special
-    if not special.all():
-        after[~special] = probabilities(_without(examined, rows[~special]), kind)[:, label]
-    if special.any():
-        with suppress(PoolscopeError):
-            after[special] = probabilities(_without(examined, rows[special]), kind)[:, label]
-    return np.asarray(before - after, dtype=np.float32)
+
+    analysis: Analysis
+    label: int
+    attention: Floats | None
+    rollout: Floats | None
+    gradient_x_input: Floats
+    integrated: Integrated | None
+    erasure: Floats
+    eraser: str
+    agreement: Mapping[str, float | None]
+    warnings: tuple[Sentence, ...]
+
+    def with_integral(self, parts: Sequence[Integral]) -> Importance:
+        """The same with integrated gradients, of all their parts."""
+        whole, own = Integrated.of(parts), ~self.analysis.tokens.special
+        rho = spearman(whole.values[own], self.erasure[own])
+        agreement = {**self.agreement, "integrated_gradients": rho}
+        return replace(self, integrated=whole, agreement=agreement)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types; attention is the mean over its heads."""
+        whole, answer, seen = self.integrated, self.analysis, self.attention
+        return {
+            "tokens": answer.tokens.to_json(),
+            "label": answer.labels[self.label],
+            "similarity": rounded(answer.similarity[-1]),
+            "attention": None if seen is None else list(map(rounded, seen.mean(axis=1))),
+            "rollout": None if self.rollout is None else rounded(self.rollout),
+            "gradient_x_input": rounded(self.gradient_x_input),
+            "integrated_gradients": None if whole is None else rounded(whole.values),
+            "delta": None if whole is None else whole.delta,
+            "erasure": [None if isnan(value) else value for value in rounded(self.erasure)],
+            "eraser": self.eraser,
+            "agreement": dict(self.agreement),
+            "warnings": list(map(str, self.warnings)),
+        }
 
 
-def _without(examined: Examined, ids: Tensor) -> Tensor:
-    """What the query's head says (R, K) with these ids (R, T) in the text's place."""
-    backbone, inputs = examined.backbone, examined.kept.inputs
-    most = 1 if backbone.tokenizer.pad_token_id is None else max(STATES // ids.shape[1], 1)
-    logits = []
-    for part in torch.split(ids, most):
-        others: Mapping[str, Tensor] = {name: value.expand(len(part), -1) for name, value in inputs.items()}
-        with repeatable(backbone.model):
-            kept = run(backbone, {**others, "input_ids": part}).upmost(len(examined.kept.hidden))
-        logits.append(said(examined, kept, kept.hidden))
-    return torch.cat(logits)
+def spearman(one: Floats, other: Floats) -> float | None:
+    """Spearman's rank correlation; None where all of one are the same, or there are fewer than two."""
+    ranks = np.stack([_ranks(values) for values in (one, other)])
+    if ranks.shape[1] < 2 or (np.ptp(ranks, axis=1) == 0).any():
+        return None
+    return float(np.asarray(np.corrcoef(ranks))[0, 1])
 
 
-def _eraser(examined: Examined) -> int:
-    """The id of the token that stands for none: the mask, else the unknown one."""
-    tokenizer = examined.backbone.tokenizer
-    for found in (tokenizer.mask_token_id, tokenizer.unk_token_id):
-        if found is not None:
-            return int(found)
-    raise PoolscopeError("backbone", examined.backbone.spec.key, "errors.no_eraser")
+def _ranks(values: Floats) -> NDArray[np.floating[Any]]:
+    """The rank of each value from 1; equal ones share the middle of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middle: NDArray[np.floating[Any]] = np.cumsum(counts) - (counts - 1) / 2
+    return middle[which]
+
+
+@step
+def weighed(examined: Examined, label: str) -> Importance:
+    """All but integrated gradients, which take longest."""
+    from components.analyses.measuring.importance import weigh
+
+    return weigh(examined, label)
+
+
+@step
+def integral(examined: Examined, label: str, start: int, seconds: float) -> Integral:
+    """Integrated gradients from step ``start`` on, those that are begun within so many ``seconds``."""
+    from components.analyses.measuring.importance import integrate
+
+    return integrate(examined, label, start, seconds)
+
+
+@analysis("backbone text text_pair label pooling head task", Cost(26))
+def importance(
+    run: Run, seconds: float, label: str = "", integrated: bool = True
+) -> Generator[Progress | Importance]:
+    """Measure what is called the importance of each token for one label, and how far these agree.
+
+    Similarity to [CLS], attention from [CLS] (layer by layer, the mean over heads) and rolled out,
+    gradient x input, integrated gradients (with their convergence ``delta``), and ``erasure``: by how
+    much the label's probability falls when ``eraser`` takes the token's place. ``agreement``: Spearman's
+    rho of each with erasure, over the text's own tokens. A refusal is a message that says why.
+    """
+    found: Importance = run(weighed, label=label)
+    yield found
+    parts: list[Integral] = []
+    while integrated and (not parts or parts[-1].stop < STEPS):
+        start = parts[-1].stop if parts else 0
+        yield Progress(start, STEPS)
+        parts.append(run(integral, label=label, start=start, seconds=seconds))
+    if integrated:
+        yield found.with_integral(parts)

@@ -1,154 +1,62 @@
-"""The lens: what a head says of any other vector, of every token at every layer.
-
-The head is pointed at hidden state (l, t) in place of the vector that it takes, as a logit lens points the
-head of a language model (nostalgebraist 2020). The norm between the last layer and the head, if there is one,
-is applied to every layer.
-"""
+"""The noun of the lens: what a head says of every hidden state in the place of the vector that it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+from components.analyses.registry import Cost, analysis
+from components.types import Analysis, Floats, rounded
 
-from components.errors import PoolscopeError
-from components.lens import Lens
-from components.model.backbone import Backbone
-from components.model.cut import Pass, replay
-from components.model.examine import Examined
-from components.model.heads import (
-    DECLARED,
-    POOLER,
-    linear,
-    own_head,
-    pooled,
-    probabilities,
-    probe_head,
-    swapped_head,
-    swaps,
-)
-from components.model.pooling import POOLINGS, States
-from components.model.reads import Head
-
-STATES = 8192  # hidden states that a head is handed at once
-Answer = Callable[
-    [Pass, Tensor], Tensor
-]  # a forward pass of B inputs, final hidden states (B, T, D) -> (B, N)
-
-
-@torch.no_grad()
-def look(examined: Examined) -> Lens:
-    """What the head of ``examined`` says of each hidden state, and of each layer behind the query's pooling.
-
-    PoolscopeError where no hidden state can stand where the head takes its vector: it is wider, or a layer
-    is narrower than the last.
-    """
-    states, kept, norm = examined.states, examined.kept, examined.backbone.final_norm
-    _check_widths(examined)
-    layers = [*kept.hidden[:-1]] if norm is None else [norm(layer) for layer in kept.hidden[:-1]]
-    layers.append(kept.hidden[-1])  # which went through it already
-    vectors = torch.cat([layer[0] for layer in layers])
-    said = _on_vectors(examined)(vectors)
-    logits = said.reshape(len(layers), -1, said.shape[1])
-    whole = torch.cat(
-        [_behind_pooling(examined, states.upto(index))(layer) for index, layer in enumerate(layers)]
-    )
-    kind = examined.outputs.problem_type
-    return Lens(
-        logits=logits.numpy(),
-        pooled=whole.numpy(),
-        probabilities=probabilities(logits, kind),
-        pooled_probabilities=probabilities(whole, kind),
-        norm=examined.backbone.final_norm_path,
-    )
+if TYPE_CHECKING:
+    from components.model.examine import Examined
 
 
 @dataclass(frozen=True, eq=False)
-class Pointed:
-    """A head or a pooler, with every final hidden state set to one vector: (N, D) -> (N, K).
+class Lens:
+    """What the head of an analysis says of other vectors. L layers, T tokens, K labels.
 
-    ``kept``: a forward pass whose inputs are (1, S). ``most``: vectors at once.
+    ``logits`` and ``probabilities``: (L + 1, T, K), where its vector is the hidden state of one token at one
+    layer. ``pooled`` and ``pooled_probabilities``: (L + 1, K), where its pooling is applied to a layer; the
+    last row is what it says in earnest. For regression, probabilities are the raw values.
+    ``norm``: the path of the module that is applied to every layer below the last, which the last has gone
+    through: the norm between it and the head; "" without one.
     """
 
-    answer: Answer
-    kept: Pass
-    states: int
-    most: int
-
-    def __call__(self, vectors: Tensor) -> Tensor:
-        """What it says of each vector."""
-        return torch.cat([self._together(part) for part in torch.split(vectors, self.most)])
-
-    def _together(self, vectors: Tensor) -> Tensor:
-        inputs = {name: value.expand(len(vectors), -1) for name, value in self.kept.inputs.items()}
-        hidden = vectors[:, None].expand(-1, self.states, -1)
-        return self.answer(replace(self.kept, inputs=inputs), hidden)
+    logits: Floats
+    pooled: Floats
+    probabilities: Floats
+    pooled_probabilities: Floats
+    norm: str
 
 
-def pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer) -> Pointed:
-    """``answer`` pointed at single vectors, behind a pass of one input of which it reads the states ``read``.
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """The answer to a query, and what is seen through the lens."""
 
-    Heads that say the same of one state alone as of a row of equal ones, as most do, are given one: it is
-    tried on two vectors.
+    analysis: Analysis
+    lens: Lens
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types: ``logits`` for each layer, token and label."""
+        return {
+            "tokens": self.analysis.tokens.to_json(),
+            "labels": list(self.analysis.labels),
+            "logits": [list(map(rounded, layer)) for layer in self.lens.logits],
+            "pooled": list(map(rounded, self.lens.pooled)),
+            "warnings": list(map(str, self.analysis.warnings)),
+        }
+
+
+@analysis("backbone text text_pair pooling head task", Cost(1.5))
+def lens(examined: Examined) -> Looked:
+    """Point a head at every hidden state, in place of the vector that it takes: what it would say.
+
+    ``logits[l][t]``: of hidden state t of layer l, from the embeddings (0) up; ``pooled[l]``: of what the
+    pooling makes of layer l. The norm between the last layer and the head is applied to every layer. A
+    request that cannot be answered comes back as a message that says why.
     """
-    alone = backbone.tokenizer.pad_token_id is None  # such a model cannot be given several inputs at once
-    length = kept.hidden[-1].shape[1]
-    whole = Pointed(answer, kept, length, 1 if alone else max(STATES // length, 1))
-    if not (backbone.per_token and read):
-        return whole
-    token = {name: value[:, read[0] : read[0] + 1] for name, value in kept.inputs.items()}
-    short = Pointed(answer, replace(kept, inputs=token), 1, 1 if alone else STATES)
-    two = kept.hidden[-1][0, [0, -1]]
-    return short if torch.allclose(short(two), whole(two), rtol=1e-5, atol=1e-6) else whole
+    from components.analyses.measuring.analyze import analyse
+    from components.analyses.measuring.lens import look
 
-
-def _on_vectors(examined: Examined) -> Head:
-    """The head on single vectors: (N, D) -> (N, K).
-
-    Behind a pooler, or what the checkpoint declares, it takes what that makes of each.
-    """
-    backbone, kept, query = examined.backbone, examined.kept, examined.query
-    read = examined.states.reads.positions[0].nonzero()[:, 0].tolist()
-    head: Head
-    if examined.probe is None:
-        head = pointed(backbone, kept, read, partial(_replayed, backbone))
-    else:
-        head = linear(examined.probe)
-    if query.pooling == DECLARED and backbone.declared is not None:
-        declared = backbone.declared
-        return lambda vectors: head(declared.alone(vectors))
-    direct = examined.probe is None and not swaps(backbone, query.pooling)
-    if direct or query.pooling != POOLER or backbone.pooler is None:
-        return head
-    pooler = pointed(backbone, kept, read, backbone.pooler)
-    return lambda vectors: head(pooler(vectors))
-
-
-def _replayed(backbone: Backbone, kept: Pass, hidden: Tensor) -> Tensor:
-    return replay(backbone.model, backbone.cut, kept, hidden)
-
-
-def _behind_pooling(examined: Examined, states: States) -> Head:
-    """The head behind the query's pooling of ``states`` with another uppermost layer: (1, T, D) -> (1, K)."""
-    method = POOLINGS[examined.query.pooling]
-    if examined.probe is not None:
-        return probe_head(examined.probe, method, states)
-    own = own_head(examined.backbone, examined.kept)
-    if not swaps(examined.backbone, examined.query.pooling):
-        return own
-    return swapped_head(own, pooled(method, states))
-
-
-def _check_widths(examined: Examined) -> None:
-    """PoolscopeError where a vector of one layer cannot stand for that of the last, which is pooled."""
-    if examined.lower:
-        raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.lens_layer")
-    pooling, width = examined.query.pooling, examined.states.hidden.shape[2]
-    if any(layer.shape[2] != width for layer in examined.kept.hidden):
-        raise PoolscopeError("pooling", pooling, "errors.widths")
-    given = examined.outputs.vector.shape[1]
-    if given != width:
-        raise PoolscopeError("pooling", pooling, "errors.lens_width", given=given, width=width)
+    return Looked(analyse(examined), look(examined))

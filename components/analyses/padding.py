@@ -1,249 +1,137 @@
-"""The padding audit: whether a model's answer to a text is the same alone, padded, and in a batch.
-
-Which side is padded, and whether a model counts its positions from the padding, differs by family; none is
-named here. Each cause is told only where a change of that alone shows it.
-"""
+"""The noun of a padding audit: what a model says of one text alone, padded, and in a batch."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch
-from torch import Tensor
-
-from components.analyses.analysis import analyse
-from components.errors import PoolscopeError
-from components.model.backbone import Backbone
-from components.model.cut import Inputs, Pass
-from components.model.examine import Examined, run
-from components.model.heads import own_head, probabilities
-from components.model.pooling import POOLINGS, States
-from components.model.reads import Reading
-from components.model.repeatable import repeatable
-from components.model.states import states_of
-from components.padding import Cause, Padding, PaddingCase
+from components.analyses.registry import Cost, analysis
 from components.texts import Sentence
+from components.types import Analysis, Floats, rounded
 
-PADDED = 8  # tokens of padding
-MOVES = 1e-4  # of the size of what is compared: smaller differences are rounding
-SIDES = ("right", "left")
-POSITIONS = "position_ids"
+if TYPE_CHECKING:
+    from components.model.examine import Examined
 
-
-@dataclass(frozen=True, eq=False)
-class Padded:
-    """A text with padding, run. ``mask``: (1, S) true at its own tokens, in their order."""
-
-    name: str
-    inputs: Inputs
-    mask: Tensor
-    kept: Pass
+Cause = Literal["", "head", "attention", "positions", "unknown"]
+Verdict = Literal["safe", "moves", "reads_padding", "alone"]
 
 
 @dataclass(frozen=True, eq=False)
-class Alone:
-    """A text without padding. ``pooled``: the vector (D',) of each pooling that it has.
+class PaddingCase:
+    """A text with padding beside it. T tokens, K labels.
 
-    ``first``: the number from which the model counts positions, None where it cannot be told them.
+    ``name``: "batch", beside a longer text, as the tokenizer itself pads; "right" or "left", where the
+    padding stands; or "left_positions", on the left with position ids that count the text's own tokens.
+    ``logits`` and ``probabilities``: (K,). ``largest``: the largest difference of a logit from what is said
+    of the text alone. ``reads``: the indices of the tokens that the head reads; ``reads_padding``: whether it
+    reads what was padded, too. ``moved``: the indices of the tokens whose final hidden state is another one.
+    ``pooled``: for each pooling that there is how far its vector lies from that of the text alone, in lengths
+    of the latter.
+    ``cause``: why logits moved, as measured: the "head" reads other positions; the tokens attend to padding
+    ("attention"); the tokens' "positions" are counted from the padding; "unknown"; "" where none moved.
     """
 
-    examined: Examined
-    first: int | None
-    pooled: Mapping[str, Tensor]
+    name: str
+    logits: Floats
+    probabilities: Floats
+    largest: float
+    reads: tuple[int, ...]
+    reads_padding: bool
+    moved: tuple[int, ...]
+    pooled: Mapping[str, float]
+    cause: Cause
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it shows of the model."""
+        if self.reads_padding:
+            return "reads_padding"
+        return "moves" if self.cause else "safe"
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return {
+            "name": self.name,
+            "logits": rounded(self.logits),
+            "largest": self.largest,
+            "reads": list(self.reads),
+            "reads_padding": self.reads_padding,
+            "moved": list(self.moved),
+            "pooled": dict(self.pooled),
+            "cause": self.cause,
+        }
 
 
-def audit(examined: Examined) -> Padding:
-    """Run the text of ``examined`` with padding on either side, and beside a longer text."""
-    return audits([examined])[0]
+@dataclass(frozen=True, eq=False)
+class Padding:
+    """What padding changes.
+
+    ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
+    ``side``: where the tokenizer itself pads. ``cases``: none where it cannot; else the first is the "batch".
+    """
+
+    analysis: Analysis
+    padded: int
+    side: str
+    cases: tuple[PaddingCase, ...]
+    warnings: tuple[Sentence, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model is safe in a batch, padded as its tokenizer pads."""
+        return self.cases[0].verdict if self.cases else "alone"
+
+    @property
+    def pooled(self) -> Mapping[str, float]:
+        """How far each pooling's vector moves in a batch; see `PaddingCase`."""
+        return self.cases[0].pooled if self.cases else {}
+
+    @property
+    def says(self) -> tuple[Sentence, ...]:
+        """The verdict in words, and what each other way to pad does."""
+        if not self.cases:
+            return (Sentence("padding.alone"),)
+        batch, *others = self.cases
+        first = Sentence(f"padding.{batch.verdict}", **_told(batch), way=Sentence(f"padding.{self.side}"))
+        more = [
+            Sentence(f"padding.other_{one.verdict}", **_told(one), way=Sentence(f"padding.{one.name}"))
+            for one in others
+            if one.name != self.side
+        ]
+        return (first, *more)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return {
+            "tokens": self.analysis.tokens.to_json(),
+            "labels": list(self.analysis.labels),
+            "logits": rounded(self.analysis.logits),
+            "side": self.side,
+            "padded": self.padded,
+            "cases": [case.to_json() for case in self.cases],
+            "pooled": dict(self.pooled),
+            "verdict": self.verdict,
+            "says": list(map(str, self.says)),
+            "warnings": list(map(str, self.warnings)),
+        }
 
 
-@torch.no_grad()
-def audits(texts: Sequence[Examined]) -> list[Padding]:
-    """The same of several texts of one backbone: from where it counts positions is measured once."""
-    first = _first_position(texts[0])
-    return [_audited(Alone(one, first, dict(_pooled(one.passed.states)))) for one in texts]
+@analysis("backbone text text_pair", Cost(7.9))
+def padding(examined: Examined) -> Padding:
+    """Pad a text or a pair, and put it beside a longer one: whether the answer is what it is alone.
+
+    ``verdict`` is of a batch, padded as the model's tokenizer pads: safe, moves, reads_padding, or alone
+    where it cannot pad. ``cases`` says so of each side. ``pooled``: how far each pooling's vector moves
+    in a batch, in its own lengths. A request that cannot be answered comes back as a message that
+    says why.
+    """
+    from components.analyses.measuring.padding import audit
+
+    return audit(examined)
 
 
-def _audited(alone: Alone) -> Padding:
-    examined = alone.examined
-    backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
-    room = min(PADDED, backbone.limit - total)
-    answer, warnings = analyse(examined), examined.encoded.warnings
-    side = backbone.tokenizer.padding_side
-    if backbone.tokenizer.pad_token_id is None:
-        return Padding(answer, 0, side, (), warnings)
-    if room < 1:
-        given = Sentence("errors.tokens", count=total)
-        raise PoolscopeError("text", given, "errors.no_room", limit=backbone.limit)
-    cases = tuple(_case(alone, one) for one in _padded(alone, room))
-    return Padding(answer, room, side, cases, warnings)
-
-
-def _padded(alone: Alone, room: int) -> Iterator[Padded]:
-    """The text padded in each way, as the tokenizer itself pads it."""
-    backbone, inputs = alone.examined.backbone, alone.examined.kept.inputs
-    longer = inputs["input_ids"].shape[1] + room
-    other = _lengthened(backbone, inputs, room)
-    both = _padding(backbone, [inputs, other], longer, backbone.tokenizer.padding_side)
-    yield _run(backbone, "batch", both)
-    for side in SIDES:
-        yield _run(backbone, side, _padding(backbone, [inputs], longer, side))
-    if alone.first is not None:
-        left = _padding(backbone, [inputs], longer, "left")
-        yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, alone.first)})
-
-
-def _lengthened(backbone: Backbone, inputs: Inputs, more: int) -> Inputs:
-    """The same text (1, T) with its first own token so many times ``more``."""
-    special = torch.isin(inputs["input_ids"][0], torch.tensor(backbone.tokenizer.all_special_ids))
-    first = int(special.int().argmin())
-    order = [*range(first), *[first] * more, *range(first, len(special))]
-    return {name: value[:, order] for name, value in inputs.items()}
-
-
-def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
-    """Rows (1, T) as one batch (B, S)."""
-    lists = {name: [row[name][0].tolist() for row in rows] for name in rows[0]}
-    batch = backbone.tokenizer.pad(
-        {"attention_mask": [[1] * len(ids) for ids in lists["input_ids"]], **lists},
-        padding="max_length",
-        max_length=longer,
-        padding_side=side,
-        return_tensors="pt",
-        verbose=False,
-    )
-    return dict(batch)
-
-
-def _run(backbone: Backbone, name: str, inputs: Mapping[str, Tensor]) -> Padded:
-    """The forward pass, of which only the first row is kept."""
-    mask = inputs["attention_mask"].bool()
-    taken = inspect.signature(backbone.model.forward).parameters
-    given = {key: value for key, value in inputs.items() if key in taken}
-    with repeatable(backbone.model):
-        kept = run(backbone, given)
-    return Padded(name, given, mask[:1], kept)
-
-
-def _case(text: Alone, padded: Padded) -> PaddingCase:
-    """What is said of the text so padded, what is read of it, and why that is another answer."""
-    examined, kept, alone = text.examined, padded.kept, text.examined.kept
-    backbone = examined.backbone
-    logits = kept.logits[0]
-    reading = Reading(own_head(backbone, kept), kept.hidden[-1]).positions[0]
-    before = examined.passed.states.reads.positions[0]
-    own = padded.mask[0] if backbone.per_token else torch.ones_like(reading)
-    read = reading[own] if backbone.per_token else before
-    moved = _moved(alone.hidden[-1][0], kept.hidden[-1][0][own]) if backbone.per_token else before & False
-    largest = float((logits - alone.logits[0]).abs().max())
-    cause: Cause = ""
-    if largest > MOVES * float(alone.logits.abs().max()):
-        cause = _cause(text, padded, bool(moved.any()), torch.equal(read, before))
-    return PaddingCase(
-        name=padded.name,
-        logits=logits.numpy(),
-        probabilities=probabilities(logits, backbone.problem_type),
-        largest=largest,
-        reads=tuple(read.nonzero()[:, 0].tolist()),
-        reads_padding=bool(reading[~own].any()),
-        moved=tuple(moved.nonzero()[:, 0].tolist()),
-        pooled=_distances(text.pooled, _states(examined, padded)),
-        cause=cause,
-    )
-
-
-def _moved(alone: Tensor, padded: Tensor) -> Tensor:
-    """Which hidden states (T, D) are others than they were: (T,)."""
-    return (padded - alone).abs().amax(dim=1) > MOVES * alone.abs().max()
-
-
-def _cause(text: Alone, padded: Padded, states: bool, alike: bool) -> Cause:
-    """Why logits moved; ``states``: whether those of the tokens did; ``alike``: the same tokens are read."""
-    examined = text.examined
-    if not examined.backbone.per_token:
-        return "unknown"  # its states are none of tokens
-    if not states or not alike:
-        return "head"
-    if _attended(examined.backbone, padded):
-        return "attention"
-    if text.first is None or POSITIONS in padded.inputs:
-        return "unknown"
-    counted = _run(
-        examined.backbone,
-        padded.name,
-        {
-            **padded.inputs,
-            "attention_mask": padded.inputs.get("attention_mask", padded.mask),
-            POSITIONS: _positions(padded.inputs, text.first),
-        },
-    )
-    own = counted.kept.hidden[-1][0][counted.mask[0]]
-    return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
-
-
-def _attended(backbone: Backbone, padded: Padded) -> bool:
-    """Whether the hidden states of the tokens move when another token stands where the padding is."""
-    ids, own = padded.inputs["input_ids"].clone(), padded.mask[0]
-    ids[0, ~own] = ids[0, own][0]
-    with repeatable(backbone.model):
-        other = backbone.run({**padded.inputs, "input_ids": ids})
-    return bool(_moved(padded.kept.hidden[-1][0][own], other.hidden[-1][0][own]).any())
-
-
-def _first_position(examined: Examined) -> int | None:
-    """The number from which the model counts the positions of tokens; None where it cannot be told them."""
-    backbone, inputs = examined.backbone, examined.kept.inputs
-    padding = backbone.tokenizer.pad_token_id
-    if padding is None or POSITIONS not in inspect.signature(backbone.model.forward).parameters:
-        return None
-    for offset in (0, 1, 1 + int(padding)):  # all that transformers has
-        told = {**inputs, POSITIONS: torch.arange(inputs["input_ids"].shape[1])[None] + offset}
-        try:
-            with repeatable(backbone.model):
-                logits = run(backbone, told).logits
-        except PoolscopeError:
-            return None  # such as a model that lengthens its inputs, but not these
-        if torch.allclose(logits, examined.kept.logits, rtol=MOVES, atol=0):
-            return offset
-    return None
-
-
-def _positions(inputs: Mapping[str, Tensor], offset: int) -> Tensor:
-    """The positions (B, S) of each row's own tokens, counted from ``offset``; padding has the first."""
-    return (inputs["attention_mask"].cumsum(dim=1) - 1).clamp(min=0) + offset
-
-
-def _pooled(states: States) -> Iterator[tuple[str, Tensor]]:
-    """The vector (D',) of the first row in each pooling that this text and this model have."""
-    for key, pool in POOLINGS.items():
-        if not pool.spec.learned:
-            with suppress(PoolscopeError):
-                yield key, pool(states)[0]
-
-
-def _distances(alone: Mapping[str, Tensor], padded: States) -> dict[str, float]:
-    """How far each pooled vector lies from that of the text alone, in lengths of that."""
-    return {
-        key: float((after - alone[key]).norm() / alone[key].norm())
-        for key, after in _pooled(padded)
-        if key in alone
-    }
-
-
-def _states(examined: Examined, padded: Padded) -> States:
-    """What poolings may look at of a padded text, in its first row."""
-    backbone, tokens = examined.backbone, examined.encoded.tokens
-    rows, length = padded.kept.hidden[-1].shape[:2]
-    special, cls = torch.zeros(rows, length, dtype=torch.bool), torch.full((rows,), -1)
-    if backbone.per_token:
-        own = padded.mask[0].nonzero()[:, 0]
-        special[0, own] = torch.from_numpy(tokens.special)
-        if tokens.cls >= 0:
-            cls[:] = int(own[tokens.cls])
-    states = states_of(backbone, padded.kept, special, cls)
-    if not backbone.per_token or rows > 1:
-        return states
-    return replace(states, mask=padded.mask)
+def _told(case: PaddingCase) -> dict[str, object]:
+    """What a sentence about a case tells."""
+    cause = {"cause": Sentence(f"padding.cause_{case.cause}")} if case.verdict == "moves" else {}
+    return {"largest": f"{case.largest:.2g}", **cause}

@@ -1,145 +1,235 @@
-"""The passport of a checkpoint: what is measured of it, on a few texts of our own, all in one place."""
+"""The noun of a passport: what was measured of one checkpoint, on texts that come with Poolscope.
+
+Nothing in it depends on when or where it was issued: the same files give the same passport.
+"""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import file_digest, sha256
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
 
-import torch
+from components.analyses.anatomy import Weight
+from components.analyses.padding import Verdict
+from components.analyses.registry import Check, Cost, Prepared, analysis
+from components.declaration import declared_json
+from components.model.query import Asked
+from components.texts import Named, Sentence
+from components.types import BackboneSpec, Floats, Query
 
-from components.analyses.anatomy.dissect import dissect
-from components.analyses.padding import audits
-from components.errors import PoolscopeError
-from components.model.backbone import Backbone
-from components.model.examine import Examined, examine
-from components.model.files import CONFIG, INDEX, TOKENIZER_FILES, declaring_files, folder, weights_in
-from components.model.pooling import POOLINGS
-from components.model.safety.refusal import RefusalError
-from components.padding import Padding, Verdict
-from components.passport.passport import PaddedWay, Passport, Sample, Unread
-from components.settings import ASSETS
-from components.types import BackboneSpec, Query
+if TYPE_CHECKING:
+    from components.model.backbone import Backbone
 
-TEXTS = ASSETS / "passport.toml"
-NEAR = 1e-5  # of a vector's length: two that lie no further apart are the same but for rounding
-WORST: tuple[Verdict, ...] = ("safe", "moves", "reads_padding", "alone")  # the later, the worse
+DECIMALS = 4  # of a number that is measured: the rest differs from machine to machine
+Place = Literal["none", "first", "last", "every", "other"]
 
 
 @dataclass(frozen=True)
-class Tried:
-    """What is tried on every checkpoint: ``samples``, texts with their second ones; characters by script."""
+class Sample:
+    """What the head reads of one text or pair: the indices of the ``reads`` among its ``tokens``."""
 
-    samples: tuple[tuple[str, str], ...]
-    scripts: Mapping[str, str]
+    text: str
+    text_pair: str
+    tokens: tuple[str, ...]
+    reads: tuple[int, ...]
 
-    @classmethod
-    def read(cls, file: Path) -> Tried:
-        """What ``file`` says, in TOML."""
-        given: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-        return cls(
-            tuple((one["text"], one.get("text_pair", "")) for one in given["samples"]), given["scripts"]
+
+@dataclass(frozen=True)
+class PaddedWay:
+    """The worst that a way to pad did to any of the texts; see `components.analyses.padding.PaddingCase`."""
+
+    name: str
+    verdict: Verdict
+    largest: float
+
+
+@dataclass(frozen=True)
+class Unread:
+    """The characters of a script that the tokenizer has no token for, of those that were tried."""
+
+    script: str
+    tried: str
+    unread: str
+
+
+@dataclass(frozen=True, eq=False)
+class Passport:
+    """What was measured of a checkpoint with L layers of width D.
+
+    ``fingerprint``: SHA-256 of its files. ``parameters``: numbers in its weights. ``limit``: its longest
+    input, in tokens. ``samples``: what its head reads. ``equal``: poolings that give the very vector that its
+    head reads, of every text that is no pair. ``padding``: the verdict on a batch padded as its tokenizer
+    pads, and ``ways``: of each way to pad. ``ordinary``: (L + 1, 3) how similar [CLS] is to unrelated tokens,
+    low, median and high. ``weights``: those of its head; ``unused``: what else its files hold.
+    """
+
+    backbone: BackboneSpec
+    fingerprint: str
+    parameters: int
+    layers: int
+    width: int
+    limit: int
+    samples: tuple[Sample, ...]
+    equal: tuple[str, ...]
+    padding: Verdict
+    ways: tuple[PaddedWay, ...]
+    ordinary: Floats
+    head_trained: bool
+    body_trained: bool
+    weights: tuple[Weight, ...]
+    unused: tuple[Weight, ...]
+    scripts: tuple[Unread, ...]
+
+    @property
+    def place(self) -> Place:
+        """Where the head reads in every one of the texts."""
+        wheres = [_places(sample) for sample in self.samples]
+        return next((place for place in wheres[0] if all(place in where for where in wheres)), "other")
+
+    @property
+    def token(self) -> str:
+        """The token that is read, where it is one and the same in all texts; else ""."""
+        read = {tuple(sample.tokens[index] for index in sample.reads) for sample in self.samples}
+        only = read.pop()
+        return only[0] if not read and len(only) == 1 else ""
+
+    @property
+    def says(self) -> tuple[Sentence, ...]:
+        """All of it in words, what is read first."""
+        low, median, high = (f"{value:.2f}".replace("-", "−") for value in self.ordinary[-1])
+        ordinary = Sentence("passport.says_ordinary", low=low, median=median, high=high)
+        return (
+            *self._reading(),
+            *self._declaring(),
+            self._batch(),
+            *self._trained(),
+            ordinary,
+            *self._lost(),
         )
 
+    def _reading(self) -> Iterator[Sentence]:
+        """Where the head reads, and which poolings give that very vector."""
+        yield Sentence(f"passport.reads_{self.place}", count=len(self.samples))
+        if self.token:
+            yield Sentence("passport.token", token=self.token)
+        if self.equal:
+            yield Sentence("passport.equal", poolings=self.equal)
 
-def issue(backbone: Backbone) -> Passport:
-    """Measure everything that stands in the passport of ``backbone``."""
-    tried = Tried.read(TEXTS)
-    seen = [examine(backbone, Query(backbone.spec.key, *pair)) for pair in tried.samples]
-    alone = [each for each in seen if not each.query.text_pair]
-    roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
-    padded, anatomy = audits(roomy or seen), dissect(alone[-1])
-    return Passport(
-        backbone=_described(backbone),
-        fingerprint=fingerprint(backbone.spec),
-        parameters=sum(weight.numel() for weight in backbone.model.parameters()),
-        layers=len(backbone.ordinary.spreads) - 1,
-        width=seen[0].kept.hidden[-1].shape[2],
-        limit=backbone.limit,
-        samples=tuple(map(_sample, seen)),
-        equal=tuple(key for key in POOLINGS if key != "native" and all(_equal(key, each) for each in alone)),
-        padding=_worst([each.verdict for each in padded]),
-        ways=_ways(padded),
-        ordinary=backbone.ordinary.bands.plain,
-        head_trained=backbone.head_trained,
-        body_trained=backbone.body_trained,
-        weights=anatomy.weights,
-        unused=anatomy.unused,
-        scripts=tuple(_unread(backbone, *script) for script in tried.scripts.items()),
-    )
+    def _declaring(self) -> Iterator[Sentence]:
+        """What the checkpoint declares, beside what is measured."""
+        declared = self.backbone.declared
+        if isinstance(declared, Sentence):
+            yield Sentence("passport.declares_unread", why=declared)
+        elif declared is not None:
+            same = len(declared.poolings) == 1 and declared.poolings[0] in self.equal
+            what = (*declared.poolings, *(Sentence(f"passport.{step.name}") for step in declared.steps))
+            yield Sentence("passport.declares_same" if same else "passport.declares_other", what=what)
+
+    def _batch(self) -> Sentence:
+        """Whether it is safe in a batch."""
+        if self.padding in ("safe", "alone"):
+            return Sentence(f"passport.says_{self.padding}")
+        return Sentence(f"passport.says_{self.padding}", largest=f"{self.ways[0].largest:.2g}")
+
+    def _trained(self) -> Iterator[Sentence]:
+        """Whether all that its answers depend on comes from its files."""
+        drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
+        if not self.head_trained:
+            total = sum(prod(one.shape) for one in self.weights)
+            yield Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}")
+        if not self.body_trained:
+            yield Sentence("passport.body_random")
+        if self.head_trained and self.body_trained:
+            yield Sentence("passport.trained")
+
+    def _lost(self) -> Iterator[Sentence]:
+        """Which scripts it cannot read."""
+        whole = tuple(Named(one.script) for one in self.scripts if len(one.unread) == len(one.tried))
+        some = tuple(Named(one.script) for one in self.scripts if 0 < len(one.unread) < len(one.tried))
+        if whole:
+            yield Sentence("passport.lost", scripts=whole)
+        if some:
+            yield Sentence("passport.lost_some", scripts=some)
+        if not whole and not some:
+            yield Sentence("passport.lost_none")
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types. Numbers have so many digits as do not depend on the machine."""
+        spec = self.backbone
+        return {
+            "backbone": spec.key,
+            "title": spec.title,
+            "architecture": spec.architecture,
+            "source": spec.source,
+            "revision": spec.revision,
+            "fingerprint": self.fingerprint,
+            "licence": spec.licence,
+            "labels": list(spec.labels),
+            "parameters": self.parameters,
+            "layers": self.layers,
+            "width": self.width,
+            "longest": self.limit,
+            "reads": {
+                "place": self.place,
+                "token": self.token,
+                "texts": [
+                    {
+                        "text": sample.text,
+                        "text_pair": sample.text_pair,
+                        "tokens": len(sample.tokens),
+                        "positions": list(sample.reads),
+                    }
+                    for sample in self.samples
+                ],
+            },
+            "pooling": {
+                "measured": list(self.equal),
+                "declared": declared_json(spec.declared),
+            },
+            "padding": {
+                "verdict": self.padding,
+                "ways": [
+                    {"name": way.name, "verdict": way.verdict, "largest": round(way.largest, DECIMALS)}
+                    for way in self.ways
+                ],
+            },
+            "ordinary": [[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],
+            "head_trained": self.head_trained,
+            "body_trained": self.body_trained,
+            "weights": [{**asdict(weight), "shape": list(weight.shape)} for weight in self.weights],
+            "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in self.unused],
+            "scripts": [asdict(one) for one in self.scripts],
+            "says": list(map(str, self.says)),
+        }
 
 
-def fingerprint(spec: BackboneSpec) -> str:
-    """SHA-256 of the names and the contents of all files that a checkpoint is loaded from, in hexadecimal.
+def _places(sample: Sample) -> tuple[Place, ...]:
+    """The names of what is read of one text: of a text of one token it has several."""
+    read, total = set(sample.reads), len(sample.tokens)
+    named: dict[Place, set[int]] = {
+        "none": set(),
+        "first": {0},
+        "last": {total - 1},
+        "every": set(range(total)),
+    }
+    return tuple(place for place, where in named.items() if where == read)
 
-    Of one that is not on this machine it is that of no file.
+
+def _of_a_backbone(_check: Check, _query: Query, _longest: int) -> Prepared:
+    """Nothing but the backbone is asked: the texts come with Poolscope."""
+    return (), {}
+
+
+@analysis("backbone", Cost(41), _of_a_backbone)
+def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
+    """Measure a checkpoint on texts that come with Poolscope: the same files give the same passport.
+
+    ``reads``: where its head reads. ``pooling``: which poolings give the vector that the head reads, and
+    what the checkpoint declares. ``padding``: the worst of all texts. ``ordinary``: low, median and high
+    cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of the head, by where they come from.
+    ``scripts``: characters that its tokenizer has no token for. A refusal says why.
     """
-    whole = sha256()
-    place = folder(spec)
-    for file in [] if place is None else _files(place):
-        with file.open("rb") as opened:
-            content = file_digest(opened, "sha256").hexdigest()
-        whole.update(f"{file.relative_to(place or file).as_posix()} {content}\n".encode())
-    return whole.hexdigest()
+    from components.analyses.measuring.passport import issue
 
-
-def _files(place: Path) -> list[Path]:
-    """The files that are read of a checkpoint, and of the modules that it declares, in the order of names."""
-    named = {place / name for name in (CONFIG, INDEX, *TOKENIZER_FILES)}
-    every = {*named, *weights_in(place), *declaring_files(place)}
-    return sorted(file for file in every if file.is_file())
-
-
-def _sample(examined: Examined) -> Sample:
-    reads = examined.passed.states.reads.positions[0]
-    where = tuple(int(place) for place in reads.nonzero()[:, 0])
-    return Sample(examined.query.text, examined.query.text_pair, examined.passed.tokens.text, where)
-
-
-def _equal(key: str, examined: Examined) -> bool:
-    """Whether a pooling gives the vector that the own head reads, if it reads one."""
-    states = examined.passed.states
-    if POOLINGS[key].spec.learned or int(states.reads.positions.sum()) == 0:
-        return False
-    read = POOLINGS["native"](states)
-    try:
-        other = POOLINGS[key](states)
-    except PoolscopeError:
-        return False  # not of this checkpoint, or not of this text
-    near = NEAR * float(torch.linalg.vector_norm(read))
-    return read.shape == other.shape and float(torch.linalg.vector_norm(read - other)) <= near
-
-
-def _described(backbone: Backbone) -> BackboneSpec:
-    """The backbone with what it declares, as its files say it now."""
-    try:
-        found = backbone.declared
-    except RefusalError as error:
-        return replace(backbone.described, declared=error.sentence)
-    return replace(backbone.described, declared=None if found is None else found.says)
-
-
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
-    return max(verdicts, key=WORST.index)
-
-
-def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
-    """Each way to pad that there is of any text, with the worst that it did."""
-    cases = [case for each in padded for case in each.cases]
-    names = dict.fromkeys(case.name for case in cases)
-    same = {name: [case for case in cases if case.name == name] for name in names}
-    return tuple(
-        PaddedWay(name, _worst([case.verdict for case in found]), max(case.largest for case in found))
-        for name, found in same.items()
-    )
-
-
-def _unread(backbone: Backbone, script: str, tried: str) -> Unread:
-    """Which characters, each by itself, are the unknown token to the tokenizer, or nothing at all."""
-    unknown = backbone.tokenizer.unk_token_id
-    read = [backbone.tokenizer(one, add_special_tokens=False, verbose=False)["input_ids"] for one in tried]
-    lost = [one for one, ids in zip(tried, read, strict=True) if unknown in ids or not ids]
-    return Unread(script, tried, "".join(lost))
+    return issue(backbone)

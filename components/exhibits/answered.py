@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+from components.analyses.anatomy import Anatomy
+from components.analyses.importance import Importance
+from components.analyses.padding import Padding
 from components.analyst import Analyst
-from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.control import State
 from components.exhibits.importance.controls import INTEGRATED
 from components.exhibits.view import LABEL
-from components.importance import Importance
-from components.padding import Padding
 from components.texts import Sentence
 from components.types import Analysis, Query
 
@@ -36,7 +36,7 @@ class Answered:
         query = analysis.query
         return cls(
             analysis,
-            partial(analyst.anatomy, query),
+            partial(analyst.ask, "anatomy", query),
             partial(importance_of, analyst, query, state),
             partial(padding_of, analyst, query),
         )
@@ -70,12 +70,15 @@ class Answered:
 
 def padding_of(analyst: Analyst, query: Query) -> Padding:
     """What padding changes of the checkpoint's own answer to a text, whatever else ``query`` asks."""
-    return analyst.padding(Query(query.backbone, query.text, query.text_pair))
+    found: Padding = analyst.ask("padding", Query(query.backbone, query.text, query.text_pair))
+    return found
 
 
 def importance_of(analyst: Analyst, query: Query, state: State) -> Importance:
     """What is called importance in an answer, as ``state`` asks; PoolscopeError says why there is none."""
-    return analyst.importance(asked_of(query), LABEL.of(state), INTEGRATED.of(state))
+    options = {"label": LABEL.of(state), "integrated": INTEGRATED.of(state)}
+    found: Importance = analyst.ask("importance", asked_of(query), **options)
+    return found
 
 
 def asked_of(query: Query) -> Query:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from components.anatomy import Anatomy
-from components.detect import Detected
+from components.analyses.anatomy import Anatomy
+from components.analyses.detect import Detected
+from components.analyses.importance import Importance
+from components.analyses.padding import Padding
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.answer.outputs import OUTPUTS
 from components.exhibits.answer.similarity import SIMILARITY
@@ -46,8 +48,6 @@ from components.exhibits.lab.misses import MISSES
 from components.exhibits.lab.plane import PLANE
 from components.exhibits.lab.ranking import CURVE, NUMBERS, RANKING
 from components.exhibits.view import CENTRED, LABEL, LAYER
-from components.importance import Importance
-from components.padding import Padding
 from components.texts import Sentence
 from components.types import Analysis
 

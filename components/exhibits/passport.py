@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from html import escape
 from math import prod
 
-from components.anatomy import Origin
+from components.analyses.anatomy import Origin
+from components.analyses.passport import Passport
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.head.steps import ORIGINS, counted, size
 from components.exhibits.report.document import paper, section
 from components.exhibits.tables import Column, data_frame, table_html
 from components.exhibits.view import number
-from components.passport.passport import Passport
 from components.texts import Named, Texts
 
 GREEN, RED, GREY = "#157f3b", "#b3261e", "#475569"  # white is read on each of them
@@ -25,7 +25,7 @@ LONGEST = 24  # characters of a token in a badge
 def page(passport: Passport, say: Texts) -> str:
     """The whole passport as one HTML file without scripts, to read, print, or put beside a model card."""
     spec = passport.backbone
-    title = say("passport.title", name=visible(spec.title))
+    title = say("passport.title", name=visible(spec.said(say)))
     facts = {
         "passport.checkpoint": spec.location if spec.source == "hub" else spec.key,
         "passport.revision": spec.revision or "",

@@ -141,7 +141,7 @@ def asked_line(analysis: Analysis, say: Texts) -> str:
     key = "away.about_pair" if query.text_pair else "away.about"
     return say(
         key,
-        backbone=visible(analysis.backbone.title),
+        backbone=visible(analysis.backbone.said(say)),
         pooling=pooling_name(analysis, say),
         head=say(f"away.head_{query.head}", task=visible(say.name(query.task))),
         text=shorten(visible(query.text), TEXT),

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.analyst import PATIENCE
-from components.inference.jobs import Answer_co, Job, may_be_kept
-from components.inference.payload import unpack
+from components.inference.jobs import Job
+from components.inference.payload import pack, unpack
 
 EVERY = 100  # questions between two lines of the log
 BESIDE = 500  # bytes that it takes to keep an answer, besides its own
@@ -45,11 +45,11 @@ class Answers:
         self.size = 0  # bytes of what is kept
         self.asked = self.shared = 0  # questions, and how many of them needed no run of their own
 
-    def of(self, job: Job[Answer_co], run: Callable[[Future[None]], bytes]) -> Answer_co:
+    def of(self, job: Job, run: Callable[[Future[None]], bytes]) -> Any:
         """The answer to a job, of which ``run`` gives a payload; see `get`. A visitor's own is not kept."""
         patience = PATIENCE.get(Future())
-        packed = self.get(digest(job), run, patience) if may_be_kept(job) else run(patience)
-        answer: Answer_co = unpack(packed)
+        packed = self.get(digest(job), run, patience) if job.kept else run(patience)
+        answer: Any = unpack(packed)
         return answer
 
     def get(self, question: Question, run: Callable[[Future[None]], bytes], patience: Future[None]) -> bytes:
@@ -115,6 +115,6 @@ class Answers:
             logger.info("%d questions, %.0f %% needed no run of their own", self.asked, share)
 
 
-def digest(job: Job[Any]) -> Question:
-    """What stands for a job: everything in it is plain data, which Python writes alike when it is alike."""
-    return hashlib.sha256(repr(job).encode("utf-8", "surrogatepass")).digest()
+def digest(job: Job) -> Question:
+    """What stands for a job: every number of it counts, which NumPy leaves out of a long array's ``repr``."""
+    return hashlib.sha256(pack(job)).digest()

@@ -6,7 +6,7 @@ import threading
 import time
 from typing import Any
 
-from components.inference.jobs import Answer_co, Job, Runner
+from components.inference.jobs import Job, Runner
 from components.types import BackboneSpec
 
 
@@ -21,13 +21,13 @@ class Apart:
         self._lock = threading.Lock()
         self._begun: list[Runner] = []
 
-    def run(self, job: Job[Answer_co]) -> Answer_co:
+    def run(self, job: Job) -> Any:
         """The answer; raises PoolscopeError with a message for the visitor."""
         runner = self._of(job.spec)
         self._begin(runner, None)
         return runner.run(job)
 
-    def open(self, first: Job[Any] | None) -> None:
+    def open(self, first: Job | None) -> None:
         """Make ready who runs ``first``, and return at once."""
         self._begin(self._home if first is None else self._of(first.spec), first)
 
@@ -50,7 +50,7 @@ class Apart:
     def _of(self, spec: BackboneSpec) -> Runner:
         return self._home if spec.source == "bundled" else self._guests
 
-    def _begin(self, runner: Runner, first: Job[Any] | None) -> None:
+    def _begin(self, runner: Runner, first: Job | None) -> None:
         with self._lock:
             if not any(runner is begun for begun in self._begun):
                 self._begun.append(runner)

@@ -15,7 +15,7 @@ import httpx2
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.inference.answers import Answers
-from components.inference.jobs import Answer_co, Job
+from components.inference.jobs import Job
 from components.inference.payload import pack, unpack
 from components.inference.replies import Classifies, ElsewhereError, Question, Reply
 from components.settings import Settings
@@ -44,7 +44,7 @@ class Client:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="cluster", daemon=True).start()
 
-    def open(self, first: Job[Any] | None) -> None:
+    def open(self, first: Job | None) -> None:
         """Look for the cluster from now on; ``first`` is asked whenever it is found."""
         asyncio.run_coroutine_threadsafe(self._watch(first), self._loop)
 
@@ -59,7 +59,7 @@ class Client:
             left.cancel()
         asyncio.run_coroutine_threadsafe(self._http.aclose(), self._loop).result()
 
-    def run(self, job: Job[Answer_co]) -> Answer_co:
+    def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
         return self._answers.of(job, partial(self._asked, job, job.spec.key))
 
@@ -109,7 +109,7 @@ class Client:
     def _error(self, about: str, key: str) -> PoolscopeError:
         return PoolscopeError("backbone", about, key, seconds=self._seconds)
 
-    async def _watch(self, first: Job[Any] | None) -> None:
+    async def _watch(self, first: Job | None) -> None:
         """Note whether the cluster is there, here and in the log, until the end."""
         said = ""
         while not self._closed.is_set():

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from huggingface_hub import is_offline_mode
 
+from components.analyses.compare import Cell, Compared
 from components.analyses.fit.fit import InMemory, fit_table, to_rows
-from components.analyses.vectors import to_vectors
-from components.anatomy import Anatomy
-from components.detect import Detected
+from components.analyses.registry import Step, analyses
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
-from components.importance import STEPS, Importance, Integral
-from components.inference import jobs
 from components.inference.jobs import Job, Runner, in_turns
-from components.lens import Looked
 from components.model.catalogue import Configs, present, read_catalogue, read_tasks
 from components.model.files import version
 from components.model.hub import Hub
@@ -29,17 +26,12 @@ from components.model.query import (
     asked_of,
     by_backbone,
     checked,
-    checked_text,
     choice,
     counted,
-    other_version,
 )
 from components.own_head import MINE
-from components.padding import Padding
-from components.passport.passport import Passport
-from components.patching import Patched
 from components.settings import ASSETS, Settings
-from components.types import Analysis, BackboneSpec, Cell, Compared, PoolingSpec, Progress, Query, TaskSpec
+from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 
 HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
 PART = 2.0  # seconds in which a part of a long answer begins its last step
@@ -109,87 +101,29 @@ class Desk:
         """Every task that probes are trained for, in the order of the menu."""
         return tuple(self._tasks.values())
 
-    def analyze(self, query: Query) -> Analysis:
-        """Answer one query; raises PoolscopeError with a message for the visitor."""
-        spec, asked = self._whole(query)
-        return self._runner.run(jobs.Analyze(spec, version(spec), asked))
+    def ask(self, name: str, query: Query, **options: object) -> Any:
+        """The result of an analysis; see `Analyst.ask`."""
+        *_, found = self._parts(name, query, math.inf, options)
+        return found
 
-    def anatomy(self, query: Query) -> Anatomy:
-        """Answer one query and take the head apart; raises PoolscopeError with a message for the visitor."""
-        spec, asked = self._whole(query)
-        return self._runner.run(jobs.Dissect(spec, version(spec), asked))
-
-    def lens(self, query: Query) -> Looked:
-        """Answer one query, and point its head at every hidden state; PoolscopeError says why it cannot."""
-        spec, asked = self._whole(query)
-        return self._runner.run(jobs.Look(spec, version(spec), asked))
-
-    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
-        """Answer one query, and find what carries the change to another text; PoolscopeError says why not."""
-        return self._runner.run(self._trace(query, other, other_pair))
-
-    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+    def ask_in_parts(self, name: str, query: Query, **options: object) -> Generator[Any]:
         """The same, part by part: each has a turn of its own, so that others need not wait for all of them.
 
-        How far it is before each part but the first, then the whole. Closing the iterator cancels the rest.
+        See `Analyst.ask_in_parts`.
         """
-        job = replace(self._trace(query, other, other_pair), seconds=PART)
-        found = self._runner.run(job)
-        while found.ended < found.layers:
-            yield Progress(found.ended, found.layers)
-            found = found.followed_by(self._runner.run(replace(job, start=found.ended)))
-        yield found
+        return self._parts(name, query, PART, options)
 
-    def _trace(self, query: Query, other: str, other_pair: str) -> jobs.Trace:
-        """The job that traces it all."""
-        spec, asked = self._whole(query)
-        changed = other_version(asked.query, other, other_pair, self._settings.characters)
-        return jobs.Trace(spec, version(spec), asked, replace(asked, query=changed))
+    def _parts(
+        self, name: str, query: Query, seconds: float, options: Mapping[str, object]
+    ) -> Generator[Any]:
+        kind = analyses()[name]
+        asked, plain = kind.prepared(self._whole, query, self._settings.characters, options)
+        spec = present(self._known(choice("backbone", query.backbone, self._keys(query.backbone))))
 
-    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
-        """Answer one query, and measure what is called importance; PoolscopeError says why it cannot."""
-        weighed = self._weigh(query, label)
-        found = self._runner.run(weighed)
-        return found.with_integral([self._runner.run(weighed.integral)]) if integrated else found
+        def run(step: Step, /, **more: object) -> Any:
+            return self._runner.run(Job(step.name, spec, version(spec), asked, more))
 
-    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
-        """The same, part by part: what is quick; how far integrated gradients are, in steps; then all of it.
-
-        Each has a turn of its own, so that others need not wait. Closing the iterator cancels the rest.
-        """
-        weighed = self._weigh(query, label)
-        found = self._runner.run(weighed)
-        yield found
-        parts: list[Integral] = []
-        stop = 0
-        while stop < STEPS:
-            yield Progress(stop, STEPS)
-            parts.append(self._runner.run(replace(weighed.integral, start=stop, seconds=PART)))
-            stop = parts[-1].stop
-        yield found.with_integral(parts)
-
-    def _weigh(self, query: Query, label: str) -> jobs.Weigh:
-        spec, asked = self._whole(query)
-        if not isinstance(label, str):
-            raise PoolscopeError("label", label, "errors.word")
-        return jobs.Weigh(spec, version(spec), asked, label)
-
-    def padding(self, query: Query) -> Padding:
-        """Answer one query, and find what padding changes; PoolscopeError says why it cannot."""
-        spec, asked = self._whole(query)
-        return self._runner.run(jobs.Audit(spec, version(spec), asked))
-
-    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
-        """Find in which way a vector was made of a text or pair; PoolscopeError says why it cannot."""
-        pasted = ((*self._whole(one.asked(query)), one.vector) for one in to_vectors(vector))
-        (spec, *_), asked, vectors = zip(*pasted, strict=True)
-        before = checked_text("prefix", prefix, self._settings.characters)
-        return self._runner.run(jobs.Detect(spec, version(spec), asked, vectors, before))
-
-    def passport(self, backbone: str) -> Passport:
-        """Everything that is measured of a backbone on texts of our own; PoolscopeError says why not."""
-        spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
-        return self._runner.run(jobs.Issue(spec, version(spec)))
+        yield from kind.parts(run, seconds, plain)
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         """Find which backbone, pooling and layer suits a table; PoolscopeError says why it cannot.
@@ -231,13 +165,12 @@ class Desk:
         self._closed.set()
         self._runner.close(seconds)
 
-    def first(self) -> Job[Analysis] | None:
+    def first(self) -> Job | None:
         """What to run first."""
         first = next((spec for spec in self.backbones() if spec.available), None)
         if first is None:
             return None
-        spec, asked = self._whole(Query(first.key, "warm"))
-        return jobs.Analyze(spec, version(spec), asked)
+        return Job("analyze", first, version(first), (self._whole(Query(first.key, "warm")),))
 
     def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
         """A cell for each query of one text on one backbone, in their order."""
@@ -246,7 +179,7 @@ class Desk:
         answers: tuple[Cell, ...] = ()
         if asked:
             try:
-                answers = self._runner.run(jobs.Compare(spec, version(spec), asked))
+                answers = self._runner.run(Job("compare", spec, version(spec), asked))
             except PoolscopeError as error:  # of the backbone, or of this text on it
                 answers = tuple(Cell(each.query, None, error.sentence) for each in asked)
         coming = iter(answers)
@@ -258,11 +191,10 @@ class Desk:
         except PoolscopeError as error:
             return Cell(query, None, error.sentence)
 
-    def _whole(self, query: Query) -> tuple[BackboneSpec, Asked]:
-        """The query with nothing left open, and its backbone as it is now."""
+    def _whole(self, query: Query) -> Asked:
+        """The query with nothing left open, as its backbone can be asked it now."""
         query = self._checked(query)
-        spec = self._known(query.backbone)
-        return spec, self._asked(spec, query)
+        return self._asked(self._known(query.backbone), query)
 
     def _checked(self, query: Query) -> Query:
         """The query with each field of the right type and known."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.inference.desk import Desk
-from components.inference.jobs import Answer_co, Job
+from components.inference.jobs import Job
 from components.model.catalogue import present
 from components.model.listing import classifies
 from components.model.pooling import POOLINGS
@@ -56,7 +56,7 @@ class Here:
         self.turn = threading.Lock()
         self._ready, self._closed = threading.Event(), threading.Event()
 
-    def run(self, job: Job[Answer_co]) -> Answer_co:
+    def run(self, job: Job) -> Any:
         """The answer; raises PoolscopeError with a message for the visitor.
 
         CancelledError where nobody waits for it any longer when its turn comes.
@@ -67,10 +67,10 @@ class Here:
             patience = PATIENCE.get(None)
             if patience is not None and patience.cancelled():
                 raise CancelledError
-            answer: Answer_co = self.measurer.run(job)
+            answer: Any = self.measurer.run(job)
             return answer
 
-    def open(self, first: Job[Any] | None) -> None:
+    def open(self, first: Job | None) -> None:
         """Load torch and run ``first`` in a thread."""
         threading.Thread(target=self._begin, args=[first], name="warm-up", daemon=True).start()
 
@@ -84,7 +84,7 @@ class Here:
         if self.turn.acquire(timeout=seconds):
             self.turn.release()
 
-    def _begin(self, first: Job[Any] | None) -> None:
+    def _begin(self, first: Job | None) -> None:
         if first is not None:
             self.run(first)
         self._ready.set()

@@ -13,25 +13,20 @@ import numpy as np
 
 from components.errors import PoolscopeError, remade
 
-MODULES = (  # whose frozen dataclasses may stand in a payload, and no others
+RESULTS = "components.analyses"  # whose files' frozen dataclasses may stand in a payload
+MODULES = (  # and those of these, and no others
     "components.analyses.fit.rows",
-    "components.anatomy",
     "components.centring",
     "components.declaration",
-    "components.detect",
     "components.fitting",
-    "components.importance",
     "components.inference.jobs",
     "components.inference.replies",
-    "components.lens",
     "components.model.query",
-    "components.padding",
-    "components.passport.passport",
-    "components.patching",
     "components.texts",
     "components.types",
 )
 TUPLE, ARRAY, RECORD, REFUSAL, LONG = range(1, 6)  # what msgpack has no type for
+FAULTS = (ValueError, TypeError, LookupError, AttributeError, ImportError, RecursionError, MemoryError)
 NUMBERS = "biuf"  # kinds of NumPy's types: truth values, whole numbers, and floats
 DEEPEST = 64  # levels of what msgpack has no type for: thousands would overflow the stack of the process
 SURROGATES = "surrogatepass"  # a visitor's text may hold half of a character
@@ -54,7 +49,15 @@ def unpack(data: bytes) -> Any:
     """The value that `pack` was given; a mapping is a dict by then. PayloadError where there is none."""
     try:
         return _plain(data, DEEPEST)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError) as error:
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ImportError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         raise PayloadError(f"{type(error).__name__}: {error}") from error
 
 
@@ -129,19 +132,24 @@ def _record(name: str, *values: object) -> object:
     return made
 
 
+def _gives(module: str) -> bool:
+    """Whether a module's dataclasses may stand in a payload."""
+    return module in MODULES or module.rpartition(".")[0] == RESULTS
+
+
 @cache  # of a class, which does not change
 def _named(kind: type) -> tuple[str, tuple[str, ...]]:
     """The name of a dataclass in a payload, and of its fields."""
-    if kind.__module__ not in MODULES:
+    if not _gives(kind.__module__):
         raise TypeError(f"{kind.__module__}.{kind.__name__} cannot stand in a payload")
     return f"{kind.__module__}:{kind.__name__}", tuple(field.name for field in fields(kind))
 
 
 @cache
 def _class(name: str) -> type:
-    """The dataclass of a name, which has to be one of `MODULES`' own."""
+    """The dataclass of a name, which one of these modules has to define."""
     module, _, own = name.partition(":")
-    if module not in MODULES:
+    if not _gives(module):
         raise PayloadError(f"{module} gives payloads no dataclasses")
     kind = getattr(import_module(module), own)
     if not isinstance(kind, type) or not is_dataclass(kind) or kind.__module__ != module:

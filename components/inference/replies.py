@@ -22,7 +22,7 @@ class Classifies:
     kind: str
 
 
-Question = Job[Any] | Classifies
+Question = Job | Classifies
 
 
 class ElsewhereError(RuntimeError):
@@ -46,7 +46,7 @@ class Reply:
         return self.answer
 
 
-def reply(run: Callable[[Job[Any]], Any], question: Question) -> Reply:
+def reply(run: Callable[[Job], Any], question: Question) -> Reply:
     """What comes of a question to who has jobs ``run``; no fault of one ends the process. Loads torch."""
     from components.model.listing import classifies
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from components.inference.jobs import Job
 from components.inference.limits import limit, step_back
@@ -35,7 +35,7 @@ class Duties:
 
     memory: int | None
     sharers: int
-    first: Job[Any] | None
+    first: Job | None
     working: int | None = None
 
 
@@ -72,7 +72,7 @@ class Worker:
         PoolscopeError is the worker's; WorkerDiedError and WorkerLateError leave nothing to be asked again.
         """
         try:
-            self._pipe.send(question)
+            self._pipe.send_bytes(pack(question))
         except OSError as error:
             raise WorkerDiedError(self._crash()) from error
         if not self._pipe.poll(seconds):
@@ -155,6 +155,6 @@ def serve(pipe: Connection, duties: Duties) -> None:
     try:
         pipe.send_bytes(READY)
         while True:
-            pipe.send_bytes(pack(reply(measurer.run, pipe.recv())))
+            pipe.send_bytes(pack(reply(measurer.run, unpack(pipe.recv_bytes()))))
     except (EOFError, OSError):
         return  # the page's process has ended

@@ -11,7 +11,7 @@ from typing import Any
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
 from components.inference.answers import Answers
-from components.inference.jobs import Answer_co, Job
+from components.inference.jobs import Job
 from components.inference.limits import working
 from components.inference.payload import unpack
 from components.inference.pool import Pool, PoolClosedError, Turn
@@ -62,7 +62,7 @@ class Workers:
         self._pool = Pool(self._hired, staff.size, settings.seconds)
         self._answers = Answers(staff.answers)
 
-    def open(self, first: Job[Any] | None) -> None:
+    def open(self, first: Job | None) -> None:
         """Begin the processes, and return at once; ``first`` is what each runs before it can be asked."""
         self._duties = replace(self._duties, first=first)
         self._pool.open()
@@ -75,12 +75,12 @@ class Workers:
         """End them, after what they are at work on: so many ``seconds`` later at most."""
         self._pool.close(seconds)
 
-    def run(self, job: Job[Answer_co]) -> Answer_co:
+    def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
         address = ADDRESS.get()
 
         def runs(patience: Future[None]) -> bytes:
-            turn = Turn(address, job.spec.key, job.of_fit)
+            turn = Turn(address, job.spec.key, job.step.last)
             patience.add_done_callback(lambda _: self._pool.end(turn))
             return self._pool.run(job, turn)
 

@@ -6,13 +6,12 @@ import logging
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from components.analyses.fit.fit import Call, Steps
 from components.errors import PoolscopeError
 from components.inference.engine import Here
-from components.inference.jobs import Step
+from components.inference.jobs import Job
 from components.inference.payload import pack, unpack
 from components.model.files import Version, version
 from components.settings import Settings
@@ -62,13 +61,14 @@ class Embedder:
 
     def __init__(self, spec: BackboneSpec, now: Version, given: Sequence[Any]) -> None:
         self._run = Here(Settings()).run
-        self._step = Step(spec, now, "embed", tuple(given))
+        self._spec, self._now, self._given = spec, now, given
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """The part of one batch or, where it is refused, the reason."""
         (packed,) = batch["batch"]
         try:
-            part = self._run(replace(self._step, given=(*self._step.given, *unpack(packed))))
+            given = (*self._given, *unpack(packed))
+            part = self._run(Job("embed", self._spec, self._now, options={"given": given}))
         except PoolscopeError as error:
             part = error
         return {"part": [pack(part)]}

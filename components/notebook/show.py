@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from components.analyses.live import anatomy_of
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.measuring.live import anatomy_of
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS

@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from components.analyses.passport import fingerprint
+from components.analyses.measuring.passport import fingerprint
+from components.analyses.passport import Passport
 from components.errors import PoolscopeError
 from components.exhibits.passport import badge, page
 from components.inference.client import Client
 from components.inference.engine import Here, file_name, resolved
-from components.inference.jobs import Issue
+from components.inference.jobs import Job
 from components.model.files import read_object, version
-from components.passport.passport import Passport, passport_json
 from components.settings import Settings
 from components.texts import ENGLISH, languages, load_texts
 from components.types import BackboneSpec
@@ -95,14 +95,14 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def issued(run: Callable[[Issue], Passport], language: str, spec: BackboneSpec) -> Answer:
+def issued(run: Callable[[Job], Passport], language: str, spec: BackboneSpec) -> Answer:
     """Have one checkpoint measured, and its files written out; or why there is no passport."""
     try:
-        passport = run(Issue(spec, version(spec)))
+        passport = run(Job("passport", spec, version(spec)))
     except PoolscopeError as error:
         return error
     say = load_texts(language)
-    numbers = json.dumps(passport_json(passport), indent=1, ensure_ascii=False) + "\n"
+    numbers = json.dumps(passport.to_json(), indent=1, ensure_ascii=False) + "\n"
     return {".html": page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
 
 

@@ -27,7 +27,7 @@ def build_evidence(around: Surroundings) -> EvidenceTab:
     """Lay the tab out for the results, or say how they are made where there are none."""
     say, results = around.say, around.results
     specs, kinds = around.analyst.backbones(), around.analyst.tasks()
-    names = Names({spec.key: spec.title for spec in specs}, {task.key: task.title for task in kinds})
+    names = Names({spec.key: spec.said(say) for spec in specs}, {task.key: task.said(say) for task in kinds})
     if not len(of(results, "probe")):
         said = f'<p class="missing">{escape(say("evidence.missing"))}</p>'
         gr.HTML(said, elem_id="evidence-missing")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import gradio as gr
 
-from components.analyst import Analyst, Translated
+from components.analyst import Analyst
 from components.exhibits.script import Script, read_talks
 from components.results import Table, read_results, table
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
@@ -63,7 +63,7 @@ def build(
     for tag in languages():
         say = load_texts(tag)
         with page if tag == ENGLISH else page.route(say.language.name, page_path(tag), show_in_navbar=False):
-            links[tag], told = _fill(Translated(analyst, say), measured, talk, room, lab_rows, say)
+            links[tag], told = _fill(analyst, measured, talk, room, lab_rows, say)
             if told is not None:
                 scripts[tag] = told.scripts
             if tag == ENGLISH:  # an endpoint speaks English to every program

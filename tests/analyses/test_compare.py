@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.compare import cells
+from components.analyses.compare import Cell
+from components.analyses.measuring.compare import cells
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.inference.desk import Desk
@@ -20,7 +21,7 @@ from components.model.loading import load
 from components.model.query import MOST, Asked
 from components.model.repeatable import repeatable
 from components.settings import Settings
-from components.types import Analysis, BackboneSpec, Cell, Query
+from components.types import Analysis, BackboneSpec, Query
 
 TEXT = "The plot is thin, but the actors are a delight."
 PAIR = "The actors are good; the plot is not."
@@ -50,7 +51,7 @@ def same(one: Analysis, other: Analysis) -> bool:
 def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
     """Whether ``analyze`` gives the same for this combination, or refuses it in the same words."""
     try:
-        alone = engine.analyze(cell.query)
+        alone = engine.ask("analyze", cell.query)
     except PoolscopeError as error:
         return cell.analysis is None and str(cell.refusal) == str(error)
     return cell.analysis is not None and cell.refusal is None and same(cell.analysis, alone)
@@ -60,7 +61,7 @@ def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
 def counting(engine: Engine, keys: Sequence[str]) -> Iterator[list[str]]:
     """The backbones whose deepest layer has run on hidden states, one entry for each time."""
     for key in keys:
-        engine.analyze(Query(key, "warm"))
+        engine.ask("analyze", Query(key, "warm"))
     ran: list[str] = []
     with ExitStack() as hooks:
         for (key, *_), backbone in engine._here.measurer.checkpoints._loaded.items():
@@ -98,7 +99,7 @@ def test_other_references_and_layers(engine: Engine, reference: str | int) -> No
 
 
 def test_every_reference_of_one_question_is_what_it_says_alone(engine: Engine) -> None:
-    analysis = engine.analyze(Query(KEYS[0], TEXT))
+    analysis = engine.ask("analyze", Query(KEYS[0], TEXT))
     references = ["cls", "pooled", *range(len(analysis.tokens.text))]
     (compared,) = engine.compare([replace(analysis.query, reference=one) for one in references])
     assert [cell.query.reference for cell in compared.cells] == references
@@ -131,7 +132,7 @@ def test_each_backbone_runs_once_whatever_the_number_of_poolings(engine: Engine)
     with counting(engine, KEYS) as ran:
         list(engine.compare(combinations(engine, KEYS)))
         assert ran == list(KEYS)
-        engine.analyze(Query(KEYS[0], TEXT))
+        engine.ask("analyze", Query(KEYS[0], TEXT))
         assert ran == [*KEYS, KEYS[0]]  # what is counted is a pass
 
 
@@ -150,7 +151,7 @@ def test_whoever_stops_listening_has_nothing_more_computed(engine: Engine) -> No
 def test_others_have_their_turn_between_two_backbones(engine: Engine) -> None:
     answers = engine.compare(combinations(engine, KEYS[:2]))
     first = next(answers)
-    between = engine.analyze(Query(KEYS[1], "something else " * 20, pooling="max"))
+    between = engine.ask("analyze", Query(KEYS[1], "something else " * 20, pooling="max"))
     assert between.query.pooling == "max"
     assert all(is_what_it_says_alone(engine, cell) for cell in (*first.cells, *next(answers).cells))
 

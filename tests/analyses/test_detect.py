@@ -12,8 +12,9 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
-from components.analyses.detect import Tried, detect, found, tried
-from components.detect import BAR, Kept, Way
+from components.analyses.detect import BAR
+from components.analyses.measuring.detect import Tried, detect, found, tried
+from components.analyses.ways import Kept, Way
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
@@ -92,7 +93,7 @@ def ways(key: str) -> Iterator[Way]:
 
 @pytest.mark.parametrize(("key", "way"), [(key, way) for key in FIVE for way in ways(key)])
 def test_a_planted_way_is_found(engine: Engine, key: str, way: Way) -> None:
-    found = engine.detect(Query(key, TEXT), str(planted(key, way).tolist()), "")
+    found = engine.ask("detect", Query(key, TEXT), vector=str(planted(key, way).tolist()), prefix="")
     assert way in found.ways
     assert found.match is not None
     assert found.match.cosine == pytest.approx(1, abs=1e-6)
@@ -100,19 +101,22 @@ def test_a_planted_way_is_found(engine: Engine, key: str, way: Way) -> None:
 
 
 def test_poolings_that_are_one_vector_are_ties(engine: Engine) -> None:
-    found = engine.detect(
-        Query("bert-sentiment", TEXT), planted("bert-sentiment", Way("first", 4)).tolist(), ""
+    found = engine.ask(
+        "detect",
+        Query("bert-sentiment", TEXT),
+        vector=planted("bert-sentiment", Way("first", 4)).tolist(),
+        prefix="",
     )
     assert {way.pooling for way in found.ways} == {"cls", "first", "native"}
     assert "cls, first, native are one vector here." in map(str, found.says)
     mean = planted("bert-sentiment", Way("mean", 4, normalised=True))
-    found = engine.detect(Query("bert-sentiment", TEXT), mean.tolist(), "")
+    found = engine.ask("detect", Query("bert-sentiment", TEXT), vector=mean.tolist(), prefix="")
     assert {way.pooling for way in found.ways} == {"mean", "mean_sqrt_len_tokens"}  # but for their length
 
 
 def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> None:
     mean, weighted = (planted("gpt2-sentiment", Way(one, 3)) for one in ("mean", "weightedmean"))
-    found = engine.detect(Query("gpt2-sentiment", TEXT), mean.tolist(), "")
+    found = engine.ask("detect", Query("gpt2-sentiment", TEXT), vector=mean.tolist(), prefix="")
     by_way = {one.way.pooling: one for one in found.candidates if one.way.layer == 3}
     cosine = mean @ weighted / np.linalg.norm(mean) / np.linalg.norm(weighted)
     assert by_way["weightedmean"].cosine == pytest.approx(cosine, abs=1e-6)
@@ -124,7 +128,7 @@ def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> Non
 def test_the_layer_of_a_pair(engine: Engine) -> None:
     way = Way("max", 2)
     vector = planted("roberta-sentiment", way, pair=PAIR)
-    found = engine.detect(Query("roberta-sentiment", TEXT, PAIR), vector.tolist(), "")
+    found = engine.ask("detect", Query("roberta-sentiment", TEXT, PAIR), vector=vector.tolist(), prefix="")
     assert found.ways == (way,)
 
 
@@ -136,7 +140,9 @@ def test_half_precision_and_four_decimals_match(engine: Engine) -> None:
             exact.round(4),
             torch.tensor(exact).bfloat16().float().numpy(),
         ):
-            found = engine.detect(Query(key, TEXT), [float(number) for number in rough], "")
+            found = engine.ask(
+                "detect", Query(key, TEXT), vector=[float(number) for number in rough], prefix=""
+            )
             assert Way("mean", layers_of(key), normalised=True) in found.ways
 
 
@@ -146,12 +152,12 @@ def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
     key, way = "bert-sentiment", Way("mean", 4, truncated=16, normalised=True, kept="end")
     vectors = [planted(key, way, text).astype(np.float16).tolist() for text in texts]
     alone = [
-        {_uncut(each, text) for each in engine.detect(Query(key, text), vector, "").ways}
+        {_uncut(each, text) for each in engine.ask("detect", Query(key, text), vector=vector, prefix="").ways}
         for text, vector in zip(texts, vectors, strict=True)
     ]
     given = [{"text": text, "vector": vector} for text, vector in zip(texts, vectors, strict=True)]
     for pasted in (given, json.dumps(given)):
-        found = engine.detect(Query(key, ""), pasted, "")
+        found = engine.ask("detect", Query(key, ""), vector=pasted, prefix="")
         assert way in found.ways
         for text, ways in zip(texts, alone, strict=True):
             assert {_uncut(each, text) for each in found.ways} <= ways
@@ -168,7 +174,7 @@ def test_the_cosines_are_those_of_each_alone(engine: Engine) -> None:
     key, texts = "roberta-paraphrase", (TEXT, PAIR)
     vectors = [planted(key, Way("mean", 2), text) for text in texts]
     given = [{"text": text, "embedding": one.tolist()} for text, one in zip(texts, vectors, strict=True)]
-    found = engine.detect(Query(key, "what is asked is not looked at"), given, "")
+    found = engine.ask("detect", Query(key, "what is asked is not looked at"), vector=given, prefix="")
     assert found.ways == (Way("mean", 2),)
     for one in found.candidates:
         if one.way.pooling in BY_HAND and one.way.truncated is None and not one.way.prefix:
@@ -182,7 +188,7 @@ def test_vectors_of_two_ways_are_no_match(engine: Engine) -> None:
     key = "bert-sentiment"
     mean, first = planted(key, Way("mean", 4)), planted(key, Way("first", 4), PAIR)
     given = [{"text": TEXT, "vector": mean.tolist()}, {"text": PAIR, "vector": first.tolist()}]
-    found = engine.detect(Query(key, TEXT), given, "")
+    found = engine.ask("detect", Query(key, TEXT), vector=given, prefix="")
     assert (found.match, found.ways) == (None, ())
     assert str(found.says[0]).startswith("No match: nothing that was tried gives all 2 vectors")
     assert len(found.candidates[0].cosines) == 2
@@ -192,7 +198,9 @@ def test_a_text_beside_a_vector_is_checked_like_any_other(engine: Engine) -> Non
     vector = planted("bert-sentiment", Way("mean", 4)).tolist()
     for text in (7, " ", "a" * 1_000_000):
         with pytest.raises(PoolscopeError) as refusal:
-            engine.detect(Query("bert-sentiment", TEXT), [{"text": text, "vector": vector}], "")
+            engine.ask(
+                "detect", Query("bert-sentiment", TEXT), vector=[{"text": text, "vector": vector}], prefix=""
+            )
         assert refusal.value.field == "text"
 
 
@@ -223,7 +231,7 @@ def test_what_a_server_computes_in_half_precision_matches(engine: Engine, key: s
     with torch.no_grad():
         inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
         hidden = half(**inputs, output_hidden_states=True).hidden_states[-1][0].double().numpy()
-    found = engine.detect(Query(key, TEXT), BY_HAND["mean"](hidden).tolist(), "")
+    found = engine.ask("detect", Query(key, TEXT), vector=BY_HAND["mean"](hidden).tolist(), prefix="")
     assert Way("mean", layers_of(key)) in found.ways
     assert found.candidates[0].cosine > 0.9999
 
@@ -255,12 +263,12 @@ def test_a_prefix_is_found(engine: Engine, prefix: str) -> None:
     way = Way("mean", 4, prefix=prefix)
     vector = planted("bert-sentiment", way).tolist()
     given = prefix if prefix.startswith("our") else ""
-    assert engine.detect(Query("bert-sentiment", TEXT), vector, given).ways == (way,)
+    assert engine.ask("detect", Query("bert-sentiment", TEXT), vector=vector, prefix=given).ways == (way,)
 
 
 def test_a_scaled_vector_is_said_to_be_scaled(engine: Engine) -> None:
     vector = 3 * planted("bert-sentiment", Way("max", 4))
-    found = engine.detect(Query("bert-sentiment", TEXT), vector.tolist(), "")
+    found = engine.ask("detect", Query("bert-sentiment", TEXT), vector=vector.tolist(), prefix="")
     assert found.ways == (Way("max", 4, normalised=None),)
     assert found.match is not None
     assert found.match.length == pytest.approx(3, abs=1e-4)
@@ -269,14 +277,14 @@ def test_a_scaled_vector_is_said_to_be_scaled(engine: Engine) -> None:
 
 def test_a_vector_as_wide_as_none_is_refused(engine: Engine) -> None:
     with pytest.raises(PoolscopeError, match="'3 numbers' was given; this model gives vectors of 128"):
-        engine.detect(Query("bert-sentiment", TEXT), "1 2 3", "")
+        engine.ask("detect", Query("bert-sentiment", TEXT), vector="1 2 3", prefix="")
 
 
 def test_it_is_the_same_whatever_was_asked_before(engine: Engine) -> None:
     vector = planted("xlnet-sentiment", Way("mean", 2)).tolist()
-    first = engine.detect(Query("xlnet-sentiment", TEXT), vector, "")
-    engine.detect(Query("xlnet-sentiment", PAIR), vector, "x")
-    assert engine.detect(Query("xlnet-sentiment", TEXT), vector, "") == first
+    first = engine.ask("detect", Query("xlnet-sentiment", TEXT), vector=vector, prefix="")
+    engine.ask("detect", Query("xlnet-sentiment", PAIR), vector=vector, prefix="x")
+    assert engine.ask("detect", Query("xlnet-sentiment", TEXT), vector=vector, prefix="") == first
 
 
 @pytest.mark.parametrize("name", ["bart", "canine", "llama"])

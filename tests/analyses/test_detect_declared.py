@@ -10,8 +10,9 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from components.analyses.detect import detect
-from components.detect import Detected, Way, dense_of, normalises
+from components.analyses.detect import Detected, dense_of, normalises
+from components.analyses.measuring.detect import detect
+from components.analyses.ways import Way
 from components.model.backbone import Backbone
 from components.model.files import ENCODING
 from components.model.loading import load

@@ -12,10 +12,10 @@ from captum.attr import LayerGradientXActivation, LayerIntegratedGradients
 from scipy.stats import spearmanr
 from transformers import AutoModelForSequenceClassification
 
-from components.analyses import gradients
-from components.analyses.attention import rollout
+from components.analyses.importance import STEPS, Importance, spearman
+from components.analyses.measuring import gradients
+from components.analyses.measuring.attention import rollout
 from components.errors import PoolscopeError
-from components.importance import STEPS, Importance, spearman
 from components.inference import desk
 from components.inference.engine import Engine
 from components.types import Progress, Query
@@ -45,7 +45,7 @@ def inputs_of(key: str) -> dict[str, torch.Tensor]:
 
 @pytest.fixture(scope="module")
 def found(engine: Engine) -> dict[str, Importance]:
-    return {key: engine.importance(Query(key, *texts_of(key)), "", True) for key in TUNED}
+    return {key: engine.ask("importance", Query(key, *texts_of(key)), label="") for key in TUNED}
 
 
 @pytest.mark.parametrize("key", TUNED)
@@ -98,10 +98,10 @@ def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -
 def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part begins one pass; those that are run together here are fewer, too."""
     query = Query("bert-sentiment", "the acting is good but the plot is bad")
-    whole = engine.importance(query, "positive", True)
+    whole = engine.ask("importance", query, label="positive", integrated=True)
     monkeypatch.setattr(desk, "PART", 0)
     monkeypatch.setattr(gradients, "STATES", 3 * len(whole.analysis.tokens.text))
-    quick, *steps, last = engine.importance_in_parts(query, "positive")
+    quick, *steps, last = engine.ask_in_parts("importance", query, label="positive")
     assert isinstance(quick, Importance)
     assert quick.integrated is None
     assert steps == [Progress(done, STEPS) for done in range(0, STEPS, 3)]
@@ -166,12 +166,14 @@ def test_rollout_of_equal_attention() -> None:
 
 def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:
     query = Query("bert-sentiment", "the acting is not good")
-    both = [engine.importance(query, label, False) for label in ("negative", "positive")]
+    both = [
+        engine.ask("importance", query, label=label, integrated=False) for label in ("negative", "positive")
+    ]
     assert [given.label for given in both] == [0, 1]
     np.testing.assert_allclose(both[0].erasure, -both[1].erasure, atol=1e-6)  # probabilities sum to 1
     assert both[0].integrated is None
     with pytest.raises(PoolscopeError, match="label: 'neutral' was given"):
-        engine.importance(query, "neutral", False)
+        engine.ask("importance", query, label="neutral", integrated=False)
 
 
 @pytest.mark.parametrize(("pooling", "head"), [("mean", "probe"), ("mean", "own"), ("max", "probe")])
@@ -180,9 +182,11 @@ def test_behind_a_pooling_an_erased_token_is_what_the_query_says_of_that_text(
 ) -> None:
     """A text in which the word is the mask itself, asked as any other."""
     query = Query("bert-sentiment", "the acting is not good", pooling=pooling, head=head)
-    given = engine.importance(query, "", True)
+    given = engine.ask("importance", query, label="")
     place = given.analysis.tokens.text.index("not")
-    other = engine.analyze(Query("bert-sentiment", "the acting is [MASK] good", pooling=pooling, head=head))
+    other = engine.ask(
+        "analyze", Query("bert-sentiment", "the acting is [MASK] good", pooling=pooling, head=head)
+    )
     before, after = (answer.probabilities[given.label] for answer in (given.analysis, other))
     assert given.erasure[place] == pytest.approx(float(before - after), abs=1e-6)
     assert given.integrated is not None

@@ -11,7 +11,7 @@ import torch
 from safetensors.numpy import load_file
 from torch import Tensor
 
-from components.analyses.lens import look
+from components.analyses.measuring.lens import look
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
@@ -45,7 +45,7 @@ def by_hand(key: str, text: str, text_pair: str, hidden: Callable[[Tensor], Tens
 @pytest.mark.parametrize("key", TUNED)
 def test_every_token_of_every_layer_in_the_place_of_the_heads_vector(engine: Engine, key: str) -> None:
     asked = key, *TEXTS[key.split("-")[1]]
-    looked, layers = engine.lens(Query(*asked)), layers_by_hand(*asked)
+    looked, layers = engine.ask("lens", Query(*asked)), layers_by_hand(*asked)
     assert looked.lens.logits.shape == (len(layers), len(layers[0]), len(looked.analysis.labels))
     for index, layer in enumerate(layers):
         for place, state in enumerate(layer):
@@ -53,7 +53,7 @@ def test_every_token_of_every_layer_in_the_place_of_the_heads_vector(engine: Eng
             np.testing.assert_allclose(looked.lens.logits[index, place], expected, atol=1e-5)
         expected = by_hand(*asked, lambda _own, layer=layer: layer[None])
         np.testing.assert_allclose(looked.lens.pooled[index], expected, atol=1e-5)
-    averaged = engine.lens(Query(*asked, pooling="mean")).lens
+    averaged = engine.ask("lens", Query(*asked, pooling="mean")).lens
     np.testing.assert_array_equal(averaged.logits, looked.lens.logits)
     for index, layer in enumerate(layers):
         expected = by_hand(*asked, lambda own, layer=layer: layer.mean(dim=0).expand_as(own))
@@ -65,9 +65,9 @@ def test_every_token_of_every_layer_in_the_place_of_the_heads_vector(engine: Eng
 def test_the_last_layer_says_what_the_head_really_says(
     engine: Engine, key: str, text: str, text_pair: str
 ) -> None:
-    looked = engine.lens(Query(key, text, text_pair))
+    looked = engine.ask("lens", Query(key, text, text_pair))
     (read,) = np.flatnonzero(looked.analysis.reads.positions)
-    logits = engine.analyze(Query(key, text, text_pair)).logits
+    logits = engine.ask("analyze", Query(key, text, text_pair)).logits
     np.testing.assert_array_equal(looked.lens.pooled[-1], logits)
     np.testing.assert_allclose(looked.lens.logits[-1, read], logits, atol=1e-6)
     whole = torch.tensor(looked.lens.logits).softmax(dim=-1)
@@ -84,7 +84,7 @@ def test_the_last_layer_says_what_the_head_really_says(
 )
 def test_a_probe_is_linear_on_every_hidden_state(engine: Engine, key: str, pooling: str) -> None:
     """On the pooler's output where it was trained on that: there a hidden state goes through the pooler."""
-    looked = engine.lens(Query(key, "not good", pooling=pooling, head="probe"))
+    looked = engine.ask("lens", Query(key, "not good", pooling=pooling, head="probe"))
     tensors = load_file(str(SPECS[key].probes))
     weight, bias = (tensors[f"sentiment/{pooling}/{part}"].astype(np.float32) for part in ("weight", "bias"))
     for layer, logits in zip(layers_by_hand(key, "not good", ""), looked.lens.logits, strict=True):
@@ -100,8 +100,8 @@ def test_a_probe_is_linear_on_every_hidden_state(engine: Engine, key: str, pooli
 def test_a_probe_that_takes_more_than_a_hidden_state_says_so(engine: Engine, pooling: str) -> None:
     query = Query("bert-sentiment", "not good", pooling=pooling, head="probe")
     with pytest.raises(PoolscopeError, match="no hidden state can stand in its place") as refused:
-        engine.lens(query)
-    assert engine.anatomy(query).lens == refused.value.sentence
+        engine.ask("lens", query)
+    assert engine.ask("anatomy", query).lens == refused.value.sentence
 
 
 def test_a_model_that_cannot_be_given_several_inputs_at_once(
@@ -109,7 +109,7 @@ def test_a_model_that_cannot_be_given_several_inputs_at_once(
 ) -> None:
     """GPT-2 without a padding token refuses a batch."""
     query, backbone = Query("gpt2-sentiment", "not good"), loaded("gpt2-sentiment")
-    together = engine.lens(query).lens
+    together = engine.ask("lens", query).lens
     tokenizer = deepcopy(backbone.tokenizer)
     tokenizer.pad_token = None
     monkeypatch.setattr(backbone.model.config, "pad_token_id", None)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.padding import PADDED, audit, audits
+from components.analyses.measuring.padding import PADDED, audit, audits
+from components.analyses.padding import Padding, PaddingCase
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.loading import load
 from components.model.repeatable import repeatable
-from components.padding import Padding, PaddingCase
 from components.types import Query
 from tests.plain import FIRST, KEYS, SPECS, load_plain
 
@@ -26,7 +26,7 @@ LONGER = "the acting is not good at all, " * 3
 
 @pytest.fixture(scope="module")
 def ask(engine: Engine) -> Callable[..., Padding]:
-    return lambda key, *texts: engine.padding(Query(key, *texts))
+    return lambda key, *texts: engine.ask("padding", Query(key, *texts))
 
 
 def case_of(padding: Padding, name: str) -> PaddingCase:

@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from components.analyses.passport import TEXTS, Tried, fingerprint, issue
+from components.analyses.measuring.passport import TEXTS, Tried, fingerprint, issue
 from components.declaration import Declaration, Normalize
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, Here
 from components.model.loading import load
 from components.model.repeatable import repeatable
 from components.passport.__main__ import issued, main
-from components.passport.passport import passport_json
 from components.settings import ASSETS, Settings
-from components.types import BackboneSpec
+from components.types import BackboneSpec, Query
 from tests.plain import KEYS, SPECS
 from tests.tiny import checkpoint
 
@@ -32,7 +31,7 @@ Made = Callable[..., BackboneSpec]
 
 @pytest.mark.parametrize("key", KEYS)
 def test_what_it_says_is_what_transformers_says(engine: Engine, key: str) -> None:
-    folder, found = SPECS[key].location, engine.passport(key)
+    folder, found = SPECS[key].location, engine.ask("passport", Query(key, ""))
     model = AutoModelForSequenceClassification.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     assert found.parameters == sum(one.numel() for one in model.parameters())
@@ -61,10 +60,10 @@ def test_a_head_that_averages_reads_every_token(tiny_family: Made) -> None:
 
 
 def test_what_is_untrained_and_what_is_not_used_is_told(engine: Engine) -> None:
-    found = engine.passport("gpt2-pretrained")
+    found = engine.ask("passport", Query("gpt2-pretrained", ""))
     assert not found.head_trained
     assert "256 of its 256 numbers" in " ".join(map(str, found.says))
-    assert engine.passport("gpt2-sentiment").head_trained
+    assert engine.ask("passport", Query("gpt2-sentiment", "")).head_trained
 
 
 def test_what_is_declared_stands_beside_what_is_measured(tmp_path: Path) -> None:
@@ -95,7 +94,7 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
     assert fingerprint(spec) == fingerprint(SPECS["bert-sentiment"])
     answer = issued(Here(Settings()).run, "en", spec)
     assert isinstance(answer, dict)
-    first = passport_json(engine.passport("bert-sentiment"))
+    first = engine.ask("passport", Query("bert-sentiment", "")).to_json()
     assert json.loads(answer[".json"]) == json.loads(json.dumps({**first, "title": spec.title}))
     config = tmp_path / "copy" / "config.json"
     config.write_text(config.read_text() + " ")
@@ -110,7 +109,7 @@ def test_characters_are_tried_once() -> None:
 def test_a_backbone_that_is_none_gets_a_sentence(engine: Engine) -> None:
     for given in ("nothing", None, 3):
         with pytest.raises(PoolscopeError, match="backbone"):
-            engine.passport(given)  # type: ignore[arg-type]  # what a program may send
+            engine.ask("passport", Query(given, ""))  # type: ignore[arg-type]  # what a program may send
 
 
 def test_a_model_without_room_for_padding_gets_a_sentence() -> None:

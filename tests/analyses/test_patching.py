@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.inference import desk
 from components.inference.engine import Engine
-from components.patching import Patched
 from components.types import Progress, Query
 from tests.analyses.test_lens import by_hand as replayed
 from tests.analyses.test_lens import norm_of
@@ -85,7 +85,7 @@ def layers_by_hand(key: str, texts: tuple[str, str]) -> list[torch.Tensor]:
 @pytest.mark.parametrize("key", TUNED)
 def test_one_hidden_state_at_a_time(engine: Engine, key: str) -> None:
     text, pair, other, other_pair = TEXTS[key.split("-")[1]]
-    patched = engine.trace(Query(key, text, pair), other, other_pair)
+    patched = engine.ask("trace", Query(key, text, pair), other=other, other_pair=other_pair)
     plain = load_plain(SPECS[key].location)
     before, after = (plain(*each).logits[0].numpy() for each in ((text, pair), (other, other_pair)))
     layers = layers_by_hand(key, (other, other_pair))
@@ -113,7 +113,7 @@ def test_one_hidden_state_at_a_time(engine: Engine, key: str) -> None:
 def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: str, pooling: str) -> None:
     texts, other, pooled = ("the acting is good", ""), "the acting is bad", 2
     query = Query(key, texts[0], pooling=pooling, pool_layer=pooled)
-    patched = engine.trace(query, other, "")
+    patched = engine.ask("trace", query, other=other, other_pair="")
 
     def said(states: torch.Tensor) -> np.ndarray:
         """What the head says where the layer that is pooled is these (T, D)."""
@@ -135,7 +135,7 @@ def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: 
             else:
                 carried = change(own[None])[0]
             np.testing.assert_allclose(patched.logits[layer, place], said(carried), atol=1e-5)
-    after = engine.analyze(replace(query, text=other)).logits
+    after = engine.ask("analyze", replace(query, text=other)).logits
     assert patched.whole is not None
     np.testing.assert_allclose(patched.whole[: pooled + 1], [after] * (pooled + 1), atol=1e-5)
     np.testing.assert_array_equal(patched.shares[pooled + 1 :], 0)
@@ -143,10 +143,10 @@ def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: 
 
 
 def test_layers_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Query("bert-sentiment", "the acting is good"), "the acting is bad", ""
-    whole = engine.trace(*asked)
+    asked = Query("bert-sentiment", "the acting is good")
+    whole = engine.ask("trace", asked, other="the acting is bad")
     monkeypatch.setattr(desk, "PART", 0)
-    *steps, last = engine.trace_in_parts(*asked)
+    *steps, last = engine.ask_in_parts("trace", asked, other="the acting is bad")
     assert isinstance(last, Patched)
     assert steps == [Progress(done, whole.layers) for done in range(1, whole.layers)]
     for name in ("pairs", "logits", "whole", "shares"):
@@ -158,7 +158,9 @@ def test_what_is_cancelled_is_not_run(engine: Engine, monkeypatch: pytest.Monkey
     monkeypatch.setattr(desk, "PART", 0)
     run = engine._runner.run
     monkeypatch.setattr(engine._runner, "run", lambda job: ran.append(job) or run(job))
-    steps = engine.trace_in_parts(Query("bert-sentiment", "the acting is good"), "the acting is bad", "")
+    steps = engine.ask_in_parts(
+        "trace", Query("bert-sentiment", "the acting is good"), other="the acting is bad", other_pair=""
+    )
     next(steps)
     steps.close()
     assert len(ran) == 1
@@ -167,7 +169,7 @@ def test_what_is_cancelled_is_not_run(engine: Engine, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("key", TUNED)
 def test_own_states_change_nothing(engine: Engine, key: str) -> None:
     """All words but one are the same in both: below their own layers, their states carry nothing."""
-    patched = engine.trace(Query(key, "the acting is good"), "the acting is bad", "")
+    patched = engine.ask("trace", Query(key, "the acting is good"), other="the acting is bad", other_pair="")
     same = [
         place
         for place, (mine, theirs) in enumerate(patched.pairs)
@@ -186,15 +188,20 @@ def test_own_states_change_nothing(engine: Engine, key: str) -> None:
 def test_other_poolings_and_heads(engine: Engine, pooling: str, head: str) -> None:
     """All states of a layer at once give the other answer, whatever stands on them."""
     query = Query("bert-sentiment", "the acting is good", pooling=pooling, head=head)
-    patched = engine.trace(query, "the acting is bad", "")
+    patched = engine.ask("trace", query, other="the acting is bad", other_pair="")
     assert patched.whole is not None
-    expected = engine.analyze(Query("bert-sentiment", "the acting is bad", pooling=pooling, head=head)).logits
+    expected = engine.ask(
+        "analyze", Query("bert-sentiment", "the acting is bad", pooling=pooling, head=head)
+    ).logits
     np.testing.assert_allclose(patched.whole, [expected] * len(patched.whole), atol=1e-5)
 
 
 def test_versions_of_different_length_are_paired_where_they_align(engine: Engine) -> None:
-    patched = engine.trace(
-        Query("bert-sentiment", "the plot is not bad at all"), "the plot is bad at all", ""
+    patched = engine.ask(
+        "trace",
+        Query("bert-sentiment", "the plot is not bad at all"),
+        other="the plot is bad at all",
+        other_pair="",
     )
     ours, theirs = patched.first.tokens.text, patched.second.tokens.text
     assert [ours[mine] for mine, _ in patched.pairs] == [theirs[other] for _, other in patched.pairs]
@@ -216,5 +223,5 @@ def test_versions_of_different_length_are_paired_where_they_align(engine: Engine
 )
 def test_what_cannot_be_traced_says_why(engine: Engine, other: Any, other_pair: str, said: str) -> None:
     with pytest.raises(PoolscopeError) as refused:
-        engine.trace(Query("bert-sentiment", "the acting is good"), other, other_pair)
+        engine.ask("trace", Query("bert-sentiment", "the acting is good"), other=other, other_pair=other_pair)
     assert said in str(refused.value)

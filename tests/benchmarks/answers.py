@@ -29,15 +29,15 @@ def answers(engine: Engine, query: Query) -> Mapping[str, Callable[[], object]]:
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
     other = query.text.replace("a", "h", 1)
     return {
-        "anatomy": lambda: engine.anatomy(query),
-        "lens": lambda: engine.lens(query),
-        "trace": lambda: engine.trace(query, other, ""),
-        "importance": lambda: engine.importance(query, "", False),
-        "with integrals": lambda: engine.importance(query, "", True),
-        "padding": lambda: engine.padding(query),
-        "detect": lambda: engine.detect(query, mean, ""),
-        "detect none": lambda: engine.detect(query, noise, ""),
-        "passport": lambda: engine.passport(query.backbone),
+        "anatomy": lambda: engine.ask("anatomy", query),
+        "lens": lambda: engine.ask("lens", query),
+        "trace": lambda: engine.ask("trace", query, other=other, other_pair=""),
+        "importance": lambda: engine.ask("importance", query, label="", integrated=False),
+        "with integrals": lambda: engine.ask("importance", query, label=""),
+        "padding": lambda: engine.ask("padding", query),
+        "detect": lambda: engine.ask("detect", query, vector=mean, prefix=""),
+        "detect none": lambda: engine.ask("detect", query, vector=noise, prefix=""),
+        "passport": lambda: engine.ask("passport", Query(query.backbone, "")),
     }
 
 

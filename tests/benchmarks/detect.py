@@ -18,9 +18,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from components.analyses.detect import found, tried
-from components.analyses.tries import cut_text
-from components.detect import BAR, Detected, Kept, Way
+from components.analyses.detect import BAR, Detected
+from components.analyses.measuring.detect import found, tried
+from components.analyses.measuring.tries import cut_text
+from components.analyses.ways import Kept, Way
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.catalogue import read_catalogue

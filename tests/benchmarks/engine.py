@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,8 +37,8 @@ def report() -> None:
         engine = _engine(Path(folder))
         poolings = [spec.key for spec in engine.poolings() if not (spec.learned or spec.declared)]
         ways: dict[str, tuple[Callable[[Query], object], Mapping[tuple[str, int], str]]] = {
-            "analyze": (engine.analyze, BARS),
-            "anatomy": (engine.anatomy, ANATOMY_BARS),
+            "analyze": (partial(engine.ask, "analyze"), BARS),
+            "anatomy": (partial(engine.ask, "anatomy"), ANATOMY_BARS),
             f"compare in {len(poolings)} poolings": (
                 lambda query: list(engine.compare([replace(query, pooling=key) for key in poolings])),
                 COMPARE_BARS,
@@ -110,14 +111,18 @@ def _trace(engine: Engine, name: str, length: int) -> None:
     folder = next(spec.location for spec in engine.backbones() if spec.key == name)
     model = AutoModelForSequenceClassification.from_pretrained(folder).float().eval()
     inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
-    layers = engine.trace(Query(name, text), other, "").first.layers + 1
+    layers = engine.ask("trace", Query(name, text), other=other, other_pair="").first.layers + 1
 
     def bare() -> None:
         with torch.no_grad():
             for _ in range(layers):
                 model(**{key: value.expand(length + 1, -1) for key, value in inputs.items()})
 
-    result = compare(lambda: engine.trace(Query(name, text), other, ""), bare, max(3, ROUNDS[name] // 10))
+    result = compare(
+        lambda: engine.ask("trace", Query(name, text), other=other, other_pair=""),
+        bare,
+        max(3, ROUNDS[name] // 10),
+    )
     print(row(f"{name}, {length} tokens", result, TRACE_BARS.get((name, length), "")), flush=True)
 
 

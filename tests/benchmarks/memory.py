@@ -31,7 +31,7 @@ def measured(rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def _measure(folder: Path, rounds: int) -> dict[str, float]:
-    from components.analyses.analysis import analyse
+    from components.analyses.measuring.analyze import analyse
     from components.model.checkpoints import Checkpoints
     from components.model.examine import examine
     from components.model.safety.weights import size

@@ -224,11 +224,11 @@ def _measure_engine() -> float:
 
     engine, asking = Engine(Settings()), questions("for the engine")
     for key in BACKBONES:
-        engine.analyze(Query(key, "warm"))
+        engine.ask("analyze", Query(key, "warm"))
     start, answered = time.perf_counter(), 0
     while time.perf_counter() < start + SECONDS:
         question = next(asking)
-        engine.analyze(Query(question["backbone"], question["text"]))
+        engine.ask("analyze", Query(question["backbone"], question["text"]))
         answered += 1
     return answered / (time.perf_counter() - start)
 

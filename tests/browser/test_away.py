@@ -82,7 +82,7 @@ def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: 
     root = ElementTree.fromstring(saved(alone, plot, "SVG", tmp_path).read_text("utf-8"))
     assert root.tag == f"{SVG}svg"
     texts = ["".join(part.itertext()) for part in root.iter(f"{SVG}text")]
-    analysis = engine.analyze(Query("bert-sentiment", TEXT))
+    analysis = engine.ask("analyze", Query("bert-sentiment", TEXT))
     for token in analysis.tokens.text:
         assert any(token in text for text in texts)
     title = " ".join(texts)

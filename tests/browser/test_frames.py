@@ -41,7 +41,7 @@ def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) 
     asked: list[Request] = []
     page.on("request", lambda request: request.method == "POST" and asked.append(request))
     page.evaluate(COUNT_DRAWINGS)
-    analysis = FakeAnalyst().analyze(query)
+    analysis = FakeAnalyst().ask("analyze", query)
     for centring, layer in product(CENTRINGS, (0, 3, analysis.layers)):
         page.locator(f"#centred input[value={centring}]").check()
         page.locator("#layer input[type=number]").fill(str(layer))
@@ -59,7 +59,7 @@ def test_another_reference_is_asked_of_the_server(fake: Open) -> None:
     visitor = fake(query=f"&text={query.text}&backbone=first&layer=1")
     _opens_the_table_of(visitor, "layer 1 of 2")
     visitor.choose("reference", "the pooled vector")
-    _sees(visitor.page, FakeAnalyst().analyze(replace(query, reference="pooled")), {LAYER.key: 1})
+    _sees(visitor.page, FakeAnalyst().ask("analyze", replace(query, reference="pooled")), {LAYER.key: 1})
 
 
 def _opens_the_table_of(visitor: Visitor, layer: str) -> None:

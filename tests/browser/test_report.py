@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
+from components.analyses.compare import Compared
 from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.exhibit import Panel
@@ -17,7 +18,7 @@ from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, T
 from components.exhibits.report.document import Made, report
 from components.inference.engine import Engine
 from components.texts import load_texts
-from components.types import Compared, Query
+from components.types import Query
 from tests.exhibits.answers import found
 from tests.serving import ROOT
 from tests.ui.fake import FakeAnalyst
@@ -58,7 +59,7 @@ def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, i
 
 
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
-    answer = Answered.apart(engine, engine.anatomy(query), {})
+    answer = Answered.apart(engine, engine.ask("anatomy", query), {})
     return "".join(report(PANELS, answer, {}, {"Text": query.text}, Made(WHEN), SAY))
 
 

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from components.anatomy import Anatomy
-from components.detect import Candidate, Detected, Way
+from components.analyses.anatomy import Anatomy
+from components.analyses.compare import Compared
+from components.analyses.detect import Candidate, Detected
+from components.analyses.padding import Padding
+from components.analyses.trace import Patched
+from components.analyses.ways import Way
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.evidence.evidence import Evidence, select
@@ -28,10 +32,8 @@ from components.exhibits.panels import (
     TRACING,
 )
 from components.fitting import Fit, Miss, Plan, Table
-from components.padding import Padding
-from components.patching import Patched
 from components.texts import Sentence
-from components.types import Compared, Query
+from components.types import Query
 from tests.exhibits.compared import comparison
 from tests.exhibits.importance.made import answered, refused, without_attention
 from tests.ui.fake import XSS, FakeAnalyst
@@ -145,7 +147,9 @@ def traced_comparisons() -> tuple[Comparison, ...]:
     def asked(key: str, *texts: str) -> Comparison:
         first, pair, other = texts
         found = compared([key], first, other, pair=pair, poolings=["native"])
-        return replace(found, trace=lambda: analyst.trace(Query(key, first, pair), other, pair))
+        return replace(
+            found, trace=lambda: analyst.ask("trace", Query(key, first, pair), other=other, other_pair=pair)
+        )
 
     found = [asked(key, *PAIR, "good") for key in keys]
     hostile = asked("hostile", f"=1+1 {XSS} a\ud800", XSS, f"-1 {XSS}")

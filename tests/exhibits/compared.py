@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from components.analyses.compare import Cell, Compared
 from components.exhibits.comparison.comparison import Comparison
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Cell, Compared, ProblemType, Query
+from components.types import Analysis, BackboneSpec, ProblemType, Query
 from tests.ui.fake import FakeAnalyst
 
 
@@ -20,7 +21,7 @@ def answer(
 ) -> Analysis:
     """An answer with these outputs."""
     return replace(
-        FakeAnalyst().analyze(Query("first", text)),
+        FakeAnalyst().ask("analyze", Query("first", text)),
         probabilities=np.array(probabilities, dtype=np.float32),
         logits=np.array(probabilities, dtype=np.float32),  # their size does not matter here
         labels=labels,

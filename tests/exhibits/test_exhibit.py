@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from components.analyses.compare import Cell
+from components.analyses.lens import Lens
+from components.analyses.trace import Patched
 from components.exhibits import panels
 from components.exhibits.comparison.alignment import align
 from components.exhibits.comparison.comparison import Comparison
@@ -20,10 +23,8 @@ from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
 from components.exhibits.head.steps import strips
 from components.exhibits.importance.methods import Methods
 from components.exhibits.tables import to_csv
-from components.lens import Lens
-from components.patching import Patched
 from components.texts import languages, load_texts
-from components.types import Analysis, Cell
+from components.types import Analysis
 from tests.exhibits.answers import answers
 from tests.exhibits.showing import Tags, checked, plain, rows, saved
 from tests.ui.fake import XSS

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from components.analyses.passport import Passport, Sample
 from components.exhibits.passport import badge, page
-from components.passport.passport import Passport, Sample
 from components.texts import languages, load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
@@ -17,7 +17,7 @@ XSS = "<script>alert(1)</script>"
 
 @pytest.fixture
 def passport() -> Passport:
-    return fake_passport(FakeAnalyst().analyze(Query("first", "not good")))
+    return fake_passport(FakeAnalyst().ask("analyze", Query("first", "not good")))
 
 
 @pytest.mark.parametrize("tag", languages())

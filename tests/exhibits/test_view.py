@@ -9,11 +9,11 @@ SAY = load_texts()
 
 
 def view(layer: int = 2, **query: object) -> View:
-    return View(FakeAnalyst().analyze(Query("first", "not good", **query)), layer)  # type: ignore[arg-type]  # the fields that each test needs
+    return View(FakeAnalyst().ask("analyze", Query("first", "not good", **query)), layer)  # type: ignore[arg-type]  # the fields that each test needs
 
 
 def test_a_view_is_one_row_of_its_analysis() -> None:
-    analysis = FakeAnalyst().analyze(Query("first", "not good"))
+    analysis = FakeAnalyst().ask("analyze", Query("first", "not good"))
     assert (View(analysis, 1).similarity == analysis.similarity[1]).all()
     assert (View(analysis, 1, "centred").similarity == analysis.centred[1]).all()
     assert (View(analysis, 1, "standardised").similarity == analysis.standardised[1]).all()
@@ -42,7 +42,7 @@ def test_the_layer_has_a_name() -> None:
 
 
 def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:
-    analysis = FakeAnalyst().analyze(Query("first", "not good"))
+    analysis = FakeAnalyst().ask("analyze", Query("first", "not good"))
     for layer, seen in ((-1, 2), (0, 0), (1, 1), (2, 2), (3, 2), ("1", 2), (None, 2)):
         assert View.of(analysis, {"layer": layer}).layer == seen
     assert View.of(analysis, {}).centring == "plain"
@@ -53,7 +53,7 @@ def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:
 
 
 def test_what_was_asked_is_one_line_in_which_the_task_is_called_as_on_the_page() -> None:
-    probe = FakeAnalyst().analyze(Query("first", "not good", "bad", head="probe", task="paraphrase"))
+    probe = FakeAnalyst().ask("analyze", Query("first", "not good", "bad", head="probe", task="paraphrase"))
     english, chinese = asked_line(probe, SAY), asked_line(probe, load_texts("zh"))
     assert (
         english == "“not good” with “bad” · First token · sentiment · pooling native · probe for paraphrase"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.model.backbone import Backbone
 from components.model.examine import answer, examine, forward
 from components.model.repeatable import repeatable

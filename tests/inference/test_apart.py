@@ -21,10 +21,10 @@ class Kept:
 
     told: list[Any] = field(default_factory=list)
 
-    def run(self, job: Job[Any]) -> Any:
+    def run(self, job: Job) -> Any:
         self.told.append(job.spec.source)
 
-    def open(self, first: Job[Any] | None) -> None:
+    def open(self, first: Job | None) -> None:
         self.told.append(("open", first))
 
     def ready(self) -> bool:
@@ -41,12 +41,12 @@ def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
     home, guests = Kept(), Kept()
     apart = Apart(home, guests)
     assert not apart.ready()
-    first: Job[Any] = Job(BUNDLED, ())
+    first: Job = Job("analyze", BUNDLED, ())
     apart.open(first)
     assert apart.ready()
     assert (home.told, guests.told) == ([("open", first)], [])
     for source in ("bundled", "local", "hub", "bundled", "hub"):
-        apart.run(Job(replace(BUNDLED, source=source), ()))  # type: ignore[arg-type]  # one of them
+        apart.run(Job("analyze", replace(BUNDLED, source=source), ()))  # type: ignore[arg-type]  # one of them
     assert home.told[1:] == ["bundled", "bundled"]
     assert guests.told == [("open", None), "local", "hub", "hub"]
     assert apart.classifies("bert")
@@ -57,7 +57,7 @@ def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
 def test_an_owner_s_own_catalogue_begins_nothing_that_it_does_not_need() -> None:
     home, guests = Kept(), Kept()
     apart = Apart(home, guests)
-    first: Job[Any] = Job(replace(BUNDLED, source="local"), ())
+    first: Job = Job("analyze", replace(BUNDLED, source="local"), ())
     apart.open(first)
     assert apart.classifies("bert")
     assert (home.told, guests.told) == ([], [("open", first)])

@@ -13,7 +13,7 @@ from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.inference.client import Client
 from components.inference.engine import Engine
-from components.inference.jobs import Analyze
+from components.inference.jobs import Job
 from components.inference.payload import pack, unpack
 from components.inference.replies import Classifies, ElsewhereError, Reply
 from components.settings import Settings
@@ -117,12 +117,12 @@ def test_where_no_cluster_is_a_sentence_says_so() -> None:
 
 def test_a_question_is_asked_once_of_who_has_its_checkpoint_and_its_answer_kept() -> None:
     first = Engine(Settings()).first()
-    assert isinstance(first, Analyze)
+    assert isinstance(first, Job)
     with cluster(YES, YES) as (ingress, client):
         client.open(first)
         eventually(client.ready, "the cluster is not found")
         assert [client.run(first) for _ in range(2)] == [True] * 2
-        assert ingress.asked == [first] * 2  # the first time to begin with
+        assert [*map(pack, ingress.asked)] == [pack(first)] * 2  # the first time to begin with
         assert ingress.checkpoints == [first.spec.key] * 2
 
 

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -59,15 +60,15 @@ def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
     patience, context = Future[None](), copy_context()
     context.run(PATIENCE.set, patience)
     query = Query("bert-sentiment", TEXT)
-    assert context.run(engine.analyze, query).predicted
+    assert context.run(engine.ask, "analyze", query).predicted
     patience.cancel()
     with pytest.raises(CancelledError):
-        context.run(engine.analyze, query)
-    assert engine.analyze(query).predicted
+        context.run(engine.ask, "analyze", query)
+    assert engine.ask("analyze", query).predicted
 
 
 def test_shapes(engine: Engine) -> None:
-    analysis = engine.analyze(Query("bert-sentiment", TEXT))
+    analysis = engine.ask("analyze", Query("bert-sentiment", TEXT))
     count = len(analysis.tokens.text)
     assert analysis.similarity.shape == analysis.centred.shape == analysis.standardised.shape == (5, count)
     assert analysis.ordinary.plain.shape == (5, 3)
@@ -83,10 +84,10 @@ def test_shapes(engine: Engine) -> None:
 @pytest.mark.parametrize("key", ["bert-sentiment", "xlnet-paraphrase", "gpt2-sentiment"])
 def test_the_same_question_has_the_same_answer_bit_for_bit(engine: Engine, key: str) -> None:
     query = Query(key, TEXT, pooling="max")
-    first = engine.analyze(query)
-    engine.analyze(Query("roberta-sentiment", "something else " * 20))
+    first = engine.ask("analyze", query)
+    engine.ask("analyze", Query("roberta-sentiment", "something else " * 20))
     engine.features(key, ["a", "b " * 50], ["native", "mean"])
-    assert same(first, engine.analyze(query))
+    assert same(first, engine.ask("analyze", query))
 
 
 def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +102,7 @@ def test_a_config_is_read_once_however_many_queries_come(monkeypatch: pytest.Mon
     monkeypatch.setattr(Path, "read_bytes", counting)
     engine = Engine(Settings())
     for text in ("good", "bad", "good"):
-        engine.analyze(Query("bert-sentiment", text))
+        engine.ask("analyze", Query("bert-sentiment", text))
         engine.find("bert-sentiment")
         engine.backbones()
     folders = [folder(spec) for spec in engine.backbones()]
@@ -114,15 +115,15 @@ def test_threads_take_turns(engine: Engine) -> None:
         for key in ("bert-sentiment", "gpt2-sentiment")
         for pooling in list(POOLINGS)[:9]
     ]
-    alone = [engine.analyze(query) for query in queries]
+    alone = [engine.ask("analyze", query) for query in queries]
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(engine.analyze, queries))
+        together = list(pool.map(partial(engine.ask, "analyze"), queries))
     assert all(same(one, other) for one, other in zip(alone, together, strict=True))
 
 
 @pytest.mark.parametrize("layer", [-3, -2, -1, 0, 1, 2])
 def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
-    assert engine.analyze(Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
+    assert engine.ask("analyze", Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
 )
 def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
     with pytest.raises(PoolscopeError) as caught:
-        engine.analyze(query)
+        engine.ask("analyze", query)
     assert message in str(caught.value)
 
 
@@ -168,15 +169,15 @@ def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
     ],
 )
 def test_warnings_say_what_the_outputs_mean(engine: Engine, query: Query, words: list[str]) -> None:
-    warnings = engine.analyze(query).warnings
+    warnings = engine.ask("analyze", query).warnings
     assert len(warnings) == len(words)
     assert all(word in str(warning) for word, warning in zip(words, warnings, strict=True))
 
 
 def test_a_swap_names_what_the_head_learned_on(engine: Engine) -> None:
     for key in ("roberta-sentiment", "xlnet-sentiment"):  # <s> and <cls> in their vocabularies
-        assert "learned on [CLS]," in str(engine.analyze(Query(key, TEXT, pooling="mean")).warnings[0])
-    (said,) = engine.analyze(Query("gpt2-sentiment", TEXT, pooling="mean")).warnings
+        assert "learned on [CLS]," in str(engine.ask("analyze", Query(key, TEXT, pooling="mean")).warnings[0])
+    (said,) = engine.ask("analyze", Query("gpt2-sentiment", TEXT, pooling="mean")).warnings
     assert "learned on the last token," in str(said)
     assert "最后一个词元" in said.said(load_texts("zh"))
 
@@ -219,7 +220,7 @@ def test_a_mistake_in_features_is_named(engine: Engine, arguments: tuple, messag
 )
 def test_any_text_is_answered_or_refused_with_a_message(engine: Engine, **fields: object) -> None:
     try:
-        analysis = engine.analyze(Query(**fields))  # type: ignore[arg-type]  # drawn to fit
+        analysis = engine.ask("analyze", Query(**fields))  # type: ignore[arg-type]  # drawn to fit
     except PoolscopeError:
         return
     assert np.isfinite(analysis.logits).all()

@@ -66,37 +66,37 @@ def worker(desk: Desk) -> int:
 
 
 def test_what_is_bundled_goes_first_where_processors_are_short(desk: Desk) -> None:
-    assert desk.analyze(Query("good", TEXT)).labels
+    assert desk.ask("analyze", Query("good", TEXT)).labels
     assert os.getpriority(os.PRIO_PROCESS, worker(desk)) == os.getpriority(os.PRIO_PROCESS, 0) + BEHIND
 
 
 def test_a_panic_is_a_sentence_and_its_worker_lives_on(desk: Desk) -> None:
-    assert desk.analyze(Query("panics", TEXT)).labels
+    assert desk.ask("analyze", Query("panics", TEXT)).labels
     before = worker(desk)
     with pytest.raises(PoolscopeError, match="it fails on this text \\(PanicException\\)"):
-        desk.analyze(Query("panics", "x" * 30))
+        desk.ask("analyze", Query("panics", "x" * 30))
     assert worker(desk) == before
-    assert desk.analyze(Query("panics", TEXT + " !")).labels
+    assert desk.ask("analyze", Query("panics", TEXT + " !")).labels
 
 
 @LINUX
 def test_memory_beyond_the_limit_is_a_sentence_and_its_worker_lives_on(desk: Desk) -> None:
-    assert desk.analyze(Query("wide", TEXT)).labels
+    assert desk.ask("analyze", Query("wide", TEXT)).labels
     before = worker(desk)
     with pytest.raises(PoolscopeError, match="it takes more memory for this text than"):
-        desk.analyze(Query("wide", "good " * 2_040))
+        desk.ask("analyze", Query("wide", "good " * 2_040))
     assert worker(desk) == before
-    assert desk.analyze(Query("good", TEXT)).labels
+    assert desk.ask("analyze", Query("good", TEXT)).labels
 
 
 @LINUX
 def test_a_crash_is_told_by_its_name_and_another_worker_takes_its_place(desk: Desk) -> None:
-    assert desk.analyze(Query("good", TEXT)).labels
+    assert desk.ask("analyze", Query("good", TEXT)).labels
     before = worker(desk)
     os.kill(before, signal.SIGSTOP)  # so that the question is under way when it crashes
     os.kill(before, signal.SIGSEGV)
     os.kill(before, signal.SIGCONT)
     with pytest.raises(PoolscopeError, match="the process that ran this checkpoint crashed \\(SIGSEGV\\)"):
-        desk.analyze(Query("good", TEXT + " not"))
-    assert desk.analyze(Query("good", TEXT + " not")).labels
+        desk.ask("analyze", Query("good", TEXT + " not"))
+    assert desk.ask("analyze", Query("good", TEXT + " not")).labels
     assert worker(desk) != before

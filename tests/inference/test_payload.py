@@ -12,7 +12,7 @@ import pytest
 from components.analyses.fit.rows import Pooled, Rows, Split
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
-from components.inference.jobs import Analyze, Detect, Step
+from components.inference.jobs import Job
 from components.inference.payload import PayloadError, pack, unpack
 from components.inference.replies import Reply
 from components.model.query import Asked
@@ -29,11 +29,11 @@ ANSWERS = {
     "analyze": partial(FAKE.analyze, PAIR),
     "anatomy": partial(FAKE.anatomy, QUERY),
     "lens": partial(FAKE.lens, QUERY),
-    "trace": partial(FAKE.trace, QUERY, "not bad", ""),
-    "importance": partial(FAKE.importance, QUERY, "", True),
+    "trace": partial(FAKE.trace, QUERY, "not bad"),
+    "importance": partial(FAKE.importance, QUERY),
     "padding": partial(FAKE.padding, QUERY),
-    "detect": partial(FAKE.detect, QUERY, "[1, 2, 3]", ""),
-    "passport": partial(FAKE.passport, "first"),
+    "detect": partial(FAKE.detect, QUERY, "[1, 2, 3]"),
+    "passport": partial(FAKE.passport, QUERY),
     "compare": lambda: tuple(FAKE.compare([QUERY, Query("first", "not good", pooling="none")])),
     "fit": lambda: tuple(FAKE.fit(Table(("a", "b"), (), ("x", "y")), Plan(("first",)))),
     "pooled": lambda: Pooled(
@@ -46,13 +46,11 @@ ANSWERS = {
     ),
 }
 JOBS = {
-    "analyze": Analyze(SPECS[0], VERSION, Asked(PAIR, FAKE.tasks()[0])),
-    "detect": Detect(SPECS[1], (), (Asked(QUERY, None),), ((1.0, -0.5, 1e-30),), "query: "),
-    "embed": Step(SPECS[-1], VERSION, "embed", (("mean",), True, np.arange(2), [("a", "b"), ("c", "d")])),
-    "divide": Step(SPECS[0], VERSION, "divide", (ROWS, 2, 2)),
-    "fold": Step(
-        SPECS[0], VERSION, "fold", (np.ones((4, 2), np.float32), ROWS.labels, Split(*np.eye(3, dtype=int)))
-    ),
+    "analyze": Job("analyze", SPECS[0], VERSION, (Asked(PAIR, FAKE.tasks()[0]),)),
+    "detect": Job("detect", SPECS[1], (), options={"vectors": ((1.0, -0.5, 1e-30),), "prefix": "query: "}),
+    "embed": Job("embed", SPECS[-1], VERSION, options={"given": (("mean",), True, [("a", "b")])}),
+    "divide": Job("divide", SPECS[0], VERSION, options={"given": (ROWS, 2, 2)}),
+    "fold": Job("fold", SPECS[0], VERSION, options={"given": (ROWS.labels, Split(*np.eye(3, dtype=int)))}),
     "reply": Reply(b"\x00\xff", None, "a fault"),
 }
 PLAIN = [
@@ -74,7 +72,7 @@ def test_every_job_is_the_same_elsewhere(name: str) -> None:
     assert_same(unpack(pack(JOBS[name])), JOBS[name])
 
 
-@pytest.mark.parametrize("value", PLAIN, ids=repr)
+@pytest.mark.parametrize("value", PLAIN, ids=lambda value: type(value).__name__)
 def test_plain_values_keep_their_types(value: object) -> None:
     assert_same(unpack(pack(value)), value)
 
@@ -107,7 +105,11 @@ class Foreign:
     name: str = ""
 
 
-@pytest.mark.parametrize("value", [object(), Foreign(), np.array([None]), {1, 2}, len, Foreign], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [object(), Foreign(), np.array([None]), {1, 2}, len, Foreign],
+    ids=lambda value: type(value).__name__,
+)
 def test_nothing_else_can_be_sent(value: object) -> None:
     with pytest.raises(TypeError, match="cannot stand in a payload"):
         pack(value)
@@ -140,6 +142,8 @@ def deep(levels: int) -> bytes:
         record("components.types:Query.__init__"),
         record("components.types:Sentence", "errors.word", []),  # which stands elsewhere
         record("components.inference.engine:Here"),
+        record("components.analyses.none:Here"),
+        record("components.analyses.measuring.trace:Patch"),
         record("components.types:Query", "too few"),
         record(),
         array("O", [1], b"\x00" * 8),
@@ -149,7 +153,7 @@ def deep(levels: int) -> bytes:
         msgpack.packb(msgpack.ExtType(9, b"\xc0")),
         deep(3_000),
     ],
-    ids=range(17),
+    ids=range(19),
 )
 def test_what_is_no_payload_is_refused(data: bytes) -> None:
     with pytest.raises(PayloadError):

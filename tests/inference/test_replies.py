@@ -6,16 +6,13 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.inference import replies, worker
-from components.inference.jobs import Analyze
+from components.inference.jobs import Job
 from components.inference.payload import pack, unpack
 from components.inference.replies import Reply, reply
 from components.inference.worker import Worker, WorkerDiedError
-from components.model.query import Asked
-from components.types import BackboneSpec, Query
+from components.types import BackboneSpec
 
-JOB = Analyze(
-    BackboneSpec("key", "title", "task", "", "local", "/nowhere"), (), Asked(Query("key", "text"), None)
-)
+JOB = Job("analyze", BackboneSpec("key", "title", "task", "", "local", "/nowhere"), ())
 
 
 def test_an_answer_that_is_too_long_is_refused_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

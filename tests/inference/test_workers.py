@@ -90,16 +90,19 @@ def here(settings: Settings) -> Engine:
 @pytest.mark.parametrize("key", KEYS)
 def test_workers_say_what_the_engine_says_bit_for_bit(desk: Desk, here: Engine, key: str) -> None:
     for query in (Query(key, TEXT), Query(key, TEXT, "Another.", "mean", layer=1, reference="pooled")):
-        assert same(desk.analyze(query), here.analyze(query))
-        assert same(desk.anatomy(query), here.anatomy(query))
-        assert same(desk.lens(query), here.lens(query))
-        assert same(desk.importance(query, "", True), here.importance(query, "", True))
-        assert same(desk.padding(query), here.padding(query))
-        vector = [1.0] * 128, ""
-        assert same(desk.detect(query, *vector), here.detect(query, *vector))
-        other = "Something else.", query.text_pair
-        assert same(desk.trace(query, *other), here.trace(query, *other))
-    assert same(desk.passport(key), here.passport(key))
+        assert same(desk.ask("analyze", query), here.ask("analyze", query))
+        assert same(desk.ask("anatomy", query), here.ask("anatomy", query))
+        assert same(desk.ask("lens", query), here.ask("lens", query))
+        assert same(
+            desk.ask("importance", query, label=""),
+            here.ask("importance", query, label=""),
+        )
+        assert same(desk.ask("padding", query), here.ask("padding", query))
+        vector = {"vector": [1.0] * 128}
+        assert same(desk.ask("detect", query, **vector), here.ask("detect", query, **vector))
+        other = {"other": "Something else.", "other_pair": query.text_pair}
+        assert same(desk.ask("trace", query, **other), here.ask("trace", query, **other))
+    assert same(desk.ask("passport", Query(key, "")), here.ask("passport", Query(key, "")))
 
 
 def test_a_comparison_comes_backbone_by_backbone_with_the_engine_s_cells(desk: Desk, here: Engine) -> None:
@@ -114,28 +117,28 @@ def test_a_comparison_comes_backbone_by_backbone_with_the_engine_s_cells(desk: D
 def test_a_refusal_is_the_engine_s(desk: Desk, here: Engine) -> None:
     for query in (Query("bert-sentiment", " "), Query("bert-sentiment", TEXT, layer=99), Query("no", TEXT)):
         with pytest.raises(PoolscopeError) as theirs:
-            desk.analyze(query)
+            desk.ask("analyze", query)
         with pytest.raises(PoolscopeError) as ours:
-            here.analyze(query)
+            here.ask("analyze", query)
         assert str(theirs.value) == str(ours.value)
 
 
 def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
     settings: Settings, desk: Desk
 ) -> None:
-    first = desk.analyze(Query("gpt2-sentiment", TEXT))
-    assert is_kept(desk.analyze(Query("gpt2-sentiment", TEXT)), first)
+    first = desk.ask("analyze", Query("gpt2-sentiment", TEXT))
+    assert is_kept(desk.ask("analyze", Query("gpt2-sentiment", TEXT)), first)
     changed = desk._specs["gpt2-sentiment"]
     copy = settings.catalogue.parent / "copy"
     copy.mkdir()
     for file in Path(changed.location).iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
     other = Desk(settings.model_copy(update={"catalogue": _catalogue(copy)}), desk._runner)
-    second = other.analyze(Query("gpt2-sentiment", TEXT))
+    second = other.ask("analyze", Query("gpt2-sentiment", TEXT))
     assert not is_kept(second, first)
-    assert is_kept(other.analyze(Query("gpt2-sentiment", TEXT)), second)
+    assert is_kept(other.ask("analyze", Query("gpt2-sentiment", TEXT)), second)
     os.utime(copy / "model.safetensors", ns=(1, 1))
-    third = other.analyze(Query("gpt2-sentiment", TEXT))
+    third = other.ask("analyze", Query("gpt2-sentiment", TEXT))
     assert not is_kept(third, second)
     assert same(third, second)
 
@@ -169,7 +172,7 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
     monkeypatch.setattr(workers._pool, "run", fail)
     desk = Desk(settings, workers)
     with pytest.raises(PoolscopeError, match=f"backbone: 'gpt2-sentiment' was given; {told}"):
-        desk.analyze(Query("gpt2-sentiment", TEXT))
+        desk.ask("analyze", Query("gpt2-sentiment", TEXT))
     (compared,) = desk.compare([Query("gpt2-sentiment", TEXT)])
     assert told in str(compared.cells[0].refusal)
     with pytest.raises(PoolscopeError, match=told):
@@ -178,7 +181,7 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each worker loads torch")
 def test_torch_is_loaded_once_by_the_process_that_workers_are_copies_of(desk: Desk) -> None:
-    assert desk.analyze(Query(KEYS[0], TEXT)).predicted
+    assert desk.ask("analyze", Query(KEYS[0], TEXT)).predicted
     workers = [Path(f"/proc/{worker._process.pid}") for worker in _pool(desk)._idle]
     (begun_by,) = {(worker / "stat").read_text().rpartition(")")[2].split()[1] for worker in workers}
     assert begun_by != str(os.getpid())
@@ -202,7 +205,7 @@ def test_who_leaves_ends_the_work_and_others_go_on(desk: Desk) -> None:
     with pytest.raises(PoolscopeError, match="ended before it had an answer"):
         told["one"].result(LONG)
     (alive,) = [pid for pid, worker in workers.items() if worker in pool._seen]
-    assert desk.analyze(Query(KEYS[0], "after that")).predicted  # by the one that has taken its place
+    assert desk.ask("analyze", Query(KEYS[0], "after that")).predicted  # by the one that has taken its place
     os.kill(alive or 0, signal.SIGCONT)
     assert told["two"].result(LONG) == "two"  # whose worker was not touched
 
@@ -219,7 +222,7 @@ def _asked(desk: Desk, key: str, patience: "Future[None]") -> "Future[str]":
     def run() -> None:
         PATIENCE.set(patience)
         try:
-            answer.set_result(desk.analyze(Query(key, "the film is good")).backbone.key)
+            answer.set_result(desk.ask("analyze", Query(key, "the film is good")).backbone.key)
         except BaseException as error:
             answer.set_exception(error)
 

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from transformers import BertModel, BertPreTrainedModel, PreTrainedModel
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from components.analyses.live import anatomy_of
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.measuring.live import anatomy_of
 from tests.families.making import boundless, tiny_model
 
 TEXT = "the film is not good at all , not good !"

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.checkpoints import Checkpoints

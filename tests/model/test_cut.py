@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.cut import body_alone, replay, run
 from components.model.examine import examine

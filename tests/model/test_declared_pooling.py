@@ -92,7 +92,7 @@ def test_a_probe_answers_on_what_encode_gives(engine: Engine, task: str) -> None
         )
     for text in TEXTS:
         logits = weight @ encode(place, text) + bias
-        answer = engine.analyze(Query(spec.key, text, pooling="declared", head="probe", task=task))
+        answer = engine.ask("analyze", Query(spec.key, text, pooling="declared", head="probe", task=task))
         np.testing.assert_allclose(np.diff(answer.logits), np.diff(_both(logits)), atol=2e-4)
         assert not answer.swapped
 
@@ -104,14 +104,14 @@ def _both(logits: np.ndarray) -> np.ndarray:
 
 def test_an_answer_pools_as_encode_does(declaring: Engine, folder: Path) -> None:
     for text in TEXTS:
-        analysis = declaring.analyze(Query("own", text, pooling="declared"))
+        analysis = declaring.ask("analyze", Query("own", text, pooling="declared"))
         np.testing.assert_allclose(analysis.pooled, encode(folder / "own", text), atol=1e-6)
         assert analysis.reads.positions.all()
         assert analysis.swapped
 
 
 def test_what_is_read_is_that_of_the_vector_put_in_by_hand(declaring: Engine, folder: Path) -> None:
-    analysis = declaring.analyze(Query("own", TEXTS[0], pooling="declared"))
+    analysis = declaring.ask("analyze", Query("own", TEXTS[0], pooling="declared"))
     backbone = declaring._here.measurer.checkpoints.get(
         declaring.backbones()[0], version(declaring.backbones()[0])
     )
@@ -123,19 +123,19 @@ def test_what_is_read_is_that_of_the_vector_put_in_by_hand(declaring: Engine, fo
 
 def test_an_own_head_of_another_width_says_so(declaring: Engine) -> None:
     with pytest.raises(PoolscopeError, match=f"gives 8 numbers and the own head takes {WIDTH}"):
-        declaring.analyze(Query("narrow", "good", pooling="declared"))
+        declaring.ask("analyze", Query("narrow", "good", pooling="declared"))
 
 
 def test_a_checkpoint_that_declares_none_says_so(declaring: Engine) -> None:
     with pytest.raises(PoolscopeError, match="declares no pooling"):
-        declaring.analyze(Query("plain", "good", pooling="declared"))
-    assert declaring.analyze(Query("plain", "good", pooling="mean")).backbone.declared is None
+        declaring.ask("analyze", Query("plain", "good", pooling="declared"))
+    assert declaring.ask("analyze", Query("plain", "good", pooling="mean")).backbone.declared is None
 
 
 def test_one_that_cannot_be_read_says_why_and_keeps_its_other_poolings(declaring: Engine) -> None:
     with pytest.raises(PoolscopeError, match=r"cannot be read: its 1_Pooling/config\.json has no"):
-        declaring.analyze(Query("spoilt", "good", pooling="declared"))
-    assert declaring.analyze(Query("spoilt", "good", pooling="mean")).logits.shape == (2,)
+        declaring.ask("analyze", Query("spoilt", "good", pooling="declared"))
+    assert declaring.ask("analyze", Query("spoilt", "good", pooling="mean")).logits.shape == (2,)
 
 
 def test_a_comparison_has_a_cell_for_each(declaring: Engine) -> None:
@@ -160,10 +160,10 @@ def test_what_is_declared_anew_is_read_anew(folder: Path, tmp_path: Path) -> Non
     (tmp_path / "backbones.toml").write_text('[own]\ntitle = "own"\npath = "own"\ntask = ""\n')
     engine = Engine(Settings(catalogue=tmp_path / "backbones.toml"))
     asked = Query("own", TEXTS[0], pooling="declared")
-    before, known = engine.analyze(asked).pooled, version(engine.backbones()[0])
+    before, known = engine.ask("analyze", asked).pooled, version(engine.backbones()[0])
     spoil(tmp_path / "own", f"{POOLING}/config.json", pooling_mode="max")
     assert version(engine.backbones()[0]) != known
-    after = engine.analyze(asked)
+    after = engine.ask("analyze", asked)
     np.testing.assert_allclose(after.pooled, encode(tmp_path / "own", TEXTS[0]), atol=1e-6)
     assert np.abs(after.pooled - before).max() > 0.01
     assert isinstance(after.backbone.declared, Declaration)
@@ -212,21 +212,21 @@ def test_what_encode_does_to_the_text_is_said(folder: Path, tmp_path: Path, name
         engine = Engine(Settings(catalogue=tmp_path / "backbones.toml"))
     else:
         engine = alone(folder, tmp_path, change)
-    analysis = engine.analyze(Query("own", TEXTS[1], pooling="declared"))
+    analysis = engine.ask("analyze", Query("own", TEXTS[1], pooling="declared"))
     assert [one for one in analysis.warnings if says in str(one)]
     assert np.abs(analysis.pooled - encode(tmp_path / "own", TEXTS[1])).max() > 1e-4
-    others = engine.analyze(Query("own", TEXTS[1], pooling="mean")).warnings
+    others = engine.ask("analyze", Query("own", TEXTS[1], pooling="mean")).warnings
     assert not [one for one in others if says in str(one)]
 
 
 def test_a_prompt_that_is_typed_gives_the_vector_of_encode(folder: Path, tmp_path: Path) -> None:
     engine = alone(folder, tmp_path, lambda at: encoding_of(at, **PROMPT))
-    typed = engine.analyze(Query("own", f"query: {TEXTS[1]}", pooling="declared")).pooled
+    typed = engine.ask("analyze", Query("own", f"query: {TEXTS[1]}", pooling="declared")).pooled
     np.testing.assert_allclose(typed, encode(tmp_path / "own", TEXTS[1]), atol=1e-6)
 
 
 def test_the_lens_makes_of_each_state_what_is_declared(declaring: Engine) -> None:
-    looked = declaring.lens(Query("own", "good", pooling="declared"))
+    looked = declaring.ask("lens", Query("own", "good", pooling="declared"))
     backbone = declaring._here.measurer.checkpoints.get(
         declaring.backbones()[0], version(declaring.backbones()[0])
     )
@@ -236,12 +236,12 @@ def test_the_lens_makes_of_each_state_what_is_declared(declaring: Engine) -> Non
         unit = last / last.norm(dim=1, keepdim=True)
         said = backbone.model.classifier(torch.tanh(backbone.model.bert.pooler.dense(unit)))
     np.testing.assert_allclose(looked.lens.logits[-1], said, atol=1e-5)
-    pooled = declaring.analyze(Query("own", "good", pooling="declared")).logits
+    pooled = declaring.ask("analyze", Query("own", "good", pooling="declared")).logits
     np.testing.assert_allclose(looked.lens.pooled[-1], pooled, atol=1e-5)
 
 
 def test_what_is_exported_gives_the_same(declaring: Engine, folder: Path) -> None:
-    anatomy = declaring.anatomy(Query("own", TEXTS[0], pooling="declared"))
+    anatomy = declaring.ask("anatomy", Query("own", TEXTS[0], pooling="declared"))
     spec: BackboneSpec = replace(anatomy.analysis.backbone, location=str(folder / "own"))
     np.testing.assert_allclose(printed(anatomy.program, spec), anatomy.analysis.probabilities, atol=1e-6)
     before, after = printed(anatomy.module, spec)
@@ -249,7 +249,7 @@ def test_what_is_exported_gives_the_same(declaring: Engine, folder: Path) -> Non
 
 
 def test_padding_is_measured_of_it_too(declaring: Engine) -> None:
-    found = {key: declaring.padding(Query(key, "good")).cases for key in OWN}
+    found = {key: declaring.ask("padding", Query(key, "good")).cases for key in OWN}
     assert {key for key, cases in found.items() if all("declared" in case.pooled for case in cases)} == {
         "own",
         "narrow",

@@ -88,7 +88,7 @@ def test_a_text_of_mostly_unknown_tokens_cannot_be_read(text: str, text_pair: st
     ],
 )
 def test_which_bundled_models_cannot_read_a_text(engine: Engine, key: str, text: str, said: str) -> None:
-    analysis = engine.analyze(Query(key, text))
+    analysis = engine.ask("analyze", Query(key, text))
     assert (analysis.unreadable is not None) == bool(said)
     assert said in str(analysis.unreadable)
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.analysis import pooled_features
-from components.analyses.anatomy.dissect import dissect, head_calls
-from components.analyses.importance import weigh
-from components.analyses.lens import look
-from components.analyses.padding import audit
-from components.analyses.patching import trace
+from components.analyses.measuring.analyze import pooled_features
+from components.analyses.measuring.anatomy.dissect import dissect, head_calls
+from components.analyses.measuring.importance import weigh
+from components.analyses.measuring.lens import look
+from components.analyses.measuring.padding import audit
+from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined
 from components.model.repeatable import repeatable

@@ -10,9 +10,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification
 
-from components.analyses.analysis import analyse
-from components.analyses.anatomy.dissect import dissect
-from components.analyses.anatomy.provenance import unused
+from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.anatomy.dissect import dissect
+from components.analyses.measuring.anatomy.provenance import unused
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.lacking import is_constant

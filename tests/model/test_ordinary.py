@@ -62,7 +62,7 @@ def cosines(one: np.ndarray, others: States) -> np.ndarray:
 @pytest.mark.parametrize("key", KEYS)
 def test_bands_are_the_quantiles_of_cosines_to_tokens_of_other_sentences(engine: Engine, key: str) -> None:
     sentences = by_hand(SPECS[key].location)
-    bands = engine.analyze(Query(key, "any text")).ordinary
+    bands = engine.ask("analyze", Query(key, "any text")).ordinary
     place = -1 if key.startswith(LAST) else 0
     for layer in range(len(sentences[0])):
         everything = np.concatenate([states[layer] for states in sentences])
@@ -85,7 +85,7 @@ def test_centred_and_standardised_are_by_the_mean_and_the_deviation_over_the_sen
 ) -> None:
     folder = SPECS[key].location
     for text, pair in (INPUTS[0], INPUTS[3]):
-        analysis = engine.analyze(Query(key, text, pair, pooling="mean", reference=reference))
+        analysis = engine.ask("analyze", Query(key, text, pair, pooling="mean", reference=reference))
         model = AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
         with torch.no_grad():
             inputs = tokens_of(folder)(text, pair or None, return_tensors="pt")
@@ -113,7 +113,8 @@ def test_a_random_checkpoint_and_two_trained_ones_have_different_bands(
     tokens_of(folder).save_pretrained(tmp_path)
     random = load(BackboneSpec("random", "r", "", "", "local", str(tmp_path))).ordinary.bands
     sentiment, pretrained = (
-        engine.analyze(Query(key, "any text")).ordinary for key in ("bert-sentiment", "bert-pretrained")
+        engine.ask("analyze", Query(key, "any text")).ordinary
+        for key in ("bert-sentiment", "bert-pretrained")
     )
     for way in WAYS:
         three = [bands.of(way) for bands in (random, sentiment, pretrained)]

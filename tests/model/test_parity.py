@@ -28,7 +28,7 @@ def plain(key: str) -> Plain:
 def test_logits_and_probabilities_are_those_of_transformers(
     engine: Engine, key: str, text: str, text_pair: str
 ) -> None:
-    analysis = engine.analyze(Query(key, text, text_pair))
+    analysis = engine.ask("analyze", Query(key, text, text_pair))
     logits = plain(key)(text, text_pair).logits[0]
     np.testing.assert_allclose(analysis.logits, logits, atol=1e-6)
     np.testing.assert_allclose(analysis.probabilities, logits.softmax(0), atol=1e-6)
@@ -39,7 +39,7 @@ def test_logits_and_probabilities_are_those_of_transformers(
 def test_similarity_is_the_cosine_of_the_hidden_states(
     engine: Engine, key: str, text: str, text_pair: str
 ) -> None:
-    analysis = engine.analyze(Query(key, text, text_pair))
+    analysis = engine.ask("analyze", Query(key, text, text_pair))
     hidden = torch.cat(plain(key)(text, text_pair).hidden_states).numpy()  # (L + 1, T, D)
     assert analysis.similarity.shape == hidden.shape[:2]
     for layer, states in enumerate(hidden):
@@ -53,7 +53,7 @@ def test_similarity_is_the_cosine_of_the_hidden_states(
 def test_similarity_to_the_pooled_vector_and_to_a_token(
     engine: Engine, key: str, reference: str | int
 ) -> None:
-    analysis = engine.analyze(Query(key, *INPUTS[0], pooling="mean", reference=reference))
+    analysis = engine.ask("analyze", Query(key, *INPUTS[0], pooling="mean", reference=reference))
     hidden = torch.cat(plain(key)(*INPUTS[0]).hidden_states).numpy()
     for layer, states in enumerate(hidden):
         vector = states.mean(axis=0) if reference == "pooled" else states[reference]
@@ -89,7 +89,7 @@ def test_poolings_are_those_of_sentence_transformers(
 def test_a_swap_with_cls_gives_back_the_own_logits(
     engine: Engine, key: str, text: str, text_pair: str
 ) -> None:
-    swapped = engine.analyze(Query(key, text, text_pair, pooling="cls"))
+    swapped = engine.ask("analyze", Query(key, text, text_pair, pooling="cls"))
     np.testing.assert_allclose(swapped.logits, plain(key)(text, text_pair).logits[0], atol=1e-6)
 
 
@@ -102,7 +102,7 @@ def test_a_swap_is_the_head_on_the_pooled_vector(engine: Engine, key: str) -> No
         mean = model(**inputs, output_hidden_states=True).hidden_states[-1].mean(dim=1, keepdim=True)
         with overwritten(model, lambda hidden: mean.expand_as(hidden)):
             expected = model(**inputs).logits[0]
-    swapped = engine.analyze(Query(key, INPUTS[0][0], pooling="mean"))
+    swapped = engine.ask("analyze", Query(key, INPUTS[0][0], pooling="mean"))
     np.testing.assert_allclose(swapped.logits, expected, atol=1e-6)
 
 
@@ -116,7 +116,7 @@ def test_alone_and_among_others_agree(engine: Engine, key: str) -> None:
         for pooling in poolings:
             one, other = together[pooling][row], alone[pooling][0]  # of numbers up to 30
             np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-5, err_msg=pooling)
-        native = engine.analyze(Query(key, text))
+        native = engine.ask("analyze", Query(key, text))
         np.testing.assert_allclose(together["native"][row], native.pooled, rtol=1e-6, atol=1e-5)
 
 
@@ -126,7 +126,7 @@ def test_pooler_is_the_output_of_the_own_pooler(engine: Engine, key: str) -> Non
     with torch.no_grad():
         expected = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt")).pooler_output[0]
     np.testing.assert_allclose(
-        engine.analyze(Query(key, INPUTS[0][0], pooling="pooler")).pooled, expected, atol=1e-6
+        engine.ask("analyze", Query(key, INPUTS[0][0], pooling="pooler")).pooled, expected, atol=1e-6
     )
 
 
@@ -138,7 +138,8 @@ def test_the_own_head_behind_its_own_pooler_is_the_own_head(engine: Engine, key:
         body = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt"))
         expected = model.classifier(body.pooler_output)[0]
     asked = {
-        pooling: engine.analyze(Query(key, INPUTS[0][0], pooling=pooling)) for pooling in ("native", "pooler")
+        pooling: engine.ask("analyze", Query(key, INPUTS[0][0], pooling=pooling))
+        for pooling in ("native", "pooler")
     }
     np.testing.assert_array_equal(asked["pooler"].logits, asked["native"].logits)
     np.testing.assert_allclose(asked["pooler"].logits, expected, atol=1e-6)

@@ -27,10 +27,10 @@ def test_the_own_head_on_a_lower_layer_is_what_a_hook_gives(engine: Engine, key:
     asked = key, *TEXTS[key.split("-")[1]]
     for index, layer in enumerate(layers_by_hand(*asked)):
         expected = by_hand(*asked, lambda _own, layer=layer: layer[None])
-        found = engine.analyze(Query(*asked, pool_layer=index))
+        found = engine.ask("analyze", Query(*asked, pool_layer=index))
         np.testing.assert_allclose(found.logits, expected, atol=1e-5)
         expected = by_hand(*asked, lambda own, layer=layer: layer.max(dim=0).values.expand_as(own))
-        found = engine.analyze(Query(*asked, pooling="max", pool_layer=index))
+        found = engine.ask("analyze", Query(*asked, pooling="max", pool_layer=index))
         np.testing.assert_allclose(found.logits, expected, atol=1e-5)
         np.testing.assert_allclose(found.pooled, layer.max(dim=0).values, atol=1e-5)
 
@@ -38,9 +38,9 @@ def test_the_own_head_on_a_lower_layer_is_what_a_hook_gives(engine: Engine, key:
 @pytest.mark.parametrize("key", ["bert-sentiment", "gpt2-sentiment"])
 @pytest.mark.parametrize("pooling", ["native", "mean", "lasttoken"])
 def test_it_is_what_the_lens_says_of_that_layer(engine: Engine, key: str, pooling: str) -> None:
-    lens = engine.lens(Query(key, "not good", pooling=pooling)).lens
+    lens = engine.ask("lens", Query(key, "not good", pooling=pooling)).lens
     for layer, logits in enumerate(lens.pooled):
-        found = engine.analyze(Query(key, "not good", pooling=pooling, pool_layer=layer))
+        found = engine.ask("analyze", Query(key, "not good", pooling=pooling, pool_layer=layer))
         np.testing.assert_allclose(found.logits, logits, atol=1e-6)
 
 
@@ -54,18 +54,18 @@ def test_what_is_read_of_a_lower_layer_is_what_moves_the_logits_there(engine: En
         changed[place] += torch.linspace(-3, 3, hidden.shape[1])
         after = by_hand(key, "not good", "", lambda _own, changed=changed: changed[None])
         moved.append(not torch.allclose(before, after, atol=1e-4))
-    found = engine.analyze(Query(key, "not good", pool_layer=1)).reads
+    found = engine.ask("analyze", Query(key, "not good", pool_layer=1)).reads
     assert found.positions.tolist() == moved
-    assert engine.analyze(Query(key, "not good", pooling="mean", pool_layer=1)).reads.positions.all()
+    assert engine.ask("analyze", Query(key, "not good", pooling="mean", pool_layer=1)).reads.positions.all()
 
 
 def test_the_last_layer_by_its_number_is_the_same_answer(engine: Engine) -> None:
     for given in (-1, 4):
-        found = engine.analyze(Query("bert-sentiment", "not good", pooling="mean", pool_layer=given))
+        found = engine.ask("analyze", Query("bert-sentiment", "not good", pooling="mean", pool_layer=given))
         assert (found.pool_layer, found.lower, found.query.pool_layer) == (4, False, -1)
         assert [warning.key for warning in found.warnings] == ["warnings.swap"]
         np.testing.assert_array_equal(
-            found.logits, engine.analyze(Query("bert-sentiment", "not good", pooling="mean")).logits
+            found.logits, engine.ask("analyze", Query("bert-sentiment", "not good", pooling="mean")).logits
         )
 
 
@@ -73,7 +73,7 @@ def test_the_last_layer_by_its_number_is_the_same_answer(engine: Engine) -> None
 def test_an_own_head_behind_a_lower_layer_is_a_swap_and_says_so(
     engine: Engine, key: str, says: list[str]
 ) -> None:
-    found = engine.analyze(Query(key, "not good", pool_layer=-2))
+    found = engine.ask("analyze", Query(key, "not good", pool_layer=-2))
     assert (found.swapped, found.lower, found.pool_layer) == (True, True, found.layers - 1)
     assert found.query.pool_layer == found.layers - 1  # so that a link to it holds the very layer
     said, *norms = map(str, found.warnings)
@@ -85,8 +85,9 @@ def test_an_own_head_behind_a_lower_layer_is_a_swap_and_says_so(
 def test_similarities_do_not_depend_on_what_is_pooled(engine: Engine) -> None:
     for reference in ("cls", "pooled", 1):
         one, other = (
-            engine.analyze(
-                Query("bert-sentiment", "not good", pooling="mean", reference=reference, pool_layer=at)
+            engine.ask(
+                "analyze",
+                Query("bert-sentiment", "not good", pooling="mean", reference=reference, pool_layer=at),
             )
             for at in (-1, 1)
         )
@@ -102,7 +103,7 @@ def test_cells_of_one_pass_are_what_is_asked_alone(engine: Engine) -> None:
     (compared,) = engine.compare(queries)
     for cell in compared.cells:
         if cell.analysis is not None:
-            np.testing.assert_array_equal(cell.analysis.logits, engine.analyze(cell.query).logits)
+            np.testing.assert_array_equal(cell.analysis.logits, engine.ask("analyze", cell.query).logits)
     assert [cell.analysis is None for cell in compared.cells] == [False, False, True] * 2 + [
         True,
         False,
@@ -149,7 +150,7 @@ def test_a_probe_of_a_lower_layer_is_the_classifier_that_was_fitted_there(probed
     for text in WORDS[:4]:
         query = Query("tiny", text, pooling="mean", head="probe", task="sentiment", pool_layer=layer)
         expected = line.predict_proba(average(folder, layer, text)[None])[0]
-        found = probed.analyze(query)
+        found = probed.ask("analyze", query)
         np.testing.assert_allclose(found.probabilities, expected, atol=2e-3)  # it is stored in half precision
         assert (found.warnings, found.swapped, found.lower) == ((), False, True)
         assert found.reads.positions.all()
@@ -172,7 +173,7 @@ def test_a_layer_that_cannot_be_had_is_refused_in_a_sentence(
 ) -> None:
     query = Query("tiny", "good", head="probe", task="sentiment", **fields)  # type: ignore[arg-type]
     with pytest.raises(PoolscopeError, match=message):
-        probed.analyze(query)
+        probed.ask("analyze", query)
 
 
 def test_layers_with_a_probe_are_named(tmp_path: Path) -> None:
@@ -184,7 +185,7 @@ def test_layers_with_a_probe_are_named(tmp_path: Path) -> None:
 
 
 def test_the_head_taken_apart_begins_at_the_layer_that_is_pooled(engine: Engine) -> None:
-    found = engine.anatomy(Query("gpt2-sentiment", "not good", pooling="mean", pool_layer=1))
+    found = engine.ask("anatomy", Query("gpt2-sentiment", "not good", pooling="mean", pool_layer=1))
     np.testing.assert_allclose(
         found.steps[0].taken, layers_by_hand("gpt2-sentiment", "not good", "")[1], atol=1e-5
     )
@@ -196,6 +197,9 @@ def test_the_head_taken_apart_begins_at_the_layer_that_is_pooled(engine: Engine)
 
 def test_importance_is_told_behind_the_last_layer_alone(engine: Engine) -> None:
     query = Query("bert-sentiment", "not good", pooling="cls")
-    assert engine.importance(replace(query, pool_layer=4), "", False).analysis.layers == 4
+    assert (
+        engine.ask("importance", replace(query, pool_layer=4), label="", integrated=False).analysis.layers
+        == 4
+    )
     with pytest.raises(PoolscopeError, match="behind the last layer alone"):
-        engine.importance(replace(query, pool_layer=1), "", False)
+        engine.ask("importance", replace(query, pool_layer=1), label="", integrated=False)

@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from components.analyses.analysis import analyse, pooled_features
-from components.analyses.anatomy.dissect import dissect
-from components.analyses.export.module import module
-from components.analyses.export.program import program
+from components.analyses.measuring.analyze import analyse, pooled_features
+from components.analyses.measuring.anatomy.dissect import dissect
+from components.analyses.measuring.export.module import module
+from components.analyses.measuring.export.program import program
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.examine import examine

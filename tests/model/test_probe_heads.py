@@ -123,7 +123,7 @@ def test_probabilities_are_those_of_the_pipeline(
     task: str,
     pooling: str,
 ) -> None:
-    analysis = probed.analyze(Query(family, text, text_pair, pooling, "probe", task=task))
+    analysis = probed.ask("analyze", Query(family, text, text_pair, pooling, "probe", task=task))
     vector, pipeline = (
         BY_HAND[pooling](hidden(folder / family, text, text_pair)),
         pipelines[family, task, pooling],
@@ -142,13 +142,13 @@ def test_probabilities_are_those_of_the_pipeline(
     ("pooling", "task"), [*product(["native", "pooler", "concat_last4_cls"], ["sentiment", "topic"])]
 )
 def test_every_other_pooling_works_where_it_has_a_probe(probed: Engine, pooling: str, task: str) -> None:
-    analysis = probed.analyze(Query("bert", TEXTS[0], pooling=pooling, head="probe", task=task))
+    analysis = probed.ask("analyze", Query("bert", TEXTS[0], pooling=pooling, head="probe", task=task))
     expected = analysis.pooled.astype(np.float64) @ np.arange(len(analysis.pooled))
     np.testing.assert_allclose(analysis.logits, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:
-    analysis = probed.analyze(Query("bert", TEXTS[0], pooling="mean", head="probe"))
+    analysis = probed.ask("analyze", Query("bert", TEXTS[0], pooling="mean", head="probe"))
     labels = next(task.labels for task in probed.tasks() if task.key == "topic")
     assert (analysis.query.task, analysis.labels) == (
         "topic",
@@ -156,7 +156,7 @@ def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:
     )  # the backbone's own, untouched by order
     assert (analysis.problem_type, analysis.head_trained, analysis.warnings) == ("single_label", True, ())
     assert analysis.predicted == (labels[int(analysis.logits.argmax())],)
-    long = probed.analyze(Query("bert", "good " * 50, pooling="mean", head="probe"))
+    long = probed.ask("analyze", Query("bert", "good " * 50, pooling="mean", head="probe"))
     assert ["24 are taken" in str(warning) for warning in long.warnings] == [True]
 
 
@@ -172,7 +172,7 @@ def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:
     ],
 )
 def test_what_a_probe_reads_is_measured(probed: Engine, pooling: str, read: str | list[int]) -> None:
-    analysis = probed.analyze(Query("bert", TEXTS[0], pooling=pooling, head="probe", task="sentiment"))
+    analysis = probed.ask("analyze", Query("bert", TEXTS[0], pooling=pooling, head="probe", task="sentiment"))
     count = len(analysis.tokens.text)
     expected = range(count) if read == "all" else [index % count for index in read]
     assert np.flatnonzero(analysis.reads.positions).tolist() == list(expected)
@@ -185,7 +185,7 @@ def test_similarity_to_what_attention_pooled(folder: Path, probed: Engine) -> No
     states = hidden(folder / "bert", TEXTS[0])
     lengths = np.linalg.norm(states, axis=2) * np.linalg.norm(vectors, axis=1)[:, None]
     expected = np.einsum("ltd,ld->lt", states, np.stack(vectors)) / lengths
-    np.testing.assert_allclose(probed.analyze(query).similarity, expected, atol=1e-5)
+    np.testing.assert_allclose(probed.ask("analyze", query).similarity, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_similarity_to_what_attention_pooled(folder: Path, probed: Engine) -> No
 )
 def test_a_mistake_is_named(probed: Engine, fields: dict[str, str], message: str) -> None:
     with pytest.raises(PoolscopeError) as caught:
-        probed.analyze(Query(**{"backbone": "bert", "text": TEXTS[0], **fields}))  # type: ignore[arg-type]  # on purpose
+        probed.ask("analyze", Query(**{"backbone": "bert", "text": TEXTS[0], **fields}))  # type: ignore[arg-type]  # on purpose
     assert message in str(caught.value)
 
 
 def test_a_task_with_the_own_head_is_kept_and_changes_nothing(probed: Engine) -> None:
-    plain, asked = (probed.analyze(Query("bert", TEXTS[0], task=task)) for task in ("", "paraphrase"))
+    plain, asked = (probed.ask("analyze", Query("bert", TEXTS[0], task=task)) for task in ("", "paraphrase"))
     assert asked.query.task == "paraphrase"
     np.testing.assert_array_equal(plain.logits, asked.logits)
 

@@ -101,7 +101,7 @@ def by_force(key: str, text: str, text_pair: str) -> list[int]:
 def test_bundled_checkpoints_read_what_brute_force_finds(
     engine: Engine, key: str, text: str, text_pair: str
 ) -> None:
-    analysis = engine.analyze(Query(key, text, text_pair))
+    analysis = engine.ask("analyze", Query(key, text, text_pair))
     read = np.flatnonzero(analysis.reads.positions).tolist()
     last = len(analysis.tokens.text) - 1
     assert read == by_force(key, text, text_pair)

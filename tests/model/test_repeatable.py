@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.model.examine import examine
 from components.model.loading import load
 from components.model.repeatable import repeatable

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from transformers import CanineTokenizer, EsmTokenizer, PerceiverTokenizer, PreTrainedTokenizerBase
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.model.examine import examine
 from components.model.loading import load
 from components.types import Analysis, BackboneSpec, Query

@@ -17,7 +17,7 @@ def test_each_dimension_is_won_by_the_token_with_its_largest_value(
 ) -> None:
     columns = load_plain(SPECS[key].location)(TEXT).hidden_states[-1][0].T.tolist()
     winners = [column.index(max(column)) for column in columns]
-    analysis = engine.analyze(Query(key, TEXT, pooling="max", head=head))
+    analysis = engine.ask("analyze", Query(key, TEXT, pooling="max", head=head))
     assert analysis.reads.wins is not None
     assert analysis.reads.wins.tolist() == [
         winners.count(token) for token in range(len(analysis.tokens.text))
@@ -28,4 +28,4 @@ def test_each_dimension_is_won_by_the_token_with_its_largest_value(
 
 @pytest.mark.parametrize("pooling", ["native", "cls", "lasttoken", "mean", "weightedmean"])
 def test_nothing_is_won_under_another_pooling(engine: Engine, pooling: str) -> None:
-    assert engine.analyze(Query("bert-sentiment", TEXT, pooling=pooling)).reads.wins is None
+    assert engine.ask("analyze", Query("bert-sentiment", TEXT, pooling=pooling)).reads.wins is None

@@ -126,7 +126,7 @@ def test_the_same_weights_of_a_checkpoint_give_the_same_figures(engine: Engine) 
     """As an object, held in half precision as the files are, they are drawn as they are of the catalogue."""
     model = BertForSequenceClassification.from_pretrained(FOLDER).train()
     exhibits = poolscope_show(model, AutoTokenizer.from_pretrained(FOLDER), TEXT)
-    known = engine.anatomy(Query("bert-sentiment", TEXT))
+    known = engine.ask("anatomy", Query("bert-sentiment", TEXT))
     np.testing.assert_allclose(exhibits.analysis.logits, known.analysis.logits, atol=1e-5, rtol=0)
     np.testing.assert_allclose(exhibits.analysis.ordinary.plain, known.analysis.ordinary.plain, atol=1e-5)
     for name in ("similarity", "centred", "standardised"):

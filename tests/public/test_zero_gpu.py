@@ -62,7 +62,7 @@ def test_it_starts_and_only_who_asks_for_the_gpu_is_lent_it(tmp_path: Path) -> N
             assert calls == [("/startup-report", {})]  # what is measured costs nobody anything
             said = client.post("/gpu", json={}, headers={"X-IP-Token": VISITOR})
     np.testing.assert_allclose(
-        answer["logits"], Engine(Settings()).analyze(Query(**question)).logits, atol=1e-6
+        answer["logits"], Engine(Settings()).ask("analyze", Query(**question)).logits, atol=1e-6
     )
     assert said.json() == GPU, log.read_text(errors="replace")
     assert [path for path, _ in calls] == ["/startup-report", "/schedule", "/allow", "/release"]

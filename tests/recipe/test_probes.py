@@ -183,7 +183,7 @@ def test_below_the_last_layer_they_are_those_of_the_engine_there(
 
     def right(task: str, pooling: str, layer: int) -> np.ndarray:
         given = {"pooling": pooling, "head": "probe", "task": task, "pool_layer": layer}
-        said = [engine.analyze(Query("tiny", *e.texts, **given)).predicted for e in others[task]]
+        said = [engine.ask("analyze", Query("tiny", *e.texts, **given)).predicted for e in others[task]]
         return np.array([one == (labels[task][e.label],) for one, e in zip(said, others[task], strict=True)])
 
     for row in measured(found, "depth"):
@@ -206,8 +206,8 @@ def test_the_accuracies_are_those_of_the_engine_on_the_file(
     right = {
         (row.task, row.pooling): np.array(
             [
-                engine.analyze(
-                    Query("tiny", *e.texts, pooling=row.pooling, head="probe", task=row.task)
+                engine.ask(
+                    "analyze", Query("tiny", *e.texts, pooling=row.pooling, head="probe", task=row.task)
                 ).predicted
                 == (labels[row.task][e.label],)
                 for e in others[row.task]

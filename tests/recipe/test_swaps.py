@@ -30,7 +30,7 @@ def test_a_batch_says_what_the_engine_says_of_each_text(engine: Engine, key: str
     backbone = load(bundled(key, ASSETS / "models" / key))
     answers, _ = swap_answers(backbone, examples())
     asked = [Query(key, text, pooling=pooling) for text in TEXTS for pooling in answers]
-    found = [engine.analyze(query) for query in asked]
+    found = [engine.ask("analyze", query) for query in asked]
     expected = np.array([one.logits.argmax() for one in found]).reshape(len(TEXTS), -1).T
     assert {pooling: column.tolist() for pooling, column in answers.items()} == {
         pooling: column.tolist() for pooling, column in zip(answers, expected, strict=True)

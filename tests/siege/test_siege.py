@@ -39,9 +39,9 @@ def test_a_hostile_checkpoint_is_refused_or_answers(
     assert len(engine.backbones()) == 1
     if hostile in NAMES:
         with pytest.raises(PoolscopeError, match="it cannot be loaded: its ") as refused:
-            engine.analyze(QUERY)
+            engine.ask("analyze", QUERY)
         assert len(str(refused.value)) < 600
         return
     with suppress(PoolscopeError):
-        answer = engine.analyze(QUERY)
+        answer = engine.ask("analyze", QUERY)
         assert len(answer.labels) == len(answer.logits) == len(answer.probabilities) > 0

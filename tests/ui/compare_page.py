@@ -7,10 +7,11 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyses.compare import Compared
 from components.analyst import Analyst
 from components.results import table
 from components.texts import load_texts
-from components.types import Compared, Query
+from components.types import Query
 from components.ui.classify.tab import build_classify
 from components.ui.compare.tab import Compare, build_compare
 from components.ui.gradio_internals import block_functions

@@ -7,27 +7,28 @@ import re
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from components.analyses.anatomy import Anatomy
+from components.analyses.compare import Compared
+from components.analyses.detect import Detected
+from components.analyses.importance import Importance
+from components.analyses.lens import Looked
+from components.analyses.padding import Padding
+from components.analyses.passport import Passport
+from components.analyses.trace import Patched
 from components.analyses.vectors import to_vectors
-from components.anatomy import Anatomy
 from components.centring import Bands
-from components.detect import Detected
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
-from components.importance import Importance
-from components.lens import Looked
 from components.own_head import MINE, TABLE, read_head
-from components.padding import Padding
-from components.passport.passport import Passport
-from components.patching import Patched
 from components.texts import Sentence
 from components.types import (
     SWAP,
     Analysis,
     BackboneSpec,
-    Compared,
     Floats,
     PoolingSpec,
     ProblemType,
@@ -83,6 +84,12 @@ class FakeAnalyst:
     def tasks(self) -> tuple[TaskSpec, ...]:
         return TASKS
 
+    def ask(self, name: str, query: Query, **options: Any) -> Any:
+        return getattr(self, name)(query, **options)
+
+    def ask_in_parts(self, name: str, query: Query, **options: Any) -> Generator[Any]:
+        return getattr(self, f"{name}_in_parts")(query, **options)  # type: ignore[no-any-return]
+
     def analyze(self, query: Query) -> Analysis:
         if self.broken:
             raise RuntimeError("a bug")
@@ -113,7 +120,7 @@ class FakeAnalyst:
         analysis = self.analyze(query)
         return Looked(analysis, fake_lens(analysis))
 
-    def trace(self, query: Query, other: str, other_pair: str) -> Patched:
+    def trace(self, query: Query, other: str, other_pair: str = "") -> Patched:
         changed = replace(query, text=other, text_pair=other_pair)
         return fake_trace(self.analyze(query), self.analyze(changed))
 
@@ -122,7 +129,7 @@ class FakeAnalyst:
         yield Progress(1, found.layers)
         yield found
 
-    def importance(self, query: Query, label: str, integrated: bool) -> Importance:
+    def importance(self, query: Query, label: str = "", integrated: bool = True) -> Importance:
         analysis = self.analyze(query)
         if label and label not in analysis.labels:
             raise PoolscopeError("label", label, "errors.allowed", allowed=analysis.labels)
@@ -136,15 +143,15 @@ class FakeAnalyst:
     def padding(self, query: Query) -> Padding:
         return fake_padding(self.analyze(query))
 
-    def detect(self, query: Query, vector: object, prefix: str) -> Detected:
+    def detect(self, query: Query, vector: object, prefix: str = "") -> Detected:
         first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
         return fake_detected(first, vector, prefix)
 
     def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
         return fake_fit(table, plan)
 
-    def passport(self, backbone: str) -> Passport:
-        return fake_passport(self.analyze(Query(backbone, "not good")))
+    def passport(self, query: Query) -> Passport:
+        return fake_passport(self.analyze(Query(query.backbone, "not good")))
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
         yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)
@@ -180,7 +187,8 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         _seed(kind.spec.key, query.text, query.text_pair, query.pooling, query.task)
     )
     similarity = random.uniform(0.05, 0.95, (kind.layers + 1, total)).astype(np.float32)
-    reference = tokens.cls if query.reference == "cls" else query.reference
+    asked = query.reference
+    reference = tokens.cls if asked == "cls" else int(asked) if str(asked).isdecimal() else asked
     if reference != "pooled" and not isinstance(reference, int):
         raise PoolscopeError("reference", reference, "errors.reference")
     if isinstance(reference, int):

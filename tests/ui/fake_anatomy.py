@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
-from components.lens import Lens
-from components.padding import Padding, PaddingCase
-from components.patching import Patched
+from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.analyses.lens import Lens
+from components.analyses.padding import Padding, PaddingCase
+from components.analyses.trace import Patched
 from components.texts import Sentence
 from components.types import Analysis, Floats
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
+from components.analyses.compare import Cell, Compared
 from components.errors import PoolscopeError
-from components.types import Analysis, BackboneSpec, Cell, Compared, Query
+from components.types import Analysis, BackboneSpec, Query
 
 MOST = 40  # combinations
 

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from components.analyses.detect import BAR, Candidate, Detected
 from components.analyses.vectors import to_vectors
+from components.analyses.ways import Way
 from components.declaration import Declaration, Dense, Normalize
-from components.detect import BAR, Candidate, Detected, Way
 from components.types import Analysis
 
 WAY = Way("cls", 2, normalised=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from components.importance import Importance, Integrated
+from components.analyses.importance import Importance, Integrated
 from components.types import Analysis, Floats
 
 HEADS, STEPS = 2, 50

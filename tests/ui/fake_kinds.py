@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.types import (
-    BackboneSpec,
-    PoolingSpec,
-    ProblemType,
-    TaskSpec,
-)
+from components.types import BackboneSpec, PoolingSpec, ProblemType, TaskSpec
 from tests.ui.fake_hub import FINDABLE, LISTED
 from tests.ui.markup import XSS as XSS
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from components.anatomy import Weight
+from components.analyses.anatomy import Weight
+from components.analyses.passport import PaddedWay, Passport, Sample, Unread
 from components.declaration import Declaration, Dense, Normalize
-from components.passport.passport import PaddedWay, Passport, Sample, Unread
 from components.types import Analysis
 
 DECLARED = Declaration(("mean",), 8, (Dense("2_Dense", 8, 4, "Tanh", True, False), Normalize()))

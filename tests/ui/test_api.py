@@ -10,16 +10,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from components.as_json import (
-    anatomy_json,
-    detected_json,
-    importance_json,
-    lens_json,
-    padding_json,
-    to_json,
-    trace_json,
-)
-from components.passport.passport import passport_json
+from components.analyses.registry import analyses
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
 
@@ -112,7 +103,7 @@ def test_poolings(client: Client) -> None:
 def test_analyze_with_defaults_by_name(client: Client) -> None:
     answer = client.predict(backbone="first", text="not good", api_name="/analyze")
     assert list(answer) == KEYS
-    assert answer == to_json(FakeAnalyst().analyze(Query("first", "not good")))
+    assert answer == FakeAnalyst().ask("analyze", Query("first", "not good")).to_json()
 
 
 def test_analyze_by_position(client: Client) -> None:
@@ -129,21 +120,51 @@ def test_the_task_is_the_probes_and_of_nobody_else(client: Client) -> None:
     assert probe["labels"] == ["world", "sports", "business"]
 
 
-def test_anatomy(client: Client) -> None:
-    answer = client.predict("untrained", "not good", api_name="/anatomy")
-    assert list(answer) == ["steps", "weights", "unused", "source", "code", "module"]
-    assert answer == anatomy_json(FakeAnalyst().anatomy(Query("untrained", "not good")))
-    assert answer["steps"][1] == {
-        "name": "body.pooler.dense",
-        "kind": "linear",
-        "in_shape": [8],
-        "out_shape": [8],
-        "parameters": 72,
-        "origin": "checkpoint",
-    }
-    assert [weight["origin"] for weight in answer["weights"]] == ["checkpoint"] * 2 + ["new"] * 2
-    assert answer["unused"] == [{"name": "lm_head.weight", "shape": [30, 8]}]
-    assert (answer["source"][0]["ran"], answer["source"][0]["picks"]) == ([41, 42], [41])
+LENS = ("logits", "pooled", "warnings")
+SEVERAL = json.dumps([{"text": text, "vector": [1.0, 2.0]} for text in ("not good", "not bad")])
+ASKED = [  # an analysis, what it is asked, and its keys
+    ("analyze", {"backbone": "first"}, KEYS),
+    ("anatomy", {"backbone": "untrained"}, ["steps", "weights", "unused", "source", "code", "module"]),
+    ("lens", {"backbone": "first", "text_pair": "a pair"}, ["tokens", "labels", *LENS]),
+    ("trace", {"backbone": "first", "other": "not bad"}, None),
+    ("importance", {"backbone": "first"}, None),
+    ("padding", {"backbone": "first"}, None),
+    ("detect", {"backbone": "first", "vector": "[1, 2, 3]", "prefix": "query: "}, None),
+    ("detect", {"backbone": "first", "vector": [1.0, 2.0, 3.0]}, None),
+    ("detect", {"backbone": "first", "text": "", "vector": SEVERAL}, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "asked", "keys"), ASKED)
+def test_an_endpoint_says_what_its_analysis_does(
+    client: Client, name: str, asked: dict[str, Any], keys: list[str] | None
+) -> None:
+    asked = {"text": "not good", **asked}
+    answer = client.predict(**asked, api_name=f"/{name}")
+    query, options = analyses()[name].parted(asked)
+    expected = FakeAnalyst().ask(name, query, **options).to_json()
+    assert answer == expected
+    assert list(answer) == list(expected) == (keys or list(expected))
+
+
+def test_every_analysis_is_asked_here() -> None:
+    assert {name for name, _, _ in ASKED} | {"passport"} == set(analyses())
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "says"),
+    [
+        ("anatomy", {"text": ""}, "text: '' was given"),
+        ("trace", {"text": "", "other": "not bad"}, "text: '' was given"),
+        ("importance", {"label": "x"}, "label: 'x' was given"),
+        ("detect", {"vector": "a film"}, "vector: 'a film' was given; the numbers of one vector"),
+        ("passport", {"backbone": "nothing"}, "nothing"),
+    ],
+)
+def test_a_mistake_is_a_message(client: Client, name: str, asked: dict[str, Any], says: str) -> None:
+    given = {"backbone": "first"} if name == "passport" else {"backbone": "first", "text": "not good"}
+    with pytest.raises(AppError, match=says):
+        client.predict(**(given | asked), api_name=f"/{name}")
 
 
 def test_the_anatomy_of_a_probe(client: Client) -> None:
@@ -153,71 +174,10 @@ def test_the_anatomy_of_a_probe(client: Client) -> None:
     assert {weight["origin"] for weight in answer["weights"]} == {"probe"}
 
 
-def test_a_mistake_about_an_anatomy_is_a_message(client: Client) -> None:
-    with pytest.raises(AppError, match="text: '' was given"):
-        client.predict("first", "", api_name="/anatomy")
-
-
-def test_trace(client: Client) -> None:
-    answer = client.predict("first", "not good", "not bad", api_name="/trace")
-    assert answer == trace_json(FakeAnalyst().trace(Query("first", "not good"), "not bad", ""))
-    assert np.shape(answer["patched"]) == (3, len(answer["pairs"]), 2)
-    assert np.shape(answer["shares"]) == (3, len(answer["pairs"]))
-    with pytest.raises(AppError, match="text: '' was given"):
-        client.predict("first", "", "not bad", api_name="/trace")
-
-
-def test_importance(client: Client) -> None:
-    answer = client.predict("first", "not good", api_name="/importance")
-    assert answer == importance_json(FakeAnalyst().importance(Query("first", "not good"), "", True))
-    assert np.shape(answer["attention"]) == (2, len(answer["tokens"]))
-    with pytest.raises(AppError, match="label: 'x' was given"):
-        client.predict("first", "not good", "", "x", api_name="/importance")
-
-
-def test_detect(client: Client) -> None:
-    for vector in ("[1, 2, 3]", [1.0, 2.0, 3.0]):
-        answer = client.predict(vector, "first", "not good", "", "query: ", api_name="/detect")
-        assert answer == detected_json(FakeAnalyst().detect(Query("first", "not good"), vector, "query: "))
-    assert answer["match"]["pooling"] == "cls"
-    assert [way["pooling"] for way in answer["ties"]] == ["first", "native", "cls"]
-    assert client.predict("0 1", "first", "not good", api_name="/detect")["match"] is None
-    several = json.dumps([{"text": text, "vector": [1.0, 2.0]} for text in ("not good", "not bad")])
-    answer = client.predict(several, "first", "", api_name="/detect")
-    assert answer == detected_json(FakeAnalyst().detect(Query("first", ""), several, ""))
-    assert len(answer["match"]["cosines"]) == 2
-    with pytest.raises(AppError, match="vector: 'a film' was given; the numbers of one vector"):
-        client.predict("a film", "first", "not good", api_name="/detect")
-
-
 def test_passport(client: Client) -> None:
     answer = client.predict("first", api_name="/passport")
-    assert answer == passport_json(FakeAnalyst().passport("first"))
+    assert answer == FakeAnalyst().ask("passport", Query("first", "")).to_json()
     assert answer["reads"]["place"] == "first"
-    with pytest.raises(AppError, match="nothing"):
-        client.predict("nothing", api_name="/passport")
-
-
-def test_padding(client: Client) -> None:
-    answer = client.predict("first", "not good", api_name="/padding")
-    assert answer == padding_json(FakeAnalyst().padding(Query("first", "not good")))
-    assert [case["name"] for case in answer["cases"]] == ["batch", "right", "left"]
-    assert answer["says"][1] == "Padded on the left, the head reads padding, and a logit moves by 0.5."
-    with pytest.raises(AppError, match="text: '' was given"):
-        client.predict("first", "", api_name="/padding")
-
-
-def test_lens(client: Client) -> None:
-    answer = client.predict("first", "not good", "a pair", api_name="/lens")
-    assert list(answer) == ["tokens", "labels", "logits", "pooled", "warnings"]
-    assert answer == lens_json(FakeAnalyst().lens(Query("first", "not good", "a pair")))
-    assert np.shape(answer["logits"]) == (3, len(answer["tokens"]), 2)
-    assert np.shape(answer["pooled"]) == (3, 2)
-    whole = client.predict("first", "not good", "a pair", api_name="/analyze")
-    assert {name: answer[name] for name in ("tokens", "labels", "warnings")}.items() <= whole.items()
-    assert answer["pooled"][-1] == whole["logits"]
-    with pytest.raises(AppError, match="text: '' was given"):
-        client.predict("first", "", api_name="/lens")
 
 
 @pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])
@@ -241,22 +201,22 @@ def test_curl_sees_answer_and_mistake(address: str) -> None:
     ("backbone", "kind"), [("first", str), ("emotions", list), ("score", type(None)), ("untrained", str)]
 )
 def test_predicted_follows_the_kind_of_problem(backbone: str, kind: type) -> None:
-    answer = to_json(FakeAnalyst().analyze(Query(backbone, "not good")))
+    answer = FakeAnalyst().ask("analyze", Query(backbone, "not good")).to_json()
     assert isinstance(answer["predicted"], kind)
     assert answer["head_trained"] == (backbone != "untrained")
 
 
 def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() -> None:
-    analysis = FakeAnalyst().analyze(Query("pair", "unquestionably " * 62, "extraordinarily " * 63))
-    answer = to_json(analysis)
+    analysis = FakeAnalyst().ask("analyze", Query("pair", "unquestionably " * 62, "extraordinarily " * 63))
+    answer = analysis.to_json()
     assert (len(answer["tokens"]), len(answer["similarity_by_layer"])) == (128, 7)
     assert len(json.dumps(answer)) <= 60_000
     np.testing.assert_allclose(answer["similarity_by_layer"], analysis.similarity, rtol=0, atol=1e-6)
 
 
 def test_it_says_what_is_ordinary_at_each_layer() -> None:
-    analysis = FakeAnalyst().analyze(Query("pair", "not good", layer=2))
-    answer = to_json(analysis)
+    analysis = FakeAnalyst().ask("analyze", Query("pair", "not good", layer=2))
+    answer = analysis.to_json()
     for key, centring in (("", "plain"), ("_centred", "centred"), ("_standardised", "standardised")):
         band = analysis.ordinary.of(centring)
         assert band.shape == (7, 3)

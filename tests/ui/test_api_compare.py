@@ -11,9 +11,9 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from components.as_json import cell_json
+from components.analyses.compare import Cell, Compared
 from components.errors import PoolscopeError
-from components.types import Cell, Compared, Query
+from components.types import Query
 from components.ui.api import add_api
 from components.ui.gradio_internals import block_functions
 from tests.serving import built
@@ -53,8 +53,8 @@ def test_what_is_named_twice_is_answered_in_the_order_asked(client: Client) -> N
 
 @pytest.mark.parametrize(("backbone", "labels"), [("first", 1), ("emotions", None), ("score", 0)])
 def test_the_probability_is_that_of_what_is_predicted(backbone: str, labels: int | None) -> None:
-    analysis = FakeAnalyst().analyze(Query(backbone, "not good"))
-    row = cell_json(Cell(analysis.query, analysis))
+    analysis = FakeAnalyst().ask("analyze", Query(backbone, "not good"))
+    row = Cell(analysis.query, analysis).to_json()
     by_label = dict(zip(row["labels"], row["probabilities"], strict=True))
     if labels == 0:
         assert (row["predicted"], row["probability"]) == (None, None)
@@ -66,9 +66,9 @@ def test_the_probability_is_that_of_what_is_predicted(backbone: str, labels: int
 
 
 def test_several_labels_of_which_none_holds_have_no_probability() -> None:
-    analysis = FakeAnalyst().analyze(Query("emotions", "not good"))
+    analysis = FakeAnalyst().ask("analyze", Query("emotions", "not good"))
     none = replace(analysis, probabilities=np.full(4, 0.3, np.float32))
-    row = cell_json(Cell(none.query, none))
+    row = Cell(none.query, none).to_json()
     assert (row["predicted"], row["probability"]) == ([], None)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.menus import load_examples
 from components.types import Analysis, Query
@@ -165,7 +165,7 @@ def test_a_lower_layer_is_asked_and_named_and_an_example_forgets_it(page: Page, 
     last = page.values[page.tab.answer.shown].analysis.layers
     assert [value for _, value in updates[menu]["choices"]] == [-1, *range(last - 1, -1, -1)]
     assert "value" not in updates[menu]
-    facts = page.tab.facts(analyst.anatomy(analyst.asked[-1]), {})
+    facts = page.tab.facts(analyst.ask("anatomy", analyst.asked[-1]), {})
     assert "mean of layer 1" in facts.values()
     page.take(page.tab.try_example({**page.values, page.tab.question.examples: 1}))
     assert (analyst.asked[-1].pool_layer, page.values[menu]) == (-1, -1)

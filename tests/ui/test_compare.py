@@ -27,7 +27,7 @@ SAY = load_texts()
 def asked_alone(query: Query) -> Analysis | str:
     """The answer to one query, or why there is none."""
     try:
-        return FakeAnalyst().analyze(query)
+        return FakeAnalyst().ask("analyze", query)
     except PoolscopeError as error:
         return str(error)
 

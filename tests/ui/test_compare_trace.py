@@ -3,8 +3,8 @@
 from collections.abc import Generator
 from typing import Any
 
+from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.patching import Patched
 from components.types import Progress, Query
 from components.ui.places import NOTHING
 from components.ui.public.middleware import PRICES

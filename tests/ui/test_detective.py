@@ -30,7 +30,7 @@ def asked(page: Page, vector: object, prefix: object = "") -> str:
 
 
 def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> None:
-    found = page.tab.analyst.detect(Query("first", "not good"), "1 2", "query: ")
+    found = page.tab.analyst.ask("detect", Query("first", "not good"), vector="1 2", prefix="query: ")
     said = asked(page, "1 2", "query: ")
     assert str(found.says[0]) in said
     assert "behind the prefix “query: ”" in said

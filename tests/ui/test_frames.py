@@ -26,7 +26,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
 def test_each_frame_is_what_the_server_draws(page: Page, query: Query) -> None:
-    answer, anatomy = page.tab.answer, FakeAnalyst().anatomy(query)
+    answer, anatomy = page.tab.answer, FakeAnalyst().ask("anatomy", query)
     analysis = anatomy.analysis
     places = answer._looked_at()
     found = json.loads(Frames().of(places, analysis, {}, answer.say))
@@ -48,14 +48,14 @@ def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:
 
 
 def test_answers_with_the_same_key_look_the_same() -> None:
-    one = FakeAnalyst().analyze(QUERIES[0])
-    assert key_of(one) == key_of(FakeAnalyst().analyze(QUERIES[0]))
-    assert key_of(one) != key_of(FakeAnalyst().analyze(replace(QUERIES[0], pooling="mean")))
+    one = FakeAnalyst().ask("analyze", QUERIES[0])
+    assert key_of(one) == key_of(FakeAnalyst().ask("analyze", QUERIES[0]))
+    assert key_of(one) != key_of(FakeAnalyst().ask("analyze", replace(QUERIES[0], pooling="mean")))
 
 
 def test_the_same_is_drawn_once_and_a_visitor_s_own_head_is_not_kept(page: Page) -> None:
     answer, kept = page.tab.answer, Frames()
-    analysis = FakeAnalyst().analyze(QUERIES[0])
+    analysis = FakeAnalyst().ask("analyze", QUERIES[0])
     mine = replace(analysis, query=replace(analysis.query, mine="{}"))
     with patch.object(frames, "frames_json", wraps=frames.frames_json) as draw:
         for one in (analysis, analysis, mine, mine):

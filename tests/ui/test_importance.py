@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from components.analyses.importance import Importance
 from components.errors import PoolscopeError
 from components.exhibits.importance.controls import HEAD, INTEGRATED
 from components.exhibits.view import LABEL
-from components.importance import Importance
 from components.types import Query
 from components.ui.classify.importance import ImportanceView, Seen
 from components.ui.classify.tab import Classify

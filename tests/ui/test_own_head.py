@@ -11,6 +11,7 @@ from components.exhibits.control import from_link
 from components.fitting import Plan, Table
 from components.menus import HEADS, Choices
 from components.own_head import MINE, TABLE
+from components.texts import load_texts
 from components.types import Query
 from components.ui.compare.asking import asked, compared
 from tests.ui.fake import FakeAnalyst
@@ -85,7 +86,7 @@ def state_of(**given: object) -> dict[str, Any]:
 
 def test_it_is_compared_where_it_can_answer() -> None:
     analyst, state = FakeAnalyst(), state_of(mine=HEAD)
-    *_, whole = compared(analyst, asked(analyst, state), state)
+    *_, whole = compared(analyst, asked(analyst, state, load_texts()), state)
     (found,) = whole.compared
     refused, answered = found.cells
     assert "fitted for mean" in str(refused.refusal)
@@ -102,7 +103,7 @@ def test_it_is_compared_where_it_can_answer() -> None:
 )
 def test_a_comparison_that_it_cannot_answer_says_why(given: dict[str, object], said: str) -> None:
     with pytest.raises(PoolscopeError, match=said):
-        asked(FakeAnalyst(), state_of(**given))
+        asked(FakeAnalyst(), state_of(**given), load_texts())
 
 
 def test_what_a_fit_gave_answers_over_the_api(client: Client) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from components.analyses.padding import Padding
 from components.errors import PoolscopeError
-from components.padding import Padding
 from components.types import Query
 from components.ui.places import NOTHING
 from tests.exhibits.showing import plain

@@ -104,7 +104,7 @@ def test_a_click_shows_the_state_that_was_measured(
     ) in classify.answer.looks.items():  # drawn as it is on arrival, whatever was chosen before
         assert updates[part] == control.default
     program, _ = place_of([classify.answer.head.places], "takehome").codes
-    assert updates[program] == (shipped().anatomy(query).program if question.view == "head" else "")
+    assert updates[program] == (shipped().ask("anatomy", query).program if question.view == "head" else "")
 
 
 def test_a_question_may_be_asked_with_the_visitor_s_own_text(page: gr.Blocks, shown: QuestionsTab) -> None:

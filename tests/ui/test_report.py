@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
@@ -93,7 +93,7 @@ def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
 
 
 def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
-    anatomy = FakeAnalyst().anatomy(Query(backbone, text, **query))
+    anatomy = FakeAnalyst().ask("anatomy", Query(backbone, text, **query))
     return Document(report_of(anatomy, {"layer": 1, "centred": "centred"}, link))
 
 
@@ -104,7 +104,7 @@ def compared(given: Comparison, state: State | None = None, link: str = "") -> D
 
 @pytest.fixture(scope="module")
 def anatomy() -> Anatomy:
-    return FakeAnalyst().anatomy(Query("pair", "a plot", "another one"))
+    return FakeAnalyst().ask("anatomy", Query("pair", "a plot", "another one"))
 
 
 def test_it_loads_nothing_from_anywhere(anatomy: Anatomy) -> None:

@@ -121,7 +121,7 @@ def test_what_talks_have_shown_can_still_be_shown(shows: dict[str, Show]) -> Non
 
 def test_a_slide_says_what_the_page_says(tell: Tell) -> None:
     state = {"text": "so good", "backbone": "last", "pooling": "mean", "layer": 1, "centred": "centred"}
-    analysis = FakeAnalyst().analyze(Query("last", "so good", pooling="mean"))
+    analysis = FakeAnalyst().ask("analyze", Query("last", "so good", pooling="mean"))
     look = {"layer": 1, "centred": "centred"}
     reads, similarity = tell(("reads", state), ("similarity", state))
     assert reads.above == VERDICT.show(analysis, look, SAY).html

@@ -9,11 +9,12 @@ from itertools import chain
 
 import numpy as np
 
+from components.analyses.compare import Compared
 from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.segmentation import Span, holding, words
 from components.exhibits.view import View
-from components.types import Analysis, Compared, Tokens
+from components.types import Analysis, Tokens
 
 
 @dataclass(frozen=True)

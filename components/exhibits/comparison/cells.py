@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from components.analyses.compare import Cell
 from components.exhibits.answer.outputs import output_text, ranked
 from components.exhibits.comparison.comparison import Comparison, Labels, grouped, strength
 from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import unseen_html
 from components.exhibits.permalink import classify_link
 from components.texts import Texts
-from components.types import Analysis, Cell
+from components.types import Analysis
 
 NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
 NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell

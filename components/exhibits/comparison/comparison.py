@@ -11,13 +11,14 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from components.analyses.compare import Cell, Compared
+from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.draw.style import LABELS, label_colour
-from components.patching import Patched
 from components.texts import Sentence, Texts
-from components.types import Analysis, BackboneSpec, Cell, Compared
+from components.types import Analysis, BackboneSpec
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")

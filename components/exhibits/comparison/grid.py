@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from components.analyses.compare import Cell
 from components.exhibits.answer.outputs import output_text, ranked
 from components.exhibits.comparison.cells import (
     LABEL,
@@ -42,7 +43,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.permalink import classify_link
 from components.texts import Texts
-from components.types import SWAPS, Analysis, BackboneSpec, Cell
+from components.types import SWAPS, Analysis, BackboneSpec
 
 HEAD = 28  # characters of a backbone's name, and of its task
 LISTED = 5  # outputs that a cell's hint names

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from components.analyses.compare import Cell
 from components.exhibits.answer.outputs import output_text, ranked
 from components.exhibits.comparison.cells import labels_text
 from components.exhibits.comparison.comparison import Comparison
@@ -15,7 +16,7 @@ from components.exhibits.edit.versions import Move, versions
 from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.tables import csv_link, data_frame, table_html
 from components.texts import Texts
-from components.types import Analysis, Cell
+from components.types import Analysis
 
 Item = TypeVar("Item", Cell, Move)
 Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
+from components.analyses.trace import Patched
 from components.exhibits.answer.outputs import output_text
 from components.exhibits.comparison.cells import (
     LABEL,
@@ -29,7 +30,6 @@ from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.edit.versions import Move, Versions
 from components.exhibits.exhibit import unseen_html
 from components.exhibits.view import indices, labels_of, number, rounded_percent
-from components.patching import Patched
 from components.texts import Texts
 from components.types import Analysis
 
@@ -175,7 +175,7 @@ class Stay:
 def sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
     """Where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
     parts = say("list.semicolon").join(_part(given, stay, say, mark) for stay in stays(given))
-    return say("trace.story", backbone=mark(visible(given.first.backbone.title)), parts=parts)
+    return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=parts)
 
 
 def stays(given: Patched) -> list[Stay]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Control, State, Text
@@ -19,7 +20,6 @@ from components.exhibits.edit.grid import named, sentence, settled, share_text, 
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import TEXT, View, asked_line, labels_of
-from components.patching import Patched
 from components.texts import Sentence, Texts
 
 TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from components.detect import Candidate, Detected, Kept, Way
+from components.analyses.detect import Candidate, Detected
+from components.analyses.ways import Kept, Way, settings
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, Where, hint_html
 from components.exhibits.tables import Column, csv_link, data_frame, table_html
-from components.serving import settings
 from components.texts import Sentence, Texts
 
 PAGE_ALONE: frozenset[Where] = frozenset({"page"})  # no link holds a vector

@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.answer.similarity import share_text
 from components.exhibits.control import State

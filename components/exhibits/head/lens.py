@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens
 from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
@@ -29,7 +30,6 @@ from components.exhibits.draw.style import (
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
 from components.exhibits.tables import data_frame
 from components.exhibits.view import LABEL, View, asked_line, number, percent
-from components.lens import Lens
 from components.texts import Sentence, Texts
 from components.types import Analysis, Bools, Floats
 

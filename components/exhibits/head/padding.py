@@ -7,12 +7,12 @@ from math import nan
 
 import pandas as pd
 
+from components.analyses.padding import Padding, PaddingCase
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.tables import Column, csv_link, data_frame, table_html
 from components.exhibits.view import asked_line, labels_of
-from components.padding import Padding, PaddingCase
 from components.texts import Sentence, Texts
 
 NAMED = 4  # tokens that a cell names; more are only counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from components.anatomy import Anatomy, Origin
+from components.analyses.anatomy import Anatomy, Origin
 from components.declaration import Cut, Declaration, DeclaredStep, Dense
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible

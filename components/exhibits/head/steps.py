@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from components.anatomy import Anatomy, Declared, Origin, Step, Weight
+from components.analyses.anatomy import Anatomy, Declared, Origin, Step, Weight
 from components.exhibits.answer.outputs import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from math import prod
 
-from components.anatomy import Anatomy, Excerpt
+from components.analyses.anatomy import Anatomy, Excerpt
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Shown, hint_html

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from components.analyses.importance import Importance
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.style import (
@@ -26,7 +27,6 @@ from components.exhibits.importance.bars import method_name, rho_text
 from components.exhibits.importance.methods import Methods
 from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, number
-from components.importance import Importance
 from components.texts import Sentence, Texts
 
 ROW = 40  # pixels, of two lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from components.analyses.importance import Importance
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, word
@@ -14,7 +15,6 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
 from components.exhibits.importance.controls import HEAD
 from components.exhibits.tables import data_frame
 from components.exhibits.view import View, asked_line, percent, reference_name
-from components.importance import Importance
 from components.texts import Sentence, Texts
 from components.types import Floats
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from components.analyses.importance import Importance
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, width, word
@@ -28,7 +29,6 @@ from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, leg
 from components.exhibits.importance.methods import Method, Methods
 from components.exhibits.tables import data_frame
 from components.exhibits.view import View, asked_line, number, reference_name, yes_or_no
-from components.importance import Importance
 from components.texts import Sentence, Texts
 
 ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from components.analyses.importance import Importance
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import indices, labels_of, number, percent
-from components.importance import Importance
 from components.types import Analysis, Floats
 
 SIMILARITY = "similarity"

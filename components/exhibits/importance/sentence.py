@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
+from components.analyses.importance import Importance
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.exhibit import Exhibit, Shown, strong_html, token_html
 from components.exhibits.importance.bars import rho_text
 from components.exhibits.importance.methods import Methods
 from components.exhibits.view import View, reference_name
-from components.importance import Importance
 from components.texts import Sentence, Texts
 
 

@@ -96,7 +96,7 @@ class Answers:
         heads, each, pictures = [], [], []
         backbones = self._backbones(question, self.analyst.backbones())
         for key in backbones:
-            head = self.analyst.anatomy(question.query(key, question.pooling))
+            head = self.analyst.ask("anatomy", question.query(key, question.pooling))
             facts = head_facts(head, self.texts)
             shown = Answered.apart(self.analyst, head, {})
             if question.view == "importance":
@@ -104,7 +104,7 @@ class Answers:
             if question.view == "padding":
                 facts |= padding_facts(shown.padding, self.texts)
             if question.against:
-                other = self.analyst.anatomy(question.query(key, question.against))
+                other = self.analyst.ask("anatomy", question.query(key, question.against))
                 facts |= against_facts(head, other, self.texts)
             heads.append(shown)
             each.append(facts)
@@ -116,8 +116,8 @@ class Answers:
 
     def _from_results(self, question: Question) -> Answer:
         specs = self.analyst.backbones()
-        titles = {spec.key: spec.title for spec in specs}
-        tasks = {task.key: task.title for task in self.analyst.tasks()}
+        titles = {spec.key: spec.said(self.say) for spec in specs}
+        tasks = {task.key: task.said(self.say) for task in self.analyst.tasks()}
         evidence = select(self.results, question.task, self._backbones(question, specs), titles)
         each = [result_facts(evidence, key, question.poolings, self.texts) for key in evidence.backbones]
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task

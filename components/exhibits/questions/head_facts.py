@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from components.anatomy import Anatomy, Step, Weight
+from components.analyses.anatomy import Anatomy, Step, Weight
+from components.analyses.lens import Lens
 from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.head.lens import Aim
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
 from components.exhibits.view import indices, labels_of, number
-from components.lens import Lens
 from components.texts import Texts
 from components.types import Analysis
 
@@ -48,7 +48,7 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
     cosines = [round(float(value), 2) for value in analysis.similarity[:, analysis.tokens.cls]]
     first, last = cosines[0], cosines[-1]
     return {
-        "backbone": visible(analysis.backbone.title),  # its title in the menu
+        "backbone": visible(analysis.backbone.said(say)),  # its title in the menu
         "architecture": visible(analysis.backbone.architecture),  # its class
         "says": listed(_chosen(analysis), NAMED, say),  # the labels that it chose, with their probabilities
         "outputs": listed(outputs, NAMED, say),  # its likeliest labels with theirs, chosen or not
@@ -78,8 +78,8 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
     asked, places = len(anatomies), [_only(anatomy) for anatomy in anatomies]
     cores: dict[tuple[str, ...], list[str]] = {}
     for anatomy in anatomies:
-        cores.setdefault(_core(anatomy), []).append(_title(anatomy))
-    inheriting = [_title(one) for one in anatomies if _from_checkpoint(one)]
+        cores.setdefault(_core(anatomy), []).append(_title(anatomy, say))
+    inheriting = [_title(one, say) for one in anatomies if _from_checkpoint(one)]
     several = "all" if len(inheriting) == asked else "some" if inheriting else "none"
     return {
         "asked": str(asked),  # how many heads
@@ -123,8 +123,8 @@ def _knows(aim: Aim) -> str:
     return {0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
 
 
-def _title(anatomy: Anatomy) -> str:
-    return visible(anatomy.analysis.backbone.title)
+def _title(anatomy: Anatomy, say: Texts) -> str:
+    return visible(anatomy.analysis.backbone.said(say))
 
 
 def _from_checkpoint(anatomy: Anatomy) -> list[Weight]:
@@ -133,7 +133,7 @@ def _from_checkpoint(anatomy: Anatomy) -> list[Weight]:
 
 def _placed(place: str, anatomies: Sequence[Anatomy], say: Texts) -> str:
     """The backbones whose heads read just the token in this ``place``."""
-    return listed([_title(one) for one in anatomies if _only(one) == place], len(anatomies), say)
+    return listed([_title(one, say) for one in anatomies if _only(one) == place], len(anatomies), say)
 
 
 def _by_core(cores: Mapping[tuple[str, ...], Sequence[str]], say: Texts) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.analyses.importance import Importance
 from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.importance.bars import method_name, rho_text
 from components.exhibits.importance.methods import Methods
-from components.importance import Importance
 from components.texts import Sentence, Texts
 
 CASES: Mapping[str, tuple[str, ...]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.padding import Padding, PaddingCase
+from components.analyses.padding import Padding, PaddingCase
 from components.texts import Sentence, Texts
 
 CASES: Mapping[str, tuple[str, ...]] = {

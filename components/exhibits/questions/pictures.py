@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from components.anatomy import Anatomy, Step
+from components.analyses.anatomy import Anatomy, Step
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.head.steps import ORIGINS, sizes, step_name
 from components.exhibits.questions.head_facts import NAMED, listed

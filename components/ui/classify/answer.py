@@ -178,7 +178,7 @@ class Answer:
         """What was asked and how it is looked at, by name, not escaped."""
         spec = analysis.backbone
         where = f"{spec.location}@{spec.revision}" if spec.source == "hub" else spec.key
-        return facts(analysis, state, f"{spec.title} · {spec.architecture} · {where}", self.say)
+        return facts(analysis, state, f"{spec.said(self.say)} · {spec.architecture} · {where}", self.say)
 
     def _looked_at(self) -> list[Place]:
         return [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]

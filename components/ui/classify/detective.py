@@ -55,7 +55,7 @@ class DetectiveCard:
         asked: Query = shown.analysis.query
         query = Query(asked.backbone, asked.text, asked.text_pair)
         try:
-            found = self.analyst.detect(query, given[self.vector], given[self.prefix])
+            found = self.analyst.ask("detect", query, vector=given[self.vector], prefix=given[self.prefix])
         except PoolscopeError as error:
             return self.places.show(error.sentence, {})
         return self.places.show(found, {})

@@ -141,7 +141,7 @@ class Download:
 
     def _progress(self, spec: BackboneSpec, step: Progress | None) -> str:
         """How far it is, as HTML; None is before anything is known."""
-        title, known = visible(spec.title), step is not None and step.total > 0
+        title, known = visible(spec.said(self.say)), step is not None and step.total > 0
         if step is None or not known:
             line, done = self.say("download.starting", title=title), 0.0
         else:
@@ -179,19 +179,19 @@ def build_download(analyst: Analyst, say: Texts) -> Download:
 
 def _facts(spec: BackboneSpec, coming: BackboneSpec | None, online: bool, say: Texts) -> str:
     """What is offered, as HTML."""
-    lead = say("download.offer", title=f"<strong>{escape(visible(spec.title))}</strong>")
+    lead = say("download.offer", title=f"<strong>{escape(visible(spec.said(say)))}</strong>")
     size = (
         say("models.size_unknown")
         if spec.size is None
         else say("models.size", size=in_bytes(spec.size).said(say))
     )
-    named = [spec.location] if spec.location != spec.title else []
+    named = [spec.location] if spec.location != spec.said(say) else []
     facts = [*named, spec.architecture, _labels(spec, say), size, licence(spec, say)]
     detail = escape(" · ".join(visible(fact) for fact in facts if fact))
     if not online:
         state = say("download.offline")
     else:
-        state = say("download.other", title=visible(coming.title)) if coming is not None else ""
+        state = say("download.other", title=visible(coming.said(say))) if coming is not None else ""
     parts = [f"<p>{lead}</p>", f'<p class="detail">{detail}</p>']
     parts += [f'<p class="detail">{escape(state)}</p>'] if state else []
     return "".join(parts)

@@ -9,15 +9,15 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens, Looked
 from components.analyst import Analyst
-from components.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.exhibits.answer.verdict import mistake
 from components.exhibits.answered import Answered
 from components.exhibits.control import State
 from components.exhibits.panels import HEAD
 from components.exhibits.view import LABEL
-from components.lens import Lens, Looked
 from components.texts import Texts
 from components.types import Query
 from components.ui.classify.label import at_lens, offered
@@ -134,7 +134,7 @@ class HeadView:
         if given[self.stored] == query:
             return {self.opened: True}
         try:
-            return self.show(self.analyst.anatomy(query), {LABEL.key: given[self.label]})
+            return self.show(self.analyst.ask("anatomy", query), {LABEL.key: given[self.label]})
         except PoolscopeError as error:
             first = self.places.places[0].above
             return {**self.empty(), self.opened: True, first: mistake(error, self.say)}

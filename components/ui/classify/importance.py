@@ -10,6 +10,7 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyses.importance import Importance
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.answered import asked_of, importance_of
@@ -18,7 +19,6 @@ from components.exhibits.importance.attention import head_of
 from components.exhibits.importance.controls import HEAD, INTEGRATED
 from components.exhibits.panels import IMPORTANCE
 from components.exhibits.view import LABEL
-from components.importance import Importance
 from components.texts import Texts
 from components.types import Analysis, Progress, Query
 from components.ui.classify.label import awaited, offered
@@ -168,7 +168,9 @@ class ImportanceView:
             if not integrated:
                 yield self.show(Seen(state, importance_of(self.analyst, query, state)))
                 return
-            with closing(self.analyst.importance_in_parts(asked_of(query), LABEL.of(state))) as steps:
+            with closing(
+                self.analyst.ask_in_parts("importance", asked_of(query), label=LABEL.of(state))
+            ) as steps:
                 for step in steps:
                     if isinstance(step, Progress):
                         yield self.busy(step)

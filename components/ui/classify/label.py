@@ -10,11 +10,11 @@ from typing import Any
 
 import gradio as gr
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens
 from components.exhibits.control import State
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import LABEL
-from components.lens import Lens
 from components.texts import Texts
 from components.types import Analysis
 

@@ -129,18 +129,18 @@ class Question:
             self.backbone: {"value": query.backbone, "info": models.note(query.backbone)},
             self.pooling: {
                 "value": query.pooling,
-                "choices": self.choices.poolings(query, models.get(query.backbone)),
+                "choices": self.choices.poolings(query, models.get(query.backbone), self.say),
                 "info": self.summaries.get(query.pooling, ""),
             },
             self.head: _head(query, self.choices, self.say),
-            self.task: _task(query, self.choices),
+            self.task: _task(query, self.choices, self.say),
         }
 
 
 def build_question(analyst: Analyst, examples: Sequence[Example], mine: gr.State, say: Texts) -> Question:
     """Lay the question out; it asks the first example of the first backbone that suits it."""
     models, choices = BackboneMenu.of(analyst, (), say), Choices.of(analyst)
-    summaries = {spec.key: unlinked(visible(spec.summary)) for spec in analyst.poolings()}
+    summaries = {spec.key: unlinked(visible(spec.summarised(say))) for spec in analyst.poolings()}
     first = examples[0]
     key = suited(first, models.specs[0].key, models.specs)
     query = Query(key, first.text, first.text_pair, first.pooling)
@@ -157,11 +157,11 @@ def build_question(analyst: Analyst, examples: Sequence[Example], mine: gr.State
                 with gr.Row(elem_id="model"):  # beside each other: an answer of a probe begins as high up
                     note = models.note(key)
                     backbone = menu("backbone", say("question.backbone"), offered, key, info=note)
-                    task = menu("task", say("question.task"), **_task(query, choices))
+                    task = menu("task", say("question.task"), **_task(query, choices, say))
                 lookup = build_lookup(say) if analyst.takes_ids else None
             download = build_download(analyst, say)  # on a phone here, else below all columns
             with gr.Column(scale=17, min_width=300):
-                pooled = choices.poolings(query, models.get(key))
+                pooled = choices.poolings(query, models.get(key), say)
                 summary = summaries[first.pooling]
                 with gr.Row(elem_id="pooled"):
                     size = {"scale": 3, "min_width": 250}
@@ -230,12 +230,12 @@ def _head(query: Query, choices: Choices, say: Texts) -> dict[str, Any]:
     return {"choices": offered, "value": query.head, "info": info}
 
 
-def _task(query: Query, choices: Choices) -> dict[str, Any]:
+def _task(query: Query, choices: Choices, say: Texts) -> dict[str, Any]:
     """The menu of tasks, which only a probe needs; the line under it names the labels."""
     tasks = choices.tasks(query)
     labels = next((task.labels for task in tasks if task.key == query.task), ())
     return {
-        "choices": [(visible(task.title), task.key) for task in tasks],
+        "choices": [(visible(task.said(say)), task.key) for task in tasks],
         "value": query.task if query.task not in ("", TABLE) else None,
         "info": unlinked(visible(" · ".join(labels))),
         "visible": query.head == "probe",

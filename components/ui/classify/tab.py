@@ -167,7 +167,7 @@ class Classify:
 
     def answer_to(self, state: State) -> Answered:
         """The answer to what ``state`` asks; PoolscopeError if there is none."""
-        return Answered.apart(self.analyst, self.analyst.anatomy(query_of(state)), state)
+        return Answered.apart(self.analyst, self.analyst.ask("anatomy", query_of(state)), state)
 
     def facts(self, answer: Answered, state: State) -> dict[str, str]:
         """The question, and how its answer is looked at."""
@@ -225,8 +225,8 @@ class Classify:
     def answered(self, query: Query, state: State, before: Given) -> Answered:
         """The answer to a query, with its head where that is looked at; PoolscopeError if there is none."""
         if before.get(self.answer.head.opened):
-            return Answered.apart(self.analyst, self.analyst.anatomy(query), state)
-        return Answered.by(self.analyst, self.analyst.analyze(query), state)
+            return Answered.apart(self.analyst, self.analyst.ask("anatomy", query), state)
+        return Answered.by(self.analyst, self.analyst.ask("analyze", query), state)
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
@@ -341,7 +341,7 @@ class Classify:
         """Offer a backbone that has to be downloaded; what was answered before stays to be seen."""
         shown: View | None = given[self.answer.shown]
         if shown is not None:
-            before = self.say("download.before", title=visible(shown.analysis.backbone.title))
+            before = self.say("download.before", title=visible(shown.analysis.backbone.said(self.say)))
             return self.download.propose(spec, given, f'<p class="detail">{escape(before)}</p>')
         nothing = f'<div class="verdict"><p>{escape(self.say("download.nothing"))}</p></div>'
         return {self.answer.verdict: nothing, **self.download.propose(spec, given)}

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import gradio as gr
 
+from components.analyses.compare import Compared
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
@@ -18,7 +19,7 @@ from components.exhibits.view import MOST_LAYERS
 from components.menus import HEADS, Choices, load_examples
 from components.own_head import MINE, read_head
 from components.texts import Sentence, Texts
-from components.types import BackboneSpec, Compared, Query
+from components.types import BackboneSpec, Query
 from components.ui.classify.question import to_query, to_text
 from components.ui.gradio_internals import CandidDropdown
 from components.ui.places import Updates, menu, text_box
@@ -42,10 +43,10 @@ class Asking:
     pool_layer: gr.Dropdown
     start: gr.Button
 
-    def refreshed(self, analyst: Analyst) -> Updates:
+    def refreshed(self, analyst: Analyst, say: Texts) -> Updates:
         """Updates that offer what there is now: a backbone may have come."""
         return {
-            self.backbones: gr.update(choices=offered(analyst)),
+            self.backbones: gr.update(choices=offered(analyst, say)),
             self.poolings: gr.update(choices=offered_poolings(analyst)),
         }
 
@@ -53,7 +54,7 @@ class Asking:
 def build_asking(analyst: Analyst, say: Texts) -> Asking:
     """Lay the controls out; they ask about the first example."""
     first = load_examples()[0]
-    backbones, rows = offered(analyst), first_rows(analyst)
+    backbones, rows = offered(analyst, say), first_rows(analyst)
     fairest = fair_head(analyst, rows, first.text, first.text_pair)
     poolings = offered_poolings(analyst)
     with gr.Row(elem_id="compare-texts"):
@@ -117,9 +118,9 @@ def fair_head(analyst: Analyst, rows: Sequence[BackboneSpec], text: str, text_pa
     return "probe" if rows and all(fitting) else HEADS[0]
 
 
-def offered(analyst: Analyst) -> list[tuple[str, str]]:
+def offered(analyst: Analyst, say: Texts) -> list[tuple[str, str]]:
     """(title, key) of the backbones that can be asked now."""
-    return [(visible(spec.title), spec.key) for spec in analyst.backbones() if spec.available]
+    return [(visible(spec.said(say)), spec.key) for spec in analyst.backbones() if spec.available]
 
 
 def offered_poolings(analyst: Analyst) -> list[tuple[str, str]]:
@@ -129,12 +130,12 @@ def offered_poolings(analyst: Analyst) -> list[tuple[str, str]]:
     return [(visible(spec.key), spec.key) for spec in fitting]
 
 
-def asked(analyst: Analyst, state: State) -> Comparison:
+def asked(analyst: Analyst, state: State, say: Texts) -> Comparison:
     """What ``state`` asks, by the keys of the controls, in the order of the lists, before anything has come.
 
     PoolscopeError if it cannot be compared. The values may come from a browser.
     """
-    here = [spec for spec in analyst.backbones() if spec.available]
+    here = [spec.renamed(say) for spec in analyst.backbones() if spec.available]
     pooled = analyst.poolings()
     backbones = _chosen("backbones", state["backbones"], [spec.key for spec in here])
     poolings = _chosen("poolings", state["poolings"], [spec.key for spec in pooled])
@@ -153,7 +154,7 @@ def asked(analyst: Analyst, state: State) -> Comparison:
     return Comparison(
         tuple(spec for spec in here if spec.key in backbones),
         poolings,
-        titles={spec.key: spec.title for spec in pooled},
+        titles={spec.key: spec.said(say) for spec in pooled},
         after=None if _second(state) is None else (),
         question=dict(state),
     )

@@ -84,15 +84,15 @@ def _places(analyst: Analyst, shown: gr.State, asking: Asking, say: Texts) -> tu
 
     None of them is hidden: gradio does not always show what it hid before the tab was opened.
     """
-    rows = tuple(spec for spec in analyst.backbones() if spec.key in asking.backbones.value)
-    titles = {spec.key: spec.title for spec in analyst.poolings()}
+    rows = tuple(spec.renamed(say) for spec in analyst.backbones() if spec.key in asking.backbones.value)
+    titles = {spec.key: spec.said(say) for spec in analyst.poolings()}
     empty = Comparison(rows, tuple(asking.poolings.value), titles=titles)
     with gr.Column(elem_id="compared"):
         made: list[TraceCard] = []
         places = build_places(
             COMPARISON,
             say,
-            lambda: made.append(build_trace(analyst, shown, offered(analyst), say)),
+            lambda: made.append(build_trace(analyst, shown, offered(analyst, say), say)),
             (empty, {}),
         )
         return places, made[0]
@@ -185,7 +185,7 @@ class Compare:
 
     def answer_to(self, state: State) -> Comparison:
         """The whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""
-        *_, whole = compared(self.analyst, asked(self.analyst, state), state)
+        *_, whole = compared(self.analyst, asked(self.analyst, state, self.say), state)
         return with_trace(self.analyst, whole, state)
 
     def facts(self, answer: Comparison, state: State) -> dict[str, str]:
@@ -208,7 +208,7 @@ class Compare:
 
     def visit(self, given: Given) -> Updates:
         """Offer backbones that have come since; the first visit to the tab asks for a comparison."""
-        return {**self.asking.refreshed(self.analyst), self.calls: max(given[self.calls], 1)}
+        return {**self.asking.refreshed(self.analyst, self.say), self.calls: max(given[self.calls], 1)}
 
     def stream(self, given: Given) -> Iterator[Updates]:
         """Compare what is chosen, backbone by backbone, and draw the grid; ``settle`` draws the rest.
@@ -219,7 +219,7 @@ class Compare:
         state = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
         state[MINE] = given[self.mine]
         try:
-            begun = asked(self.analyst, state)
+            begun = asked(self.analyst, state, self.say)
             yield self._status(begun)
             for comparison in compared(self.analyst, begun, state):
                 drawn = self.places.show(comparison, {}, self._first_drawn())

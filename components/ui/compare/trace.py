@@ -11,6 +11,7 @@ from typing import Any
 
 import gradio as gr
 
+from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
@@ -18,7 +19,6 @@ from components.exhibits.control import State
 from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced_backbone
 from components.exhibits.exhibit import Shown, hint_html
 from components.own_head import MINE, read_head
-from components.patching import Patched
 from components.texts import Texts
 from components.types import Progress, Query
 from components.ui.classify.question import to_query, to_text
@@ -131,7 +131,8 @@ class TraceCard:
         state = {**shown.question, TRACED.key: given[self.backbone]}
         yield self.busy(None)
         try:
-            with closing(self.analyst.trace_in_parts(*_asked(shown, state))) as steps:
+            query, others = _asked(shown, state)
+            with closing(self.analyst.ask_in_parts("trace", query, **others)) as steps:
                 for step in steps:
                     yield self.busy(step) if isinstance(step, Progress) else self.show(step, state)
         except PoolscopeError as error:
@@ -170,10 +171,12 @@ def with_trace(analyst: Analyst, comparison: Comparison, state: State) -> Compar
 
 def trace_of(analyst: Analyst, comparison: Comparison, state: State) -> Patched:
     """The trace between the versions that ``state`` asks, by the head that is compared."""
-    return analyst.trace(*_asked(comparison, state))
+    query, others = _asked(comparison, state)
+    found: Patched = analyst.ask("trace", query, **others)
+    return found
 
 
-def _asked(comparison: Comparison, state: State) -> tuple[Query, str, str]:
+def _asked(comparison: Comparison, state: State) -> tuple[Query, dict[str, str]]:
     """What is traced: the first version, and the texts of the second."""
     text, pair, other, other_pair = (to_text(state[key]) for key in TEXTS)
     backbone = traced_backbone(comparison, state)
@@ -182,7 +185,7 @@ def _asked(comparison: Comparison, state: State) -> tuple[Query, str, str]:
     if query.head == MINE:  # it was fitted for one pooling
         head = read_head(state.get(MINE))
         query = replace(query, pooling=head.pooling, pool_layer=head.layer, mine=to_text(state[MINE]))
-    return query, other, other_pair
+    return query, {"other": other, "other_pair": other_pair}
 
 
 def _texts(comparison: Comparison) -> str:

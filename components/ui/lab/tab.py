@@ -153,7 +153,7 @@ class Lab:
 
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
-        titles = {spec.key: spec.title for spec in self.around.analyst.backbones()}
+        titles = {spec.key: spec.said(self.say) for spec in self.around.analyst.backbones()}
         try:
             table, plan, notes = self._asked(given)
             yield {self.found: gr.update(visible=False), **self._busy(self.say("lab.starting"))}
@@ -321,7 +321,7 @@ def _choices(analyst: Analyst, say: Texts) -> tuple[gr.Dropdown, gr.Dropdown, gr
     several: dict[str, Any] = {"multiselect": True, "min_width": 240, "scale": 4}
     with gr.Row(elem_id="lab-choice"):
         return (
-            menu("lab-backbones", label, offered(analyst), backbones, max_choices=BACKBONES, **several),
+            menu("lab-backbones", label, offered(analyst, say), backbones, max_choices=BACKBONES, **several),
             menu("lab-poolings", say("lab.poolings"), poolings, known, **several),
             gr.Radio(
                 layers,

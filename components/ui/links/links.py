@@ -18,6 +18,7 @@ from components.exhibits.draw.labels import visible
 from components.exhibits.passport import page as passport_page
 from components.exhibits.report.document import Made, report
 from components.texts import Texts
+from components.types import Query
 from components.ui.links.share import build_share, code
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.tab import Linked, Tab, selected
@@ -119,7 +120,7 @@ class Links:
         state, faults = from_link(query, self.controls)
         if faults:
             raise faults[0]
-        return (passport_page(self.analyst.passport(str(state["backbone"])), self.say),)
+        return (passport_page(self.analyst.ask("passport", Query(str(state["backbone"]), "")), self.say),)
 
     def extent(self, query: str) -> list[object]:
         """What the report of a link asks for: texts, and lists of what is combined."""

@@ -11,8 +11,8 @@ import torch
 import transformers
 from safetensors import safe_open
 
-from components.analyses.anatomy.dissect import dissect, head_calls
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.measuring.anatomy.dissect import dissect, head_calls
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
@@ -146,7 +146,7 @@ def test_the_source_of_a_swap_begins_with_the_pooling(loaded: Callable[[str], Ba
 
 def test_the_analysis_is_that_of_analyze(engine: Engine) -> None:
     query = Query(KEYS[0], *INPUTS[0], pooling="mean")
-    one, other = engine.analyze(query), engine.anatomy(query).analysis
+    one, other = engine.ask("analyze", query), engine.ask("anatomy", query).analysis
     for field in ("similarity", "centred", "standardised", "pooled", "logits", "probabilities"):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
     assert (one.labels, one.warnings, one.backbone) == (other.labels, other.warnings, other.backbone)
@@ -154,7 +154,7 @@ def test_the_analysis_is_that_of_analyze(engine: Engine) -> None:
 
 def test_a_pooling_of_another_width_is_refused_as_in_analyze(engine: Engine) -> None:
     with pytest.raises(PoolscopeError, match="width"):
-        engine.anatomy(Query(KEYS[0], "good", pooling="concat_last4_cls"))
+        engine.ask("anatomy", Query(KEYS[0], "good", pooling="concat_last4_cls"))
 
 
 @pytest.mark.parametrize("pooling", ["mean", "attention", "flatten"])
@@ -169,7 +169,7 @@ def test_a_probe_has_two_steps(tmp_path: Path, pooling: str) -> None:
     entry = '[x]\ntitle = "x"\npath = "x"\ntask = "sentiment"\nprobes = "x.safetensors"\n'
     catalogue.write_text(entry, encoding="utf-8")
     engine = Engine(Settings(catalogue=catalogue))
-    found = engine.anatomy(Query("x", "the film is good", pooling=pooling, head="probe"))
+    found = engine.ask("anatomy", Query("x", "the film is good", pooling=pooling, head="probe"))
     assert [step.kind for step in found.steps] == ["pooling", "linear"]
     learned = {"query"} if pooling == "attention" else set()
     assert names(found) == {"weight", "bias"} | learned

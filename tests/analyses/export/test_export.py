@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from components.analyses.analysis import analyse
-from components.analyses.export.module import module
-from components.analyses.export.program import program
+from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.export.module import module
+from components.analyses.measuring.export.program import program
 from components.inference.engine import Engine
 from components.model.examine import Examined, examine
 from components.model.loading import load
@@ -166,7 +166,7 @@ def exported(asked: Engine, engine: Engine, tmp_path_factory: pytest.TempPathFac
     """Every file, run one after the other in one process that has no way to Poolscope."""
     folder, analyses = tmp_path_factory.mktemp("exported"), {}
     for name, query in QUERIES.items():
-        anatomy = (engine if name in BUNDLED else asked).anatomy(query)
+        anatomy = (engine if name in BUNDLED else asked).ask("anatomy", query)
         source = anatomy.module if name in MODULES else anatomy.program
         backbone = anatomy.analysis.backbone
         for path in (backbone.location, backbone.probes or "") if name not in BUNDLED else ():

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analyses.analysis import analyse
-from components.analyses.export.module import module
-from components.analyses.export.program import program
+from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.export.module import module
+from components.analyses.measuring.export.program import program
 from components.model.examine import examine
 from components.model.loading import load
 from components.model.repeatable import repeatable

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from components.analyses.export.pooling import pooling_source
+from components.analyses.measuring.export.pooling import pooling_source
 from components.inference.engine import Engine
 from components.model.pooling import POOLINGS
 from components.types import Query
@@ -17,7 +17,7 @@ WIDTHS = "layers of this checkpoint differ in width"
 
 def test_a_program_says_that_a_text_has_no_tokens_of_its_own(engine: Engine) -> None:
     query = Query("bert-sentiment", "not good", pooling="mean_content")
-    source = engine.anatomy(query).program.replace('TEXT = "not good"', 'TEXT = ""')
+    source = engine.ask("anatomy", query).program.replace('TEXT = "not good"', 'TEXT = ""')
     with pytest.raises(ValueError, match=f"^{SPECIAL_ALONE}$"):
         exec(compile(source, "exported", "exec"), {"__name__": "__main__"})
 
@@ -50,5 +50,5 @@ def exported(engine: Engine, pooling: str) -> dict[str, Callable[..., Any]]:
     """What the file of a module defines."""
     query = Query("bert-sentiment", "not good", pooling=pooling)
     defined: dict[str, Callable[..., Any]] = {"__name__": "exported"}
-    exec(compile(engine.anatomy(query).module, "exported", "exec"), defined)
+    exec(compile(engine.ask("anatomy", query).module, "exported", "exec"), defined)
     return defined

@@ -248,9 +248,11 @@ def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> No
     whole = reviews(80)
     texts = (LONG, FOREIGN, MIXED, *whole.texts[3:77], FOREIGN * 2, FOREIGN * 3, LONG + "!")
     tokenizer = AutoTokenizer.from_pretrained(ASSETS / "models" / "bert-sentiment")
-    limit = engine.analyze(Query("bert-sentiment", LONG)).tokens.text
+    limit = engine.ask("analyze", Query("bert-sentiment", LONG)).tokens.text
     cut = sum(len(tokenizer.tokenize(text)) + 2 > len(limit) for text in texts)
-    unread = sum(engine.analyze(Query("bert-sentiment", text)).unreadable is not None for text in texts)
+    unread = sum(
+        engine.ask("analyze", Query("bert-sentiment", text)).unreadable is not None for text in texts
+    )
     assert (cut, unread) == (2, 3)
     title = next(spec.title for spec in engine.backbones() if spec.key == "bert-sentiment")
     expected = (

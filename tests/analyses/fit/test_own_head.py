@@ -16,9 +16,8 @@ from components.analyses.fit.classifier import STRENGTHS
 from components.analyses.fit.rows import equal_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Table
-from components.inference import jobs
 from components.inference.engine import Engine
-from components.inference.jobs import may_be_kept
+from components.inference.jobs import Job
 from components.model.query import Asked
 from components.own_head import MINE, OwnHead, packed, read_head, write_head
 from components.settings import Settings
@@ -66,7 +65,7 @@ def test_it_answers_as_the_best_combination_was_fitted(engine: Engine, all_layer
     expected = make_pipeline(StandardScaler(), search).fit(found, labels).decision_function(found)
     right = 0
     for row, text in enumerate(table.texts[:12]):
-        answer = engine.analyze(query_of(head, text))
+        answer = engine.ask("analyze", query_of(head, text))
         np.testing.assert_allclose(np.diff(answer.logits), expected[row], rtol=0.02, atol=0.02)  # not padded
         right += answer.predicted == (table.labels[row],)
     assert right >= 11
@@ -79,13 +78,13 @@ def head(engine: Engine) -> OwnHead:
 
 def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
     query = query_of(head, "a fine film")
-    anatomy = engine.anatomy(query)
+    anatomy = engine.ask("anatomy", query)
     assert [weight.origin for weight in anatomy.weights] == ["probe", "probe"]
     assert "components.lab" in anatomy.program
-    looked = engine.lens(query)
+    looked = engine.ask("lens", query)
     np.testing.assert_allclose(looked.lens.pooled[-1], anatomy.analysis.logits, atol=1e-4)
-    assert engine.trace(query, "a dull film", "").first.labels == head.labels
-    assert engine.importance(query, "", False).analysis.labels == head.labels
+    assert engine.ask("trace", query, other="a dull film", other_pair="").first.labels == head.labels
+    assert engine.ask("importance", query, label="", integrated=False).analysis.labels == head.labels
     others = [query, replace(query, pooling="cls"), replace(query, backbone="gpt2-sentiment")]
     one, refused, elsewhere = [cell for found in engine.compare(others) for cell in found.cells]
     assert one.analysis is not None
@@ -95,11 +94,11 @@ def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
 
 def test_a_head_of_pairs_takes_pairs(engine: Engine, head: OwnHead) -> None:
     pairs = replace(head, texts=2)
-    assert engine.analyze(query_of(pairs, "a fine film", "a good one")).labels == head.labels
+    assert engine.ask("analyze", query_of(pairs, "a fine film", "a good one")).labels == head.labels
     with pytest.raises(PoolscopeError, match="two texts"):
-        engine.analyze(query_of(pairs, "a fine film"))
+        engine.ask("analyze", query_of(pairs, "a fine film"))
     with pytest.raises(PoolscopeError, match="one text"):
-        engine.analyze(query_of(head, "a fine film", "a good one"))
+        engine.ask("analyze", query_of(head, "a fine film", "a good one"))
 
 
 def with_values(**values: object) -> str:
@@ -128,7 +127,7 @@ def with_values(**values: object) -> str:
 def test_what_is_no_head_for_the_question_gets_a_sentence(engine: Engine, mine: object, said: str) -> None:
     query = Query(KEY, "a fine film", pooling="mean", head=MINE, mine=mine)  # type: ignore[arg-type]  # as sent
     with pytest.raises(PoolscopeError, match=said):
-        engine.analyze(query)
+        engine.ask("analyze", query)
 
 
 @settings(max_examples=200, deadline=None)
@@ -142,6 +141,5 @@ def test_no_answer_of_it_is_kept(engine: Engine, head: OwnHead) -> None:
     spec = engine.backbones()[0]
     mine, own = Asked(query_of(head, "a"), None), Asked(Query(KEY, "a"), None)
     for asked, kept in ((mine, False), (own, True)):
-        assert may_be_kept(jobs.Analyze(spec, None, asked)) is kept  # type: ignore[arg-type]  # of no file
-        assert may_be_kept(jobs.Trace(spec, None, own, asked)) is kept  # type: ignore[arg-type]
-        assert may_be_kept(jobs.Compare(spec, None, (own, asked))) is kept  # type: ignore[arg-type]
+        assert Job("analyze", spec, (), (asked,)).kept is kept
+        assert Job("compare", spec, (), (own, asked)).kept is kept

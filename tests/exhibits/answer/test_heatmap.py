@@ -12,7 +12,7 @@ SAY = load_texts()
 
 
 def analysis(text_pair: str = "", text: str = "not good", backbone: str = "pair") -> Analysis:
-    return FakeAnalyst().analyze(Query(backbone, text, text_pair))
+    return FakeAnalyst().ask("analyze", Query(backbone, text, text_pair))
 
 
 def shown(given: Analysis, layer: int = 6) -> Shown:
@@ -41,7 +41,7 @@ def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where
 def test_cells_are_the_similarities_on_a_scale_centred_on_zero_where_the_reference_is_not_cls(
     reference: str | int,
 ) -> None:
-    given = FakeAnalyst().analyze(Query("pair", "not good", reference=reference))
+    given = FakeAnalyst().ask("analyze", Query("pair", "not good", reference=reference))
     seen = shown(given)
     (cells,) = checked(seen.figure).data
     np.testing.assert_allclose(cells.z, given.similarity, atol=1e-4)

@@ -14,7 +14,7 @@ SAY = load_texts()
 
 
 def analysis(backbone: str = "first", **query: str) -> Analysis:
-    return FakeAnalyst().analyze(Query(backbone, "not good", **query))
+    return FakeAnalyst().ask("analyze", Query(backbone, "not good", **query))
 
 
 def shown(given: Analysis) -> Shown:

@@ -25,7 +25,7 @@ def reading(share: list[float], read: list[int], wins: list[int] | None = None) 
     positions = np.isin(np.arange(len(share)), read)
     counts = None if wins is None else np.array(wins, dtype=np.int64)
     reads = Reads(positions, np.array(share, dtype=np.float32), counts)
-    return replace(FakeAnalyst().analyze(QUERY), reads=reads)
+    return replace(FakeAnalyst().ask("analyze", QUERY), reads=reads)
 
 
 def plain(shown: Shown) -> str:
@@ -53,7 +53,7 @@ def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
     assert re.findall(r">(\d+ %[^<]*)<", TABLE.show(given, {}, SAY).html) == [
         *("75 %", "0 % (no slope)", "25 %", "0 % (no slope)", "0 %")
     ]
-    anatomy = replace(FakeAnalyst().anatomy(QUERY), analysis=given)
+    anatomy = replace(FakeAnalyst().ask("anatomy", QUERY), analysis=given)
     assert [part.lines[1] for part in token_parts(anatomy, SAY)][1].endswith(silent)
 
 

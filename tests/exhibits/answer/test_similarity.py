@@ -17,7 +17,7 @@ SAY = load_texts()
 
 
 def analysis(text: str = "not good", text_pair: str = "", backbone: str = "first") -> Analysis:
-    return FakeAnalyst().analyze(Query(backbone, text, text_pair))
+    return FakeAnalyst().ask("analyze", Query(backbone, text, text_pair))
 
 
 def shown(given: Analysis, layer: int = 2, centring: Centring = "plain") -> Shown:
@@ -57,7 +57,7 @@ def test_heading_bars_and_words_agree_on_what_is_more_than_ordinary(centring: Ce
 
 @pytest.mark.parametrize("reference", ["pooled", 1])
 def test_of_another_reference_it_is_not_said_what_is_ordinary(reference: str | int) -> None:
-    seen = shown(FakeAnalyst().analyze(Query("first", "not good", reference=reference)))
+    seen = shown(FakeAnalyst().ask("analyze", Query("first", "not good", reference=reference)))
     assert not checked(seen.figure).layout.shapes
     assert seen.heading.startswith("How similar is each token to ")
     assert not any("rdinary" in text for text in (seen.words, seen.legend, *seen.data.columns))
@@ -84,7 +84,7 @@ def test_the_axis_stays_put_while_the_layer_moves_and_holds_every_value(centring
     ],
 )
 def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float, ticks: list[float]) -> None:
-    made = FakeAnalyst().analyze(Query("first", "not good", reference="pooled"))
+    made = FakeAnalyst().ask("analyze", Query("first", "not good", reference="pooled"))
     values = np.ones_like(made.similarity)
     values[0, 1] = lowest
     axis = checked(shown(replace(made, similarity=values)).figure).layout.xaxis

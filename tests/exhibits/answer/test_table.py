@@ -11,7 +11,7 @@ SAY = load_texts()
 
 
 def analysis(text: str = "not good", text_pair: str = "") -> Analysis:
-    return FakeAnalyst().analyze(Query("first", text, text_pair))
+    return FakeAnalyst().ask("analyze", Query("first", text, text_pair))
 
 
 def shown(given: Analysis) -> Shown:
@@ -45,6 +45,8 @@ def test_the_caption_says_what_is_ordinary_for_each_similarity() -> None:
         "Ordinary, between [CLS] and tokens of other sentences: similarity 0.25 to 0.65,"
         " centred −0.25 to 0.15, standardised 0.05 to 0.45." in shown(analysis()).html
     )
-    other = TABLE.show(FakeAnalyst().analyze(Query("first", "not good", reference=2)), {"layer": 1}, SAY)
+    other = TABLE.show(
+        FakeAnalyst().ask("analyze", Query("first", "not good", reference=2)), {"layer": 1}, SAY
+    )
     assert "rdinary" not in other.html
     assert not any("ordinary" in title for title in other.data.columns)

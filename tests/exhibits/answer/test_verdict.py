@@ -15,7 +15,7 @@ SAY = load_texts()
 
 
 def analysis(backbone: str = "first", text: str = "not good", **query: str) -> Analysis:
-    return FakeAnalyst().analyze(Query(backbone, text, **query))
+    return FakeAnalyst().ask("analyze", Query(backbone, text, **query))
 
 
 def plain(given: Analysis) -> str:

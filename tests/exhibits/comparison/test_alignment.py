@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
+from components.analyses.compare import Cell, Compared
 from components.centring import Centring
 from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean, nearest
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.view import CENTRINGS
 from components.model.encoding import encode
-from components.types import Analysis, BackboneSpec, Cell, Compared, Query, Reads, Tokens
+from components.types import Analysis, BackboneSpec, Query, Reads, Tokens
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
 
@@ -55,7 +56,7 @@ def analysis(family: str, text: str, text_pair: str = "") -> Analysis:
     tokens = replace(tokens, cls=tokens.cls if tokens.cls >= 0 else total - 1)
     similarity = np.random.default_rng(total).uniform(-1, 1, (LAYERS + 1, total)).astype(np.float32)
     reads = Reads(np.arange(total) == tokens.cls, np.zeros(total, dtype=np.float32))
-    made = FakeAnalyst().analyze(Query("first", "any"))
+    made = FakeAnalyst().ask("analyze", Query("first", "any"))
     query = Query(family, text, text_pair)
     values = {"similarity": similarity, "centred": similarity / 2, "standardised": similarity / 3}
     return replace(made, query=query, tokens=tokens, reads=reads, layer=LAYERS, **values)

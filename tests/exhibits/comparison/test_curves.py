@@ -38,7 +38,7 @@ def test_a_point_is_the_mean_over_all_tokens_but_cls(centring: Centring) -> None
     for line, key in zip(
         curves_of(compared("first", "last", "pair"), centring), ("first", "last", "pair"), strict=True
     ):
-        analysis = FakeAnalyst().analyze(Query(key, "not good at all", pooling="mean"))
+        analysis = FakeAnalyst().ask("analyze", Query(key, "not good at all", pooling="mean"))
         rows = analysis.cosines(centring).tolist()
         for layer, row in enumerate(rows):
             del row[analysis.tokens.cls]

@@ -10,13 +10,14 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
+from components.analyses.compare import Cell
 from components.exhibits.comparison.agreement import agreement
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
 from components.exhibits.tables import to_csv
 from components.texts import Sentence, load_texts
-from components.types import SWAP, Analysis, Cell, Query
+from components.types import SWAP, Analysis, Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
 

@@ -11,7 +11,7 @@ import gradio
 import pytest
 from plotly.offline import get_plotlyjs_version
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.exhibits.answered import Answered
 from components.exhibits.draw.figure import Figure
 from components.exhibits.draw.style import BACKBONES, FIRST, LABELS, OTHER, READ, SECOND, SPECIAL
@@ -41,7 +41,7 @@ FIGURES: dict[str, Callable[[Anatomy], Figure]] = {
 
 
 def anatomy(backbone: str, text: str, text_pair: str = "", pooling: str = "native") -> Anatomy:
-    return FakeAnalyst().anatomy(Query(backbone, text, text_pair, pooling))
+    return FakeAnalyst().ask("anatomy", Query(backbone, text, text_pair, pooling))
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)

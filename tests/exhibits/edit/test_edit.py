@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from components.analyses.compare import Compared
 from components.errors import PoolscopeError
 from components.exhibits.comparison.agreement import agreement
 from components.exhibits.comparison.comparison import Comparison
@@ -21,7 +22,7 @@ from components.exhibits.exhibit import Shown
 from components.exhibits.tables import to_csv
 from components.exhibits.view import number, percent
 from components.texts import load_texts
-from components.types import Compared, Query
+from components.types import Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
 from tests.ui.fake import FakeAnalyst
@@ -74,7 +75,9 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
     table = Table(grid(edited(), {}, SAY).html)
     for key, row, classes in zip(KEYS, table.rows[1:], table.classes[1:], strict=True):
         for pooling, cell, kind in zip(("cls", "mean"), row[1:3], classes[1:3], strict=True):
-            old, new = (FakeAnalyst().analyze(Query(key, text, pooling=pooling)) for text in (BEFORE, AFTER))
+            old, new = (
+                FakeAnalyst().ask("analyze", Query(key, text, pooling=pooling)) for text in (BEFORE, AFTER)
+            )
             if old.problem_type == "regression":
                 was, now = float(old.probabilities[0]), float(new.probabilities[0])
                 before, after = number(was), number(now)
@@ -100,7 +103,7 @@ def test_the_numbers_are_those_of_both_analyses() -> None:
         asked = [Query(row["backbone"], text, pooling=row["pooling"]) for text in (BEFORE, AFTER)]
         if row["pooling"] == "pooler":
             with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
-                FakeAnalyst().analyze(asked[0])
+                FakeAnalyst().ask("analyze", asked[0])
             continue
         old, new = map(FakeAnalyst().analyze, asked)
         place = old.labels.index(row["output"])
@@ -115,7 +118,8 @@ def test_the_numbers_are_those_of_both_analyses() -> None:
 def test_words_are_as_near_as_each_version_says() -> None:
     rows = rows_of(moves(edited(), {}, SAY))
     old, new = (
-        FakeAnalyst().analyze(Query("first", text, pooling="cls")).similarity[-1] for text in (BEFORE, AFTER)
+        FakeAnalyst().ask("analyze", Query("first", text, pooling="cls")).similarity[-1]
+        for text in (BEFORE, AFTER)
     )
     told = [row for row in rows if row["backbone"] == "first"]
     assert [(row["word"], row["kind"]) for row in told] == [

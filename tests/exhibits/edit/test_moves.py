@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from components.analyses.compare import Cell, Compared
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.edit.versions import AlignedVersions, align_versions, furthest, reads_same, versions
-from components.types import Analysis, Cell, Compared, Query, Reads
+from components.types import Analysis, Query, Reads
 from tests.ui.fake import FakeAnalyst
 
 BEFORE, AFTER = "it is not good", "it is good"  # [CLS] it is not good [SEP], without "not" in the second
@@ -15,7 +16,7 @@ BEFORE, AFTER = "it is not good", "it is good"  # [CLS] it is not good [SEP], wi
 
 def answered(text: str, similarity: list[float], share: list[float], text_pair: str = "") -> Analysis:
     """An answer whose last layer has these similarities, and whose head reads these shares."""
-    one = FakeAnalyst().analyze(Query("first", text, text_pair))
+    one = FakeAnalyst().ask("analyze", Query("first", text, text_pair))
     layers = one.similarity.copy()
     layers[-1] = similarity
     shares = np.array(share, dtype=np.float32)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from components.analyses.trace import Patched
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.edit.grid import stays
 from components.exhibits.edit.trace import TRACE, TRACED, traced, traced_backbone
 from components.exhibits.exhibit import heading_html
-from components.patching import Patched
 from components.texts import Sentence, load_texts
 from components.types import BackboneSpec, Query
 from tests.exhibits.showing import checked, numbers, plain, rows
@@ -20,7 +20,7 @@ SAY = load_texts()
 
 def made(shares: list[list[float]], backbone: str = "first", text: str = "not good") -> Patched:
     """A trace with these shares, (L + 1, P) of the first P tokens: [CLS], not, good, [SEP]."""
-    found = FakeAnalyst().trace(Query(backbone, text), "not bad", "")
+    found = FakeAnalyst().ask("trace", Query(backbone, text), other="not bad", other_pair="")
     given = np.array(shares, dtype=np.float32)
     return replace(found, shares=given, pairs=found.pairs[: given.shape[1]])
 
@@ -55,7 +55,7 @@ def test_the_heading_holds_only_from_where_no_other_token_carries_more() -> None
 
 
 def test_of_tokens_that_are_called_alike_it_is_said_which() -> None:
-    given = FakeAnalyst().trace(Query("first", "bad bad film"), "bad bad plot", "")
+    given = FakeAnalyst().ask("trace", Query("first", "bad bad film"), other="bad bad plot", other_pair="")
     shares = np.zeros(given.shares.shape, np.float32)
     shares[:, 2] = 1
     assert "in bad no. 2 (100 %)" in story(replace(given, shares=shares))
@@ -78,7 +78,7 @@ def test_the_cells_are_the_shares_and_a_token_without_a_counterpart_has_none() -
 
 
 def test_an_untrained_head_has_no_story() -> None:
-    given = FakeAnalyst().trace(Query("untrained", "not good"), "not bad", "")
+    given = FakeAnalyst().ask("trace", Query("untrained", "not good"), other="not bad", other_pair="")
     shown = TRACE.show(given, {}, SAY)
     assert "random" in shown.heading
     assert "the change is" not in story(given) + shown.words
@@ -102,12 +102,14 @@ def test_it_is_asked_of_the_backbone_that_is_set_and_else_of_the_first() -> None
 
 def test_behind_a_lower_layer_nothing_is_told_of_those_above() -> None:
     analyst = FakeAnalyst()
-    given = analyst.trace(Query("first", "not good", pool_layer=1), "not bad", "")
+    given = analyst.ask("trace", Query("first", "not good", pool_layer=1), other="not bad", other_pair="")
     given.shares[2:] = 0
     shown = TRACE.show(given, {}, SAY)
     assert stays(given)[-1].last == 1
     assert SAY("trace.pooled", layer=1) in plain(shown.above)
     (frame, *_) = checked(shown.figure).layout.shapes
     assert frame.y0 == 0.5
-    last = TRACE.show(analyst.trace(Query("first", "not good"), "not bad", ""), {}, SAY)
+    last = TRACE.show(
+        analyst.ask("trace", Query("first", "not good"), other="not bad", other_pair=""), {}, SAY
+    )
     assert "is pooled:" not in plain(last.above)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.detect import Candidate, Detected, Way
+from components.analyses.detect import Candidate, Detected
+from components.analyses.ways import Way
 from components.exhibits.head.detective import DETECTIVE
 from components.texts import load_texts
 from components.types import Query
@@ -16,7 +17,7 @@ SAY = load_texts()
 
 @pytest.fixture
 def found() -> Detected:
-    return FakeAnalyst().detect(Query("first", "not good"), "1 2", "")
+    return FakeAnalyst().ask("detect", Query("first", "not good"), vector="1 2", prefix="")
 
 
 def test_the_heading_is_the_verdict_and_the_rest_stands_below(found: Detected) -> None:
@@ -43,7 +44,7 @@ def test_what_a_way_has_besides_has_a_column(found: Detected) -> None:
 
 
 def test_below_the_bar_there_is_no_match_and_nothing_to_set() -> None:
-    found = FakeAnalyst().detect(Query("first", "not good"), "0 2", "")
+    found = FakeAnalyst().ask("detect", Query("first", "not good"), vector="0 2", prefix="")
     shown = DETECTIVE.shown(found, {}, SAY)
     assert shown.heading.startswith("No match")
     assert "0.9000" in shown.heading

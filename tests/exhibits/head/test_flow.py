@@ -5,7 +5,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.exhibits.draw.style import LABELS, OTHER, READ, label_colour
 from components.exhibits.head.flow import (
     CLASSES,
@@ -24,7 +24,7 @@ LONG = "unquestionably " * 126  # 128 tokens with the special ones
 
 
 def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> Anatomy:
-    return FakeAnalyst().anatomy(Query(backbone, text, **query))
+    return FakeAnalyst().ask("anatomy", Query(backbone, text, **query))
 
 
 def drawn(given: Anatomy) -> go.Figure:

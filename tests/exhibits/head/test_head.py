@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.exhibit import Exhibit, heading_html
 from components.exhibits.head.sentence import SENTENCE
@@ -19,7 +19,7 @@ SAY = load_texts()
 
 
 def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> Anatomy:
-    return FakeAnalyst().anatomy(Query(backbone, text, **query))
+    return FakeAnalyst().ask("anatomy", Query(backbone, text, **query))
 
 
 def html(exhibit: Exhibit[Anatomy], given: Anatomy) -> str:

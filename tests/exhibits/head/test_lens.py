@@ -4,11 +4,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.lens import Lens
 from components.exhibits.exhibit import heading_html
 from components.exhibits.head.lens import DEPTH, LENS
 from components.exhibits.view import LABEL
-from components.lens import Lens
 from components.texts import load_texts
 from components.types import Floats, Query
 from tests.exhibits.showing import checked, numbers, plain, rows
@@ -18,7 +18,7 @@ SAY = load_texts()
 
 
 def anatomy(backbone: str = "first", text: str = "not good", text_pair: str = "", **asked: str) -> Anatomy:
-    return FakeAnalyst().anatomy(Query(backbone, text, text_pair, **asked))
+    return FakeAnalyst().ask("anatomy", Query(backbone, text, text_pair, **asked))
 
 
 def lens_of(given: Anatomy) -> Lens:

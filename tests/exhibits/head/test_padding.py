@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from components.analyses.padding import Padding, PaddingCase
 from components.exhibits.head.padding import PADDED
-from components.padding import Padding, PaddingCase
 from components.texts import load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
@@ -17,7 +17,7 @@ SAY = load_texts()
 
 @pytest.fixture
 def found() -> Padding:
-    return fake_padding(FakeAnalyst().analyze(Query("first", "not good")))
+    return fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))
 
 
 def with_batch(found: Padding, **changes: object) -> Padding:

@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from components.anatomy import Anatomy, Step
+from components.analyses.anatomy import Anatomy, Step
 from components.exhibits.head.steps import STRIPS, strips
 from components.texts import load_texts
 from components.types import Query, Reads
@@ -15,7 +15,7 @@ SAY = load_texts()
 
 
 def anatomy(backbone: str = "first", text: str = "not good") -> Anatomy:
-    return FakeAnalyst().anatomy(Query(backbone, text))
+    return FakeAnalyst().ask("anatomy", Query(backbone, text))
 
 
 def drawn(given: Anatomy) -> go.Figure:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.importance import Importance
 from components.errors import PoolscopeError
 from components.exhibits.answered import Answered
-from components.importance import Importance
 from components.texts import Sentence
 from components.types import Analysis, Floats
 from tests.ui.fake_anatomy import fake_padding

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+from components.analyses.importance import Importance
 from components.exhibits.answer.heatmap import HEATMAP
 from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.exhibit import heading_html
@@ -16,7 +17,6 @@ from components.exhibits.importance.bars import BARS
 from components.exhibits.importance.controls import HEAD
 from components.exhibits.importance.methods import ERASURE, Methods
 from components.exhibits.importance.sentence import SENTENCE
-from components.importance import Importance
 from components.texts import Sentence, load_texts
 from components.types import Floats, Query
 from tests.exhibits.importance.made import alike, made, without_attention
@@ -28,7 +28,7 @@ SAY = load_texts()
 
 
 def given(backbone: str = "first", text: str = "not good but bad", text_pair: str = "") -> Importance:
-    return made(FakeAnalyst().analyze(Query(backbone, text, text_pair)))
+    return made(FakeAnalyst().ask("analyze", Query(backbone, text, text_pair)))
 
 
 def drawn(one: Importance) -> go.Figure:

@@ -81,7 +81,7 @@ def known(question: Question, part: str) -> set[str]:
         found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, say)}
         together = result_facts.results_facts(evidence, "cls", say)
     else:
-        head = FakeAnalyst().anatomy(Query("first", "a text"))
+        head = FakeAnalyst().ask("anatomy", Query("first", "a text"))
         found = {*head_facts.head_facts(head, say)}
         found |= head_facts.against_facts(head, head, say).keys() if question.against else set()
         if question.view == "importance":

@@ -61,7 +61,7 @@ def test_the_answer_says_which_tokens_are_read() -> None:
     asked = next(one for one in QUESTIONS if one.key == "families")
     said = plain(answered("families").card)
     for key in asked.backbones:
-        analysis = analyst.analyze(Query(key, asked.text))
+        analysis = analyst.ask("analyze", Query(key, asked.text))
         total, (read,) = len(analysis.tokens.text), analysis.reads.positions.nonzero()[0]
         place = "the first token" if read == 0 else "the last token"
         assert f"{analysis.backbone.architecture} reads 1 of {total} tokens: " in said
@@ -96,7 +96,7 @@ def test_the_average_is_compared_with_the_own_vector() -> None:
     given = answered("average")
     swapped = analysis_of(given)
     assert swapped.query == Query("bert-sentiment", swapped.query.text, pooling="mean", reference="pooled")
-    own = shipped().analyze(replace(swapped.query, pooling="native"))
+    own = shipped().ask("analyze", replace(swapped.query, pooling="native"))
     said = plain(given.card)
     same = own.predicted == swapped.predicted
     assert ("still chooses the same" in said) == same

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.anatomy import Anatomy, Declared, Step, Weight
+from components.analyses.anatomy import Anatomy, Declared, Step, Weight
+from components.analyses.lens import Lens
 from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts
 from components.exhibits.view import percent
-from components.lens import Lens
 from components.texts import load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
@@ -21,7 +21,7 @@ TEXT = "a very slow film"
 
 def anatomy(key: str = "first", text: str = TEXT, read: list[int] | None = None, **query: Any) -> Anatomy:
     """A made-up head, which reads the tokens ``read``."""
-    whole = FakeAnalyst().anatomy(Query(key, text, **query))
+    whole = FakeAnalyst().ask("anatomy", Query(key, text, **query))
     if read is None:
         return whole
     positions = np.zeros(len(whole.analysis.tokens.text), dtype=bool)

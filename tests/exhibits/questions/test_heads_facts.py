@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from components.anatomy import Step
+from components.analyses.anatomy import Step
 from components.exhibits.questions.head_facts import heads_facts
 from components.texts import load_texts
 from tests.exhibits.questions.test_head_facts import anatomy, facts, only_token, with_weights

@@ -1,8 +1,8 @@
 """What is said of importance: every case is reached, and each fact is what was measured."""
 
+from components.analyses.importance import Importance
 from components.exhibits.importance.methods import Methods
 from components.exhibits.questions.importance_facts import CASES, importance_facts
-from components.importance import Importance
 from components.texts import Sentence, load_texts
 from components.types import Query
 from tests.exhibits.importance.made import alike, made
@@ -13,7 +13,7 @@ FALLS = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
 
 
 def given(backbone: str = "first", text: str = "a b c d e f") -> Importance:
-    return made(FakeAnalyst().analyze(Query(backbone, text)))
+    return made(FakeAnalyst().ask("analyze", Query(backbone, text)))
 
 
 def test_every_case_is_reached() -> None:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from components.analyses.padding import Padding
 from components.exhibits.questions.padding_facts import CASES, padding_facts
-from components.padding import Padding
 from components.texts import Sentence, load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
@@ -14,7 +14,7 @@ SAY = load_texts()
 
 def given() -> Padding:
     """A made-up audit that left padding moves."""
-    return fake_padding(FakeAnalyst().analyze(Query("first", "not good")))
+    return fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))
 
 
 def test_every_case_is_reached() -> None:

@@ -3,7 +3,7 @@
 import re
 from html import unescape
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.exhibits.questions.pictures import flow_html, module_html
 from components.texts import load_texts
 from components.types import Query
@@ -15,7 +15,7 @@ TEXT = "a very slow film"
 
 
 def anatomy(key: str = "first", **query: str) -> Anatomy:
-    return FakeAnalyst().anatomy(Query(key, TEXT, **query))  # type: ignore[arg-type]  # all are texts
+    return FakeAnalyst().ask("anatomy", Query(key, TEXT, **query))  # type: ignore[arg-type]  # all are texts
 
 
 def cells(html: str) -> list[bool]:

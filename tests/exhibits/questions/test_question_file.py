@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
 from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
 from components.exhibits.questions.answers import Answers
 from components.exhibits.questions.question import Question, read_questions
@@ -140,6 +140,6 @@ answer.count.zh = "{parameters}。"
     path = tmp_path / "questions.toml"
     path.write_text(FILE.read_text("utf-8") + added, encoding="utf-8")
     given = Answers(shipped(), RESULTS, read_questions(path), load_texts()).answer("added")
-    anatomy: Anatomy = shipped().anatomy(Query("bert-paraphrase", "one", "two"))
+    anatomy: Anatomy = shipped().ask("anatomy", Query("bert-paraphrase", "one", "two"))
     assert f"{sum(step.parameters for step in anatomy.steps)}." in plain(given.card)
     assert "“one” and “two”" in plain(given.card)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.model.examine import examine
 from components.model.loading import load
 from components.types import BackboneSpec, Query

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
 from components.model.examine import examine
 from components.model.loading import load
 from components.types import BackboneSpec, Query

@@ -14,7 +14,7 @@ import torch
 from huggingface_hub import constants
 from safetensors.torch import save_file
 
-from components.analyses.anatomy.provenance import held
+from components.analyses.measuring.anatomy.provenance import held
 from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -100,7 +100,7 @@ def test_the_owner_decides_which_sources(
             with pytest.raises(PoolscopeError, match="allowed are mine"):
                 ask(MODEL)
         with pytest.raises(PoolscopeError, match="allowed are mine"):
-            made.analyze(Query(MODEL, "good"))
+            made.ask("analyze", Query(MODEL, "good"))
         assert there.requests == []
     if "theirs" not in keys:
         with pytest.raises(PoolscopeError, match=r"allowed are mine\."):
@@ -129,7 +129,7 @@ def test_nothing_is_downloaded_on_the_way(there: Hub, catalogue: Path) -> None:
         with pytest.raises(PoolscopeError, match="fetch it first"):
             made.features(key, ["good"], ["cls"])
     with pytest.raises(PoolscopeError, match="allowed are mine, theirs") as caught:
-        made.analyze(Query("org/never-found", "good"))
+        made.ask("analyze", Query("org/never-found", "good"))
     assert MODEL not in str(caught.value)  # what others found is theirs
     assert there.requests == []
 
@@ -143,7 +143,7 @@ def test_what_was_fetched_is_analysed_as_the_folder_is(there: Hub, catalogue: Pa
     assert (spec.available, spec.architecture) == (True, "BertForSequenceClassification")
     assert spec.labels == ("bad", "good")
     there.requests.clear()
-    answer, same = (made.anatomy(Query(each, "the film is good")) for each in (key, "mine"))
+    answer, same = (made.ask("anatomy", Query(each, "the film is good")) for each in (key, "mine"))
     np.testing.assert_array_equal(answer.analysis.logits, same.analysis.logits)
     assert answer.weights == same.weights
     assert answer.unused == same.unused
@@ -174,7 +174,7 @@ def test_a_folder_that_is_called_like_an_id_is_not_read(
     made.find("org/secret")
     list(made.fetch("org/secret"))
     with pytest.raises(PoolscopeError, match="cannot be loaded"):  # what came from the hub is what is read
-        made.analyze(Query("org/secret", "good"))
+        made.ask("analyze", Query("org/secret", "good"))
 
 
 def test_a_fetch_without_a_find_looks_first(there: Hub, catalogue: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_fetch_without_a_find_looks_first(there: Hub, catalogue: Path) -> None
         list(made.fetch("../../etc"))
     assert there.requests == []
     assert list(made.fetch(MODEL))[-1].done > 130_000
-    assert made.analyze(Query(MODEL, "good")).labels == ("bad", "good")
+    assert made.ask("analyze", Query(MODEL, "good")).labels == ("bad", "good")
 
 
 @pytest.mark.parametrize("given", [None, 3, ["org/tiny"], {"a": 1}])
@@ -216,7 +216,7 @@ def test_questions_are_answered_while_others_wait_for_the_hub(
             visitors.submit(made.find, MODEL),
             visitors.submit(lambda: list(made.fetch("theirs"))),
         ]
-        assert made.analyze(Query("mine", "good")).labels == ("bad", "good")
+        assert made.ask("analyze", Query("mine", "good")).labels == ("bad", "good")
         assert not any(visitor.done() for visitor in waiting)
         there.closing.set()  # ends the stall
         for visitor in waiting:

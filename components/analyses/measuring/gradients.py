@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from components.analyses.importance import STEPS, Integral
 from components.errors import PoolscopeError
-from components.importance import STEPS, Integral
 from components.model.again import said
 from components.model.cut import with_slopes
 from components.model.examine import Examined

@@ -14,7 +14,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from components.analyses.export.pooling import pooling_source
+from components.analyses.measuring.export.pooling import pooling_source
 from components.model.examine import Examined, examine
 from components.model.heads import POOLER, own_head, swaps
 from components.model.pooling import POOLINGS

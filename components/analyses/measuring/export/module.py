@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from components.analyses.export import text
-from components.analyses.export.layers import OwnLayers, own_layers
-from components.analyses.export.pooling import pooling_source
+from components.analyses.measuring.export import text
+from components.analyses.measuring.export.layers import OwnLayers, own_layers
+from components.analyses.measuring.export.pooling import pooling_source
 from components.model.backbone import Backbone
 from components.model.examine import Examined
 from components.model.heads import NATIVE, swaps

@@ -5,12 +5,16 @@ Shapes and values are those of one example, without a batch axis.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from components.lens import Lens
+from components.analyses.lens import Lens
+from components.analyses.registry import Cost, analysis
 from components.texts import Sentence
 from components.types import Analysis, Floats
+
+if TYPE_CHECKING:
+    from components.model.examine import Examined
 
 Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe", "object"]
 
@@ -118,3 +122,40 @@ class Anatomy:
     program: str
     module: str
     lens: Lens | Sentence
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types, without the values of its steps and what ``/analyze`` says."""
+        return {
+            "steps": [
+                {
+                    "name": step.name,
+                    "kind": step.kind,
+                    "in_shape": list(step.in_shape),
+                    "out_shape": list(step.out_shape),
+                    "parameters": step.parameters,
+                    "origin": step.origin,
+                }
+                for step in self.steps
+            ],
+            "weights": [{**asdict(weight), "shape": list(weight.shape)} for weight in self.weights],
+            "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in self.unused],
+            "source": [
+                {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(source).items()}
+                for source in self.sources
+            ],
+            "code": self.program,
+            "module": self.module,
+        }
+
+
+@analysis("backbone text text_pair pooling head task", Cost(5.6))
+def anatomy(examined: Examined) -> Anatomy:
+    """Take a head apart: the steps that it executes for a text or a pair, in order, and its weights.
+
+    ``weights`` says of each tensor whether it was read from the checkpoint, ``unused`` what else that
+    holds. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
+    ``module`` an nn.Module to train. What cannot be answered comes back as a message that says why.
+    """
+    from components.analyses.measuring.anatomy.dissect import dissect
+
+    return dissect(examined)

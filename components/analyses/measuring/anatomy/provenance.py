@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from safetensors import safe_open
 
-from components.anatomy import Origin, Weight
+from components.analyses.anatomy import Origin, Weight
 from components.model.backbone import Backbone
 from components.model.files import folder, weights_in
 from components.types import BackboneSpec

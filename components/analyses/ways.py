@@ -1,4 +1,4 @@
-"""What servers of embeddings do to a text, and what to set in each of them: assets/serving.toml."""
+"""Ways to make a vector of a text, and what to set in servers of embeddings for each: assets/serving.toml."""
 
 from __future__ import annotations
 
@@ -8,12 +8,72 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, Literal
 
-from components.detect import Kept, Way, cut_said
 from components.texts import Sentence
 
+Kept = Literal["start", "end", "last"]
+DECLARED = "declared"  # the pooling of all that a checkpoint declares
 TRUNCATED: Mapping[Kept, str] = {"start": "truncated", "end": "truncated_end", "last": "truncated_last"}
-FILE = Path(__file__).resolve().parents[1] / "assets" / "serving.toml"
+FILE = Path(__file__).resolve().parents[2] / "assets" / "serving.toml"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to make a vector of a text.
+
+    ``layer``: 0 is the embeddings. ``special_tokens``: whether the tokenizer added its own, None where it has
+    none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
+    that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
+    text was cut, None where it was not. ``prefix``: what was put before the text. ``dense``: whether it went
+    through the dense layers that the checkpoint declares. ``kept``: what was left where it was cut: the start
+    of the text, its end (special tokens stay), or the last of all tokens (special ones in front go as well).
+    """
+
+    pooling: str
+    layer: int
+    special_tokens: bool | None = True
+    normalised: bool | None = False
+    truncated: int | None = None
+    prefix: str = ""
+    dense: bool = False
+    kept: Kept = "start"
+
+    def said(self, layers: int) -> Sentence:
+        """The way in words; ``layers``: the number of the model's last."""
+        length = Sentence(f"detect.length_{LENGTHS[self.normalised]}")
+        return Sentence("detect.way", parts=(*self._parts(layers), length))
+
+    def pooled(self, layers: int) -> Sentence:
+        """The same without the length."""
+        return Sentence("detect.way", parts=self._parts(layers))
+
+    def _parts(self, layers: int) -> tuple[object, ...]:
+        parts: list[object] = [self.pooling]
+        if self.dense:
+            parts.append(Sentence("detect.dense"))
+        last = self.layer == layers
+        parts.append(Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer))
+        if self.special_tokens is not None:
+            parts.append(Sentence("detect.special" if self.special_tokens else "detect.no_special"))
+        if self.truncated is not None:
+            parts.append(cut_said(self.truncated, self.kept))
+        if self.prefix:
+            parts.append(Sentence("detect.prefix", prefix=self.prefix))
+        return tuple(parts)
+
+
+def cut_said(truncated: int, kept: Kept) -> Sentence:
+    """How a text was cut, in words."""
+    return Sentence(CUTS[kept], count=truncated)
+
+
+CUTS: Mapping[Kept, str] = {
+    "start": "detect.truncated",
+    "end": "detect.truncated_end",
+    "last": "detect.truncated_last",
+}
+LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +108,15 @@ class Setting:
     way: Way
     options: tuple[str, ...]
     lacks: tuple[Sentence, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return {
+            "engine": self.server.title,
+            "options": list(self.options),
+            "lacks": list(map(str, self.lacks)),
+            "source": self.server.source,
+        }
 
 
 @cache  # a file of the app

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from components.detect import BAR, Candidate, Way
+from components.analyses.detect import BAR, Candidate
+from components.analyses.ways import Way
 
 Doubles = NDArray[np.float64]
 BEST = 10  # candidates that are told

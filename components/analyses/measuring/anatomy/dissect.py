@@ -9,15 +9,15 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from components.analyses.analysis import analyse
-from components.analyses.anatomy.provenance import origin, unused
-from components.analyses.anatomy.source import source, sources
-from components.analyses.export.module import module
-from components.analyses.export.program import program
-from components.analyses.lens import look
-from components.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.analyses.lens import Lens
+from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.anatomy.provenance import origin, unused
+from components.analyses.measuring.anatomy.source import source, sources
+from components.analyses.measuring.export.module import module
+from components.analyses.measuring.export.program import program
+from components.analyses.measuring.lens import look
 from components.errors import PoolscopeError
-from components.lens import Lens
 from components.model.examine import Examined
 from components.model.heads import own_head, swaps
 from components.model.pooling import POOLINGS

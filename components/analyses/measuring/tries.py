@@ -10,7 +10,7 @@ from typing import Literal
 
 from transformers import PreTrainedTokenizerBase
 
-from components.detect import Kept, cut_said
+from components.analyses.ways import Kept, cut_said
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.encoding import Encoded, encode

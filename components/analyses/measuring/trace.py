@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from components.analyses.analysis import analyse
+from components.analyses.measuring.analyze import analyse
+from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.model.again import said
 from components.model.backbone import Backbone
@@ -25,7 +26,6 @@ from components.model.cut import Pass, replay, run
 from components.model.entries import Entry, started
 from components.model.examine import Examined
 from components.model.repeatable import repeatable
-from components.patching import Patched
 from components.texts import Sentence
 from components.types import Floats, Ints
 

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from components.analyses.anatomy.dissect import dissect
-from components.anatomy import Anatomy
+from components.analyses.anatomy import Anatomy
+from components.analyses.measuring.anatomy.dissect import dissect
 from components.errors import PoolscopeError
 from components.model.assembling import assembled
 from components.model.backbone import Backbone

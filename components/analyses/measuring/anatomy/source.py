@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from components.anatomy import Excerpt
+from components.analyses.anatomy import Excerpt
 from components.model.tracing import Line
 
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from torch import Tensor
 
-from components.analyses.export import text
-from components.analyses.export.pooling import PoolingSource, pooling_source
+from components.analyses.measuring.export import text
+from components.analyses.measuring.export.pooling import PoolingSource, pooling_source
 from components.model.backbone import Provenance
 from components.model.examine import Examined
 from components.model.heads import DECLARED, NATIVE, POOLER, swaps

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from components.analyses.export.text import WIDTH, Import, literal
+from components.analyses.measuring.export.text import WIDTH, Import, literal
 from components.errors import PoolscopeError
 from components.model.pooling import POOLINGS
 from components.texts import load_texts

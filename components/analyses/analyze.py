@@ -1,0 +1,25 @@
+"""The answer to a query: what the head says, which tokens it reads, and how similar these are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.analyses.registry import Cost, analysis
+from components.types import Analysis
+
+if TYPE_CHECKING:
+    from components.model.examine import Examined
+
+
+@analysis(
+    "backbone text text_pair pooling head layer reference task pool_layer mine",
+    Cost(),
+)
+def analyze(examined: Examined) -> Analysis:
+    """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
+
+    A request that cannot be answered comes back as a message that says why.
+    """
+    from components.analyses.measuring.analyze import analyse
+
+    return analyse(examined)

@@ -1,0 +1,182 @@
+"""Registry: what can be measured of a checkpoint, by name. Light to import: torch is loaded where it runs.
+
+An analysis is one decorated function in a file of this folder. Its name is the key, its docstring tells
+programs what it does, its result is a frozen dataclass with ``to_json``. From the registry come its endpoint,
+the job that a worker or a cluster runs, the key under which the same is answered once, and its price.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from functools import cache, cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+
+from components.model.query import Asked, checked_text
+from components.types import Query
+
+if TYPE_CHECKING:
+    from components.model.backbone import Backbone
+
+QUERY = {field.name: field for field in fields(Query)}
+HEAVY = {"Backbone": object, "Examined": object}  # types that files of this folder name, and do not import
+
+Check = Callable[[Query], Asked]  # raises PoolscopeError where a field is wrong
+Prepared = tuple[tuple[Asked, ...], Mapping[str, Any]]  # what a job is asked, and its options
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How long an analysis takes, in units of one ``analyze`` of about thirty tokens.
+
+    It is one for every so many ``characters``, ``least`` at least; as much again for each of ``several``
+    texts.
+    """
+
+    least: float = 1.0
+    characters: float = math.inf
+    several: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """A function that a job runs, by its name: of an examined query, or of a backbone and all that is asked.
+
+    ``kept``: whether an answer is kept for who asks the same. ``last``: whether it waits behind all others.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    kept: bool = True
+    last: bool = False
+
+    def run(self, backbone: Backbone, asked: Sequence[Asked], options: Mapping[str, Any]) -> Any:
+        """Measure it on a loaded checkpoint; PoolscopeError says why it cannot be had."""
+        if self.first == "examined":
+            from components.model.examine import examine
+
+            return self.function(examine(backbone, asked[0].query, asked[0].task), **options)
+        return self.function(backbone, asked, **options)
+
+    @property
+    def first(self) -> str:
+        """The name of the function's first parameter, which says what it takes."""
+        return next(iter(inspect.signature(self.function).parameters))
+
+
+class Run(Protocol):
+    """Has one step of an analysis run as a job."""
+
+    def __call__(self, step: Step, /, **options: object) -> Any:
+        """The step's answer; PoolscopeError is its refusal."""
+
+
+@dataclass(frozen=True)
+class Kind(Step):
+    """An analysis: a step with an endpoint; or several, one after the other, where it takes ``run``.
+
+    ``asks``: parameters of the endpoint in their order, fields of a query and options.
+    ``prepare``: makes what a job is asked of a query and options, or None where it is the query as it stands.
+    """
+
+    asks: tuple[str, ...] = ()
+    cost: Cost = Cost()
+    prepare: Callable[..., Prepared] | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether it takes turns: others need not wait for all of it."""
+        return self.first == "run"
+
+    def prepared(self, check: Check, query: Query, longest: int, options: Mapping[str, Any]) -> Prepared:
+        """Check the query and the options; PoolscopeError names what is wrong. ``longest``: in characters."""
+        if self.prepare is not None:
+            return self.prepare(check, query, longest, **options)
+        asked = check(query)
+        return (asked,), {name: _plain(name, value, longest) for name, value in options.items()}
+
+    def parts(self, run: Run, seconds: float, options: Mapping[str, Any]) -> Generator[Any]:
+        """How far it is and what is known so far, last the whole; each step begins within ``seconds``."""
+        if self.in_parts:
+            yield from self.function(run, seconds, **options)
+        else:
+            yield run(self, **options)
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """What the endpoint takes, each with its type and default."""
+        taken = [self._parameter(name) for name in self.asks]
+        return inspect.Signature(taken, return_annotation=dict[str, Any])
+
+    def parted(self, given: Mapping[str, Any]) -> tuple[Query, dict[str, Any]]:
+        """The query and the options that an endpoint was given."""
+        asked = {"backbone": "", "text": "", **{name: given[name] for name in given if name in QUERY}}
+        return Query(**asked), {name: value for name, value in given.items() if name not in QUERY}
+
+    def _parameter(self, name: str) -> inspect.Parameter:
+        if name in QUERY:
+            default, hint = QUERY[name].default, get_type_hints(Query)[name]
+            default = inspect.Parameter.empty if default is MISSING else default
+        else:
+            taken = self.prepare or self.function
+            default = inspect.signature(taken).parameters[name].default
+            hint = get_type_hints(taken, localns=HEAVY)[name]
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Parameter(name, kind, default=default, annotation=hint)
+
+
+def analysis(
+    asks: str, cost: Cost, prepare: Callable[..., Prepared] | None = None
+) -> Callable[[Callable[..., Any]], Kind]:
+    """Register an analysis; ``asks``: its endpoint's parameters in their order, with spaces between."""
+
+    def registered(function: Callable[..., Any]) -> Kind:
+        name = function.__name__
+        return Kind(name, function, asks=tuple(asks.split()), cost=cost, prepare=prepare)
+
+    return registered
+
+
+def step(function: Callable[..., Any]) -> Step:
+    """Register a part of an analysis, that runs as a job of its own."""
+    return Step(function.__name__, function)
+
+
+def step_of_fit(function: Callable[..., Any]) -> Step:
+    """Register a step of a fit: it waits behind all that visitors ask, and its answer is not kept."""
+    return Step(function.__name__, function, kept=False, last=True)
+
+
+@cache  # what stands in the folder does not change while it runs
+def steps() -> Mapping[str, Step]:
+    """Every step that a job may run, by name."""
+    found = (value for module in _modules("") for value in vars(module).values() if isinstance(value, Step))
+    return MappingProxyType({one.name: one for one in found})
+
+
+def analyses() -> Mapping[str, Kind]:
+    """Every analysis by its name, in the order of the files."""
+    return {name: one for name, one in steps().items() if isinstance(one, Kind)}
+
+
+def load() -> None:
+    """Import all that measures, and torch with it, which a step else does when it first runs."""
+    for _module in _modules(".measuring"):
+        pass
+
+
+def _modules(room: str) -> Iterator[ModuleType]:
+    """The modules of a room of this folder, in the order of their names."""
+    package = import_module(f"{__package__}{room}")
+    for one in iter_modules(package.__path__, f"{package.__name__}."):
+        yield import_module(one.name)
+
+
+def _plain(name: str, value: object, longest: int) -> bool | str:
+    """An option that is a switch or a text."""
+    return value if isinstance(value, bool) else checked_text(name, value, longest)
