@@ -13,7 +13,7 @@ from components.model.checkpoints import Checkpoints, give_back
 from components.model.files import version
 from components.model.machine import total
 from components.model.repeatable import repeatable
-from components.model.safety.running import told
+from components.model.safety import told
 from components.types import BackboneSpec, Floats
 
 load()  # before processes are copied from this one

@@ -15,8 +15,7 @@ from components.model.final_norm import find_final_norm
 from components.model.lacking import provenance
 from components.model.pooler import find_pooler
 from components.model.repeatable import repeatable
-from components.model.safety.refusal import RefusalError, foreign
-from components.model.safety.vocabulary import check_vocabulary
+from components.model.safety import RefusalError, foreign
 from components.types import BackboneSpec
 
 UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
@@ -38,7 +37,7 @@ def assembled(
     RefusalError says why nothing can be asked of them.
     """
     _let_pad(tokenizer, model.config)
-    check_vocabulary(tokenizer, model)
+    _check_vocabulary(tokenizer, model)
     model.requires_grad_(False)
     for config in (model.config, model.config.get_text_config(decoder=True)):
         if hasattr(config, "use_cache"):
@@ -59,6 +58,23 @@ def assembled(
         limit=_limit(model, tokenizer),
         provenance=provenance(model, cut, example, info),
     )
+
+
+def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
+    """Refuse a tokenizer with an id for which the model has no embedding."""
+    rows = _embeddings(model)
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if rows is not None and largest >= rows:
+        raise RefusalError("refusals.ids", largest=largest, last=rows - 1)
+
+
+def _embeddings(model: PreTrainedModel) -> int | None:
+    """How many ids the model has an embedding for, or None where it keeps no plain table of them."""
+    try:
+        table = model.get_input_embeddings()
+    except NotImplementedError:  # transformers' way to say that it does not know where the table is
+        return None
+    return table.num_embeddings if isinstance(table, nn.Embedding) else None
 
 
 def _let_pad(tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig) -> None:

@@ -16,7 +16,7 @@ from components.model.declaration import read_declaration
 from components.model.files import COMMIT, CONFIG, architecture, declaring_files, folder, labels, read_object
 from components.model.listing import checked_id
 from components.model.probes import probed
-from components.model.safety.refusal import RefusalError
+from components.model.safety import RefusalError
 from components.settings import ASSETS
 from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, TaskSpec

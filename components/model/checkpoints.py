@@ -9,9 +9,8 @@ from collections import OrderedDict
 
 from components.model.backbone import Backbone
 from components.model.files import Version
-from components.model.loading import load
-from components.model.safety.refusal import RefusalError
-from components.model.safety.weights import size
+from components.model.loading import load, size
+from components.model.safety import RefusalError
 from components.types import BackboneSpec
 
 MB = 1_000_000

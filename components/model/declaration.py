@@ -25,8 +25,7 @@ from components.model.files import (
     MOST_MODULES,
     WEIGHTS,
 )
-from components.model.safety.refusal import RefusalError
-from components.model.safety.stated import MB, checked_object
+from components.model.safety import MB, RefusalError, checked_object
 
 LIBRARY = "sentence_transformers."  # whose modules these are
 WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and end

@@ -19,8 +19,7 @@ from components.declaration import Cut, Declaration, DeclaredStep, Dense
 from components.model.declaration import bounded, read_declaration, shown
 from components.model.files import MODULES, WEIGHTS
 from components.model.pooling import POOLINGS, States
-from components.model.safety.refusal import RefusalError, foreign
-from components.model.safety.stated import MB
+from components.model.safety import MB, RefusalError, foreign
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
 Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)

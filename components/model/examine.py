@@ -21,7 +21,7 @@ from components.model.ordinary import CENTRINGS, Ordinary
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
-from components.model.safety.refusal import lacks_memory
+from components.model.safety import lacks_memory
 from components.model.similarity import Numbers, cosine_by_layer
 from components.model.states import states_of
 from components.own_head import MINE, read_head

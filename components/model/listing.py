@@ -42,9 +42,7 @@ from components.model.files import (
     read_object,
     weight_files,
 )
-from components.model.safety.refusal import RefusalError
-from components.model.safety.stated import check_plain, check_stated
-from components.model.safety.tokenizer_keys import check_keys
+from components.model.safety import RefusalError, check_keys, check_plain, check_stated
 from components.texts import in_bytes
 
 SECONDS = 10.0  # without any news from the hub
@@ -165,7 +163,7 @@ def hub_errors(model: str) -> Iterator[None]:
 
 def classifies(kind: str) -> bool:
     """Ask transformers in this process, which loads it; none of its models is loaded."""
-    from components.model.internals.transformers_internals import classifying_types
+    from components.model.transformers_internals import classifying_types
 
     return kind in classifying_types()
 

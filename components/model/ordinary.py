@@ -18,7 +18,7 @@ from components.centring import Bands, Centring
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.repeatable import repeatable
-from components.model.safety.refusal import lacks_memory
+from components.model.safety import lacks_memory
 from components.model.similarity import Numbers, cosines
 from components.model.states import alike, batch_states
 from components.settings import ASSETS

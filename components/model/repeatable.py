@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from torch import nn
 
-from components.model.internals.torch_internals import Table, seeded, tables
+from components.model.torch_internals import Table, seeded, tables
 
 
 @contextmanager

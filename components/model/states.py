@@ -15,7 +15,7 @@ from components.model.encoding import encode_batch
 from components.model.heads import DECLARED, own_head
 from components.model.pooling import States
 from components.model.reads import Reading
-from components.model.safety.refusal import RefusalError
+from components.model.safety import RefusalError
 
 
 def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> States:

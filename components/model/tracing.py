@@ -20,8 +20,8 @@ import transformers
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from components.model.internals.torch_internals import flatten, tensors
 from components.model.reads import Head
+from components.model.torch_internals import flatten, tensors
 
 Line = tuple[CodeType, int]  # a function and the line in it that was running
 Names = frozenset[str]

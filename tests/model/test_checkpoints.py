@@ -16,8 +16,7 @@ from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.checkpoints import Checkpoints
 from components.model.examine import examine
-from components.model.loading import load
-from components.model.safety.weights import size
+from components.model.loading import load, size
 from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint
 

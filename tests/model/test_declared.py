@@ -19,7 +19,7 @@ from components.model.backbone import Backbone
 from components.model.declaration import ACTIVATIONS, METHODS, OLDER
 from components.model.declared import read_declared
 from components.model.loading import load
-from components.model.safety.refusal import RefusalError
+from components.model.safety import RefusalError
 from components.model.states import batch_states
 from components.types import BackboneSpec
 from tests.plain import SPECS

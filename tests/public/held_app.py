@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from components.model.safety import stated
+from components.model import safety as stated
 
 HELD = "gpt2-sentiment"
 check_sizes = stated.check_sizes

@@ -28,7 +28,7 @@ from components.model.files import folder as here
 from components.model.pooling import POOLINGS, States
 from components.model.prompts import read_prompts
 from components.model.repeatable import repeatable
-from components.model.safety.refusal import RefusalError
+from components.model.safety import RefusalError
 from components.texts import Sentence
 from components.types import Query
 

@@ -21,13 +21,13 @@ from components.errors import PoolscopeError
 from components.model.assembling import assembled
 from components.model.backbone import Backbone
 from components.model.examine import examine
-from components.model.internals.torch_internals import acting_hooks, plain_copy
-from components.model.internals.transformers_internals import attend_anywhere, forget_capturing, hands_out
+from components.model.loading import check_finite
 from components.model.pooling import POOLINGS
 from components.model.query import checked
 from components.model.repeatable import repeatable
-from components.model.safety.refusal import RefusalError, foreign
-from components.model.safety.weights import check_finite
+from components.model.safety import RefusalError, foreign
+from components.model.torch_internals import acting_hooks, plain_copy
+from components.model.transformers_internals import attend_anywhere, forget_capturing, hands_out
 from components.texts import Sentence
 from components.types import BackboneSpec, Query
 

@@ -41,3 +41,8 @@ def more_memory(extra: int) -> Iterator[None]:
 
 def change(file: Path, **keys: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | keys))
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -13,15 +13,13 @@ from typing import Any
 
 import pytest
 
-from components.model.loading import _tokenizer, load
-from components.model.safety.documents import read_config
-from components.model.safety.refusal import RefusalError
-from components.model.safety.tokenizer_keys import allowed
+from components.model.loading import load, read_config, read_tokenizer
+from components.model.safety import RefusalError, allowed
 from components.types import BackboneSpec
 from tests.model.hostile.spoiling import change, refusal
 from tests.serving import ROOT
 
-COUNT = 200
+COUNT = 60
 NAMING = (  # arguments of transformers' tokenizers that name a file or a folder
     "gguf_file", "subfolder", "vocab_file", "merges_file", "tokenizer_file", "spm_file", "emoji_file",
     "normalizer_file", "added_tokens_file", "special_tokens_map_file", "chat_template_file", "cache_dir",
@@ -89,9 +87,7 @@ def bait(tmp_path: Path, good: BackboneSpec) -> Path:
     return tmp_path / "bait"
 
 
-def test_two_hundred_hostile_settings_open_nothing_outside(
-    good: BackboneSpec, tmp_path: Path, bait: Path
-) -> None:
+def test_hostile_settings_open_nothing_outside(good: BackboneSpec, tmp_path: Path, bait: Path) -> None:
     folder = tmp_path / "inside" / "spoilt"
     shutil.copytree(good.location, folder)
     settings = (folder / "tokenizer_config.json").read_text()
@@ -101,7 +97,7 @@ def test_two_hundred_hostile_settings_open_nothing_outside(
         change(folder / "tokenizer_config.json", **hostile(seed, bait / "tokenizer.json"))
         with watched() as opened:
             try:
-                _tokenizer(folder, read_config(folder))
+                read_tokenizer(folder, read_config(folder))
             except RefusalError:
                 refused += 1
         assert str(folder / "config.json") in opened  # the watch sees

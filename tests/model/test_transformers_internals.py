@@ -11,7 +11,8 @@ from transformers import BartConfig, BertConfig, PreTrainedConfig, PreTrainedMod
 from transformers.models.auto import modeling_auto
 
 from components.errors import PoolscopeError
-from components.model.internals.transformers_internals import (
+from components.model.loading import load
+from components.model.transformers_internals import (
     CAPTURERS,
     CAPTURING,
     KERNELS,
@@ -23,7 +24,6 @@ from components.model.internals.transformers_internals import (
     hands_out,
     without_weights,
 )
-from components.model.loading import load
 from tests.families.making import tiny_model
 from tests.tiny import checkpoint
 

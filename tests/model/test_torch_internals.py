@@ -8,10 +8,9 @@ from torch import nn
 from torch.nn.utils import prune
 from transformers.modeling_outputs import BaseModelOutput
 
-from components.model.internals.torch_internals import (
+from components.model.torch_internals import (
     acting_hooks,
     flatten,
-    on_registration,
     plain_copy,
     seeded,
     tables,
@@ -46,15 +45,6 @@ def test_random_numbers_start_alike_and_go_on_as_before() -> None:
     with seeded():
         assert torch.equal(torch.rand(2), first)
     assert torch.equal(torch.rand(2), expected)
-
-
-def test_parts_and_parameters_are_told_of() -> None:
-    told: list[None] = []
-    with on_registration(lambda: told.append(None)):
-        nn.Sequential(nn.Linear(1, 1))
-    assert len(told) == 3, MOVED.format("the hooks of registration")  # weight, bias, and the layer itself
-    nn.Linear(1, 1)
-    assert len(told) == 3
 
 
 def test_a_copy_has_no_hook_of_any_kind_and_the_module_keeps_its_own() -> None:

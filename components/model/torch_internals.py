@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.module import (
-    register_module_module_registration_hook,
-    register_module_parameter_registration_hook,
-)
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 HOOKS = "_hooks"  # stands in the name of each of a module's tables of hooks
@@ -45,21 +41,6 @@ def seeded() -> Iterator[None]:
     """
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(0)
-        yield
-
-
-@contextmanager
-def on_registration(told: Callable[[], None]) -> Iterator[None]:
-    """Within, ``told`` is called for each module and parameter that any thread gives to a module.
-
-    Documented as experimental: "subject to change at any time".
-    """
-    with ExitStack() as hooks:
-        for register in (
-            register_module_module_registration_hook,
-            register_module_parameter_registration_hook,
-        ):
-            hooks.callback(register(lambda *_registered: told()).remove)
         yield
 
 
