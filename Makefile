@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 # the tests begin many processes, each of which would compile every file anew: bytecode is kept
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test recipe siege-tests static bench load siege pictures
+.PHONY: run check test families recipe siege-tests static bench load siege pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
@@ -16,6 +16,10 @@ test: $(VENV)/test.stamp static
 # Parts that are tested when their files have changed: `.ci/run` asks tests/stamps.py for them.
 recipe siege-tests: $(VENV)/test.stamp
 	$(PYTEST) --numprocesses=auto --maxprocesses=4 tests/$(@:-tests=)
+	$(BIN)/python -m tests.stamps write $@
+
+families: $(VENV)/test.stamp
+	$(PYTEST) --numprocesses=auto --maxprocesses=4 --families -m families tests/model tests/analyses
 	$(BIN)/python -m tests.stamps write $@
 
 check: $(VENV)/test.stamp static

@@ -16,7 +16,7 @@ from components.model.files import version
 from components.model.loading import load
 from components.types import BackboneSpec
 from tests.families.brute import ByHand
-from tests.families.cases import CASES, Family
+from tests.families.cases import CASES, Case, Family, is_mechanism
 from tests.families.making import FACTS, boundless, tiny_checkpoint
 from tests.plain import SPECS
 
@@ -44,7 +44,13 @@ def tiny_family(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Backb
     return made
 
 
-@pytest.fixture(scope="session", params=CASES, ids=lambda case: "-".join([case[0], *case[1]]))
+def _param(case: Case) -> Any:
+    """The case as a fixture's parameter, marked where it stands for no mechanism of its own."""
+    marks = () if is_mechanism(case) else pytest.mark.other_family
+    return pytest.param(case, marks=marks, id="-".join([case[0], *case[1]]))
+
+
+@pytest.fixture(scope="session", params=map(_param, CASES))
 def family(request: pytest.FixtureRequest, tiny_family: Callable[..., BackboneSpec]) -> Family:
     """Each family in its turn, loaded by Poolscope and by transformers alone, once for all files."""
     name, settings = request.param

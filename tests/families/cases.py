@@ -13,8 +13,14 @@ from tests.families.brute import ByHand
 from tests.families.making import BUILT, FACTS
 
 TEXT = "the film is not good at all , not good !"
-INPUTS = ((TEXT, ""), ("not bad", ""), ("a man sleeps", "the man is bad , not good"))
-CASES = [(family, {}) for family in BUILT] + list(FACTS["averaging"].items())
+INPUTS = ((TEXT, ""), ("a man sleeps", "the man is bad , not good"))
+Case = tuple[str, dict[str, str]]  # a family, and settings of its own
+CASES: list[Case] = [(family, {}) for family in BUILT] + list(FACTS["averaging"].items())
+
+
+def is_mechanism(case: Case) -> bool:
+    """Whether `make test` asks this case everything; `make families` asks all of them."""
+    return case[0] in FACTS["mechanisms"]["averaging" if case[1] else "families"]
 
 
 @dataclass(frozen=True, eq=False)
