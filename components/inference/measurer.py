@@ -9,8 +9,8 @@ from components.analyses.measuring.analyze import pooled_features
 from components.analyses.registry import load
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
-from components.model.checkpoints import Checkpoints, give_back
 from components.model.files import version
+from components.model.loading import Checkpoints, give_back
 from components.model.machine import total
 from components.model.repeatable import repeatable
 from components.model.safety import told

@@ -11,9 +11,8 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 
 from components.model.backbone import Backbone
 from components.model.cut import NOISES, body_alone, find_cut, per_token
-from components.model.final_norm import find_final_norm
 from components.model.lacking import provenance
-from components.model.pooler import find_pooler
+from components.model.pooler import find_final_norm, find_pooler
 from components.model.repeatable import repeatable
 from components.model.safety import RefusalError, foreign
 from components.types import BackboneSpec

@@ -24,12 +24,14 @@ from components.model.files import (
     MODULES,
     MOST_MODULES,
     WEIGHTS,
+    read_object,
 )
 from components.model.safety import MB, RefusalError, checked_object
 
 LIBRARY = "sentence_transformers."  # whose modules these are
 WIDEST = 65_536  # numbers of a vector, with which a dense layer may begin and end
 LONGEST_PROMPT = 10_000  # characters
+MOST_PROMPTS, LONGEST_TRIED = 8, 300  # prompts that are tried, and characters of each
 PICKLE = "pytorch_model.bin"  # what older versions saved in the place of safetensors
 METHODS: Mapping[str, str] = MappingProxyType(
     {  # their name of a pooling: ours
@@ -100,6 +102,14 @@ def read_declaration(folder: Path) -> Declaration | None:
         prompt=_prompt(encoding),
         lowercases=bool(length.get("do_lower_case", False)),
     )
+
+
+def read_prompts(folder: Path) -> tuple[tuple[str, str], ...]:
+    """Its prompts by name; none where the files in ``folder`` say nothing that can be read."""
+    said = read_object(folder / ENCODING).get("prompts")
+    listed = list(said.items()) if isinstance(said, dict) else []
+    texts = [(name[:LONGEST_TRIED], text) for name, text in listed if isinstance(text, str)]
+    return tuple((name, text) for name, text in texts if 0 < len(text) <= LONGEST_TRIED)[:MOST_PROMPTS]
 
 
 def _modules(folder: Path) -> list[tuple[str, Path]]:

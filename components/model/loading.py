@@ -1,4 +1,4 @@
-"""BackboneSpec -> Backbone: a checkpoint read from safetensors alone, without code of its own.
+"""BackboneSpec -> Backbone, kept within a budget: a checkpoint read from safetensors alone, without its code.
 
 What lies in the folder may be anybody's. It is read as plain data and checked, since transformers acts on a
 config as it parses it. The model is built without a number of its weights first; these are handed to
@@ -7,7 +7,11 @@ transformers as tensors, never as a folder: so nothing else, a pickle or an adap
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import math
+import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -27,9 +31,10 @@ from transformers import (
 from components.errors import PoolscopeError
 from components.model.assembling import assembled
 from components.model.backbone import Backbone
-from components.model.files import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS, weight_files
+from components.model.files import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS, Version, weight_files
 from components.model.files import folder as here
 from components.model.safety import (
+    MB,
     RefusalError,
     check_keys,
     check_plain,
@@ -169,3 +174,40 @@ def _files(folder: Path) -> list[Path]:
     named = checked_object(folder / INDEX).get("weight_map")
     key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
     raise RefusalError(key, file=INDEX)
+
+
+class Checkpoints:
+    """Loaded checkpoints, ``budget`` bytes of weights at most; the least recently used leaves first."""
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self._loaded: OrderedDict[tuple[str, str | None, Version], Backbone] = OrderedDict()
+
+    def get(self, spec: BackboneSpec, version: Version = ()) -> Backbone:
+        """The checkpoint of ``spec``, loaded now if it is not yet; PoolscopeError says why it cannot be."""
+        place = (spec.key, spec.revision, version)  # it may come again at another commit, or be written anew
+        backbone = self._loaded.pop(place, None) or load(spec, self._make_room)
+        self._loaded[place] = backbone  # now the most recently used
+        return backbone
+
+    @property
+    def resident(self) -> int:
+        """Bytes of all weights that are loaded."""
+        return sum(size(backbone.model) for backbone in self._loaded.values())
+
+    def _make_room(self, needed: int) -> None:
+        """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
+        if needed > self.budget:
+            raise RefusalError("refusals.memory", needed=needed / MB, budget=self.budget / MB)
+        leaves = self.resident + needed > self.budget
+        while self.resident + needed > self.budget:
+            self._loaded.popitem(last=False)
+        if leaves:
+            give_back()
+
+
+def give_back() -> None:
+    """Free what only reference cycles hold, and hand freed memory back to the system where it can be."""
+    gc.collect()
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)  # glibc keeps what lies between two blocks still in use

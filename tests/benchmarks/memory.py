@@ -32,9 +32,8 @@ def measured(rounds: int = ROUNDS) -> dict[str, float]:
 
 def _measure(folder: Path, rounds: int) -> dict[str, float]:
     from components.analyses.measuring.analyze import analyse
-    from components.model.checkpoints import Checkpoints
     from components.model.examine import examine
-    from components.model.loading import size
+    from components.model.loading import Checkpoints, size
     from components.types import Query
     from tests.tiny import checkpoint
 

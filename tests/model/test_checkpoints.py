@@ -14,9 +14,8 @@ from safetensors.torch import load_file, save_file
 from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
-from components.model.checkpoints import Checkpoints
 from components.model.examine import examine
-from components.model.loading import load, size
+from components.model.loading import Checkpoints, load, size
 from components.types import BackboneSpec, Query
 from tests.tiny import checkpoint
 
@@ -161,7 +160,7 @@ def test_there_is_room_before_the_next_one_is_read(tmp_path: Path, monkeypatch: 
     checkpoints = Checkpoints(size(load(spec).model))
     former = weakref.ref(checkpoints.get(spec).model)
     analyse(examine(checkpoints.get(spec), QUESTION))
-    monkeypatch.setattr("components.model.checkpoints.load", watched)
+    monkeypatch.setattr("components.model.loading.load", watched)
     checkpoints.get(replace(spec, key="other"))
     assert alive == [False]
 

@@ -22,11 +22,11 @@ from components.analyses.ways import DECLARED, Way, load_serving
 from components.declaration import Cut
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
+from components.model.declaration import read_prompts
 from components.model.declared import Declared, Layer
 from components.model.examine import Stopwatch, run_encoded
 from components.model.files import folder as here
 from components.model.pooling import POOLINGS, States
-from components.model.prompts import read_prompts
 from components.model.repeatable import repeatable
 from components.model.safety import RefusalError
 from components.texts import Sentence
