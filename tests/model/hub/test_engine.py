@@ -123,9 +123,9 @@ def test_nothing_is_downloaded_on_the_way(there: Hub, catalogue: Path) -> None:
     made.find(MODEL)
     there.requests.clear()
     for key, size in (("theirs", r"268 MB"), (MODEL, r"1\d\d kB")):
-        for ask in (made.analyze, made.anatomy):
+        for name in ("analyze", "anatomy"):
             with pytest.raises(PoolscopeError, match=rf"not on this machine yet: fetch it first \({size}\)"):
-                ask(Query(key, "good"))
+                made.ask(name, Query(key, "good"))
         with pytest.raises(PoolscopeError, match="fetch it first"):
             made.features(key, ["good"], ["cls"])
     with pytest.raises(PoolscopeError, match="allowed are mine, theirs") as caught:
@@ -233,7 +233,7 @@ engine = Engine(Settings())
 assert not {"torch", "transformers"} & set(sys.modules), "the page has to wait for them"
 engine.find("org/tiny")
 print(list(engine.fetch("org/tiny"))[-1].done)
-print(engine.analyze(Query("org/tiny", "the film is good")).labels)
+print(engine.ask("analyze", Query("org/tiny", "the film is good")).labels)
 """
 
 
