@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.exhibits.answer.outputs import OUTPUTS
-from components.exhibits.answer.verdict import VERDICT
+from components.exhibits.answer.verdict import OUTPUTS, VERDICT
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.comparison.table import COMPARISON_TABLE

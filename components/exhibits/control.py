@@ -5,12 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 from components.errors import PoolscopeError
-from components.exhibits.foreign import foreign
+
+FOREIGN = (
+    *("lang", "talk"),  # the page's own, of what no control sets
+    *("__*", "view", "page", "deep_link"),  # gradio's, some of them for Hugging Face
+    *("logs", "not-for-all-audiences", "embed", "duplicate"),  # of Hugging Face
+    *("utm_*", "mc_*", "_ga*", "_hs*", "*clid", "gbraid", "wbraid", "igsh*", "ref", "ref_*", "si", "spm"),
+    *("from", "share*", "isappinstalled", "timestamp"),  # added where a link is passed on
+)  # patterns
+
+
+def foreign(name: str) -> bool:
+    """Whether somebody else puts this name into addresses."""
+    return any(fnmatchcase(name, pattern) for pattern in FOREIGN)
+
 
 Value = str | bool | int | tuple[str, ...]
 State = Mapping[str, Value]  # key of a control -> what it is set to

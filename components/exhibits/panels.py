@@ -8,11 +8,8 @@ from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Detected
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
-from components.exhibits.answer.heatmap import HEATMAP
-from components.exhibits.answer.outputs import OUTPUTS
-from components.exhibits.answer.similarity import SIMILARITY
-from components.exhibits.answer.table import TABLE
-from components.exhibits.answer.verdict import HOW_TO_READ, VERDICT
+from components.exhibits.answer.similarity import HEATMAP, SIMILARITY, TABLE
+from components.exhibits.answer.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.answered import Answered
 from components.exhibits.comparison.agreement import AGREEMENT
 from components.exhibits.comparison.comparison import Comparison
@@ -20,7 +17,7 @@ from components.exhibits.comparison.curves import CURVES
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.comparison.words import WORDS
-from components.exhibits.edit.moved_words import MOVES
+from components.exhibits.edit.moves import MOVES
 from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced
 from components.exhibits.evidence.depths import DEPTHS
 from components.exhibits.evidence.evidence import Evidence
@@ -29,13 +26,11 @@ from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, P
 from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
 from components.exhibits.evidence.whitening import WHITENING
 from components.exhibits.exhibit import Panel
-from components.exhibits.head.detective import DETECTIVE as VECTOR
 from components.exhibits.head.flow import FLOW
 from components.exhibits.head.lens import DEPTH, LENS
-from components.exhibits.head.padding import PADDED
-from components.exhibits.head.sentence import SENTENCE
-from components.exhibits.head.steps import PRINTED, STRIPS
-from components.exhibits.head.weights import PROGRAMS, SOURCES, WEIGHTS
+from components.exhibits.head.serving import DETECTIVE as VECTOR
+from components.exhibits.head.serving import PADDED
+from components.exhibits.head.steps import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
 from components.exhibits.importance.agreement import AGREES
 from components.exhibits.importance.attention import ATTENTION
 from components.exhibits.importance.bars import BARS

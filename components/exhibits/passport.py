@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from math import prod
 
-from components.analyses.anatomy import Origin
 from components.analyses.passport import Passport
 from components.exhibits.draw.labels import shorten, visible, width
+from components.exhibits.exhibit import Column, table_html, titled_frame
 from components.exhibits.head.steps import ORIGINS, counted, size
 from components.exhibits.report.document import paper, section
-from components.exhibits.tables import Column, data_frame, table_html
 from components.exhibits.view import number
 from components.texts import Named, Texts
 
@@ -20,6 +19,7 @@ COLOURS = {"safe": GREEN, "moves": RED, "reads_padding": RED, "alone": GREY}
 LETTER, MARGIN, HEIGHT = 6.1, 12, 20  # pixels of a badge: a letter is about so wide
 LEFT = "poolscope"
 LONGEST = 24  # characters of a token in a badge
+NUMERIC = {"reads": (1,), "padding": (2,), "weights": (1, 2), "ordinary": range(4), "scripts": ()}
 
 
 def page(passport: Passport, say: Texts) -> str:
@@ -47,9 +47,7 @@ def page(passport: Passport, say: Texts) -> str:
     )
     says = "".join(f"<p>{escape(visible(one.said(say)))}</p>" for one in passport.says)
     head = f'<header><h1>{escape(title)}</h1><dl class="asked">{rows}</dl></header>'
-    tables = (_samples(passport, say), _ways(passport, say), _weights(passport, say))
-    more = (_ordinary(passport, say), _scripts(passport, say))
-    return paper(title, head + section(says) + "".join((*tables, *more)), say)
+    return paper(title, head + section(says) + "".join(_tables(passport, say)), say)
 
 
 def badge(passport: Passport, say: Texts) -> str:
@@ -57,7 +55,10 @@ def badge(passport: Passport, say: Texts) -> str:
     token = shorten(visible(passport.token), LONGEST)
     reads = say(f"passport.badge_{passport.place}")
     said = say(
-        "passport.badge", reads=reads, token=f" {token}" if token else "", padding=_verdict(passport, say)
+        "passport.badge",
+        reads=reads,
+        token=f" {token}" if token else "",
+        padding=say(f"passport.batch_{passport.padding}"),
     )
     left, right = (LETTER * width(text) + MARGIN for text in (LEFT, said))
     whole, colour = round(left + right), COLOURS[passport.padding]
@@ -77,71 +78,55 @@ def badge(passport: Passport, say: Texts) -> str:
     )
 
 
-def _verdict(passport: Passport, say: Texts) -> str:
-    return say(f"passport.batch_{passport.padding}")
+def _tables(passport: Passport, say: Texts) -> Iterator[str]:
+    """What was measured, each a section with its heading, a table of texts, and what it says of them."""
+    for key, columns in _columns(passport, say).items():
+        if len(next(iter(columns.values()))) or key != "padding":  # a tokenizer may have no padding
+            data = titled_frame(columns, say)
+            heading = f"<h2>{escape(say(f'passport.{key}'))}</h2>"
+            table = table_html(data, NUMERIC[key], say(f"passport.{key}_caption"))
+            yield section(heading, table, kind="numbers")
 
 
-def _table(key: str, columns: dict[str, Column], numeric: Sequence[int], say: Texts) -> str:
-    """A section with its heading, a table of texts, and what it says of them."""
-    data = data_frame((say(f"passport.{name}"), cells) for name, cells in columns.items())
-    heading = f"<h2>{escape(say(f'passport.{key}'))}</h2>"
-    return section(heading, table_html(data, numeric, say(f"passport.{key}_caption")), kind="numbers")
-
-
-def _samples(passport: Passport, say: Texts) -> str:
-    """What is read of each text."""
-
-    def read(tokens: Sequence[str], reads: Sequence[int]) -> str:
-        if len(reads) == len(tokens):
-            return say("passport.every")
-        return say.listed(visible(tokens[index]) for index in reads) or say("passport.nothing")
-
-    texts = [one.text if not one.text_pair else f"{one.text} ‖ {one.text_pair}" for one in passport.samples]
-    columns: dict[str, Column] = {
-        "text": texts,
-        "tokens": [counted(len(one.tokens)) for one in passport.samples],
-        "read": [read(one.tokens, one.reads) for one in passport.samples],
-    }
-    return _table("reads", columns, (1,), say)
-
-
-def _ways(passport: Passport, say: Texts) -> str:
-    """What each way to pad does."""
-    if not passport.ways:
-        return ""
-    columns: dict[str, Column] = {
-        "way": [say(f"batch.{one.name}") for one in passport.ways],
-        "verdict": [say(f"batch.is_{one.verdict}") for one in passport.ways],
-        "largest": [f"{one.largest:.2g}" for one in passport.ways],
-    }
-    return _table("padding", columns, (2,), say)
-
-
-def _weights(passport: Passport, say: Texts) -> str:
-    """Where the weights of the head come from."""
-    origins: list[Origin] = [one.origin for one in passport.weights]
-    columns: dict[str, Column] = {
-        "name": [visible(one.name) for one in passport.weights],
-        "shape": [size(one.shape) for one in passport.weights],
-        "numbers": [counted(prod(one.shape)) for one in passport.weights],
-        "origin": [say(ORIGINS[origin]) for origin in origins],
-    }
-    return _table("weights", columns, (1, 2), say)
-
-
-def _ordinary(passport: Passport, say: Texts) -> str:
-    """How similar [CLS] is to unrelated tokens, layer by layer."""
+def _columns(passport: Passport, say: Texts) -> dict[str, dict[str, Column]]:
+    """By the key of a table: texts by the key of their column."""
+    samples, weights, scripts = passport.samples, passport.weights, passport.scripts
     low, median, high = ([number(float(value)) for value in column] for column in passport.ordinary.T)
-    layers = [str(layer) for layer in range(len(median))]
-    columns: dict[str, Column] = {"layer": layers, "low": low, "median": median, "high": high}
-    return _table("ordinary", columns, (0, 1, 2, 3), say)
-
-
-def _scripts(passport: Passport, say: Texts) -> str:
-    """Which characters have no token."""
-    columns: dict[str, Column] = {
-        "script": [Named(one.script).said(say) for one in passport.scripts],
-        "tried": [one.tried for one in passport.scripts],
-        "unread": [one.unread or say("passport.none_lost") for one in passport.scripts],
+    return {
+        "reads": {
+            "passport.text": [
+                f"{one.text} ‖ {one.text_pair}" if one.text_pair else one.text for one in samples
+            ],
+            "passport.tokens": [counted(len(one.tokens)) for one in samples],
+            "passport.read": [_read(one.tokens, one.reads, say) for one in samples],
+        },
+        "padding": {
+            "passport.way": [say(f"batch.{one.name}") for one in passport.ways],
+            "passport.verdict": [say(f"batch.is_{one.verdict}") for one in passport.ways],
+            "passport.largest": [f"{one.largest:.2g}" for one in passport.ways],
+        },
+        "weights": {
+            "passport.name": [visible(one.name) for one in weights],
+            "passport.shape": [size(one.shape) for one in weights],
+            "passport.numbers": [counted(prod(one.shape)) for one in weights],
+            "passport.origin": [say(ORIGINS[one.origin]) for one in weights],
+        },
+        "ordinary": {
+            "passport.layer": [*map(str, range(len(median)))],
+            "passport.low": low,
+            "passport.median": median,
+            "passport.high": high,
+        },
+        "scripts": {
+            "passport.script": [Named(one.script).said(say) for one in scripts],
+            "passport.tried": [one.tried for one in scripts],
+            "passport.unread": [one.unread or say("passport.none_lost") for one in scripts],
+        },
     }
-    return _table("scripts", columns, (), say)
+
+
+def _read(tokens: Sequence[str], reads: Sequence[int], say: Texts) -> str:
+    """What is read of a text."""
+    if len(reads) == len(tokens):
+        return say("passport.every")
+    return say.listed(visible(tokens[index]) for index in reads) or say("passport.nothing")

@@ -1,15 +1,16 @@
-"""What of an analysis is looked at, and the words for it."""
+"""What of an analysis is looked at, the words for it, and the link that asks one combination alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import urlencode
 
 from components.centring import Centring
 from components.exhibits.control import Brought, Choice, Control, State, Whole
 from components.exhibits.draw.labels import shorten, token_labels, visible, word
 from components.texts import Texts
-from components.types import Analysis, Bools, Floats
+from components.types import Analysis, Bools, Floats, Query
 
 MOST_LAYERS = 1000
 TEXT = 120  # characters of a text that an image names
@@ -190,3 +191,27 @@ def rounded_percent(probability: float) -> tuple[float, int]:
     if 1 <= value < 99 or value in (0, 100):
         return float(round(value)), 0
     return (0.0 if value < 0.1 else 100.0 if value > 99.9 else round(value, 1)), 1
+
+
+LONGEST = 4000  # characters of a link in a cell: a table has hundreds of them, and servers take no long ones
+
+
+def classify_link(query: Query, say: Texts) -> str:
+    """An address of the page, in the language of ``say``, that asks ``query``; "" where it would be too long.
+
+    It names everything that a query holds: what it leaves out would be as on arrival.
+    """
+    asked = {
+        "lang": say.language.tag,
+        "text": query.text,
+        "pair": query.text_pair,
+        "backbone": query.backbone,
+        "pooling": query.pooling,
+        "head": query.head,
+    }
+    if query.head == "probe" and query.task:
+        asked["task"] = query.task
+    if query.pool_layer != POOL_LAYER.default:
+        asked["pool_layer"] = str(query.pool_layer)
+    address = "?" + urlencode(asked, errors="replace")
+    return address if len(address) <= LONGEST else ""

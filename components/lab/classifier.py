@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from safetensors.numpy import save
 
 from components.analyses.measuring.export.program import program
-from components.exhibits.tables import data_frame, to_csv
+from components.exhibits.exhibit import data_frame, to_csv
 from components.fitting import Fit, Ranked, fit_json
 from components.model.examine import examine
 from components.model.loading import load

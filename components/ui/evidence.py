@@ -20,7 +20,7 @@ from components.exhibits.panels import EVIDENCE as PANEL
 from components.results import Table, of
 from components.texts import Texts
 from components.ui.places import AT_ONCE, NOTHING, Given, Places, Updates, build_places, menu
-from components.ui.tab import Linked, Surroundings, TabKind
+from components.ui.tab import Linked, Surroundings, Tab, TabKind
 
 
 def build_evidence(around: Surroundings) -> EvidenceTab:
@@ -69,7 +69,7 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceTab:
+class EvidenceTab(Tab):
     """What was measured, and the ``parts`` that show it: None where nothing was."""
 
     results: Table
@@ -92,16 +92,6 @@ class EvidenceTab:
                 self.parts.backbones,
             ),
         ]
-
-    @property
-    def needs(self) -> set[Any]:
-        """Nothing: a link sets what it sets."""
-        return set()
-
-    @property
-    def waits(self) -> list[Any]:
-        """Nothing is asked of a model."""
-        return []
 
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:

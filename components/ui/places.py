@@ -1,4 +1,8 @@
-"""Where exhibits stand on the page, and how an answer fills them. No exhibit is known here by name."""
+"""Where exhibits stand on the page, and how an answer fills them. No exhibit is known here by name.
+
+Plots are drawn by plots.js: gradio makes its own anew at every change, also where it is hidden. It draws with
+gradio's Plotly, which the browser loads for the first gr.Plot.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,43 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
+from components.exhibits.draw.figure import Figure
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.menus import Menu
 from components.texts import Texts
 from components.types import Progress
-from components.ui.gradio_internals import CandidDropdown, scripted_html
-from components.ui.plots import plot_box, plot_value
+from components.ui.gradio_internals import PLOTLY, CandidDropdown, scripted_html
+
+PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # both of the head
+SCRIPT = f"<script>{Path(__file__).with_name('plots.js').read_text(encoding='utf-8')}</script>"
+
+
+def load_plotly() -> gr.Plot:
+    """An empty plot that nobody sees, for which Plotly comes before the first answer does."""
+    return gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")
+
+
+def plot_box(name: str, figure: Figure | None = None) -> gr.HTML:
+    """A plot in a box of its own, which scrolls where the plot is larger; its value is `plot_value`."""
+    with gr.Column(elem_id=name, elem_classes="plot"):
+        return gr.HTML(
+            plot_value(figure),
+            html_template="<div></div>",
+            js_on_load="drawPlot(element, props, watch)",
+            apply_default_css=False,
+        )
+
+
+def plot_value(figure: Figure | None) -> str:
+    """What a plot is given to draw: a figure as JSON, or "" for none."""
+    return "" if figure is None else figure.to_json()
+
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties

@@ -12,9 +12,7 @@ import gradio as gr
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
-from components.exhibits.exhibit import Panel
-from components.exhibits.questions.answers import Answers, breakable
-from components.exhibits.questions.question import read_questions
+from components.exhibits.questions.answers import Answers, breakable, read_questions
 from components.ui.classify.question import to_text
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected
@@ -57,7 +55,7 @@ class Card:
 
 
 @dataclass(frozen=True, eq=False)
-class QuestionsTab:
+class QuestionsTab(Tab):
     """A card for each question, by its key; other tabs show what was measured for an answer."""
 
     answers: Answers
@@ -72,21 +70,6 @@ class QuestionsTab:
         """
         asked = Control("question", OneOf(lambda: self.cards), "")
         return [Linked(asked, None), Linked(Control("answered", SomeOf(lambda: self.cards), ()), None)]
-
-    @property
-    def panels(self) -> Sequence[Panel[Any, Any]]:
-        """None: other tabs show what was measured."""
-        return []
-
-    @property
-    def needs(self) -> set[Any]:
-        """Nothing: a question is whole."""
-        return set()
-
-    @property
-    def waits(self) -> list[Any]:
-        """Nothing is in sight before the answer."""
-        return []
 
     @property
     def texts(self) -> list[Any]:
@@ -109,11 +92,6 @@ class QuestionsTab:
         """PoolscopeError: what was measured is another tab's answer."""
         raise PoolscopeError("question", state["question"], "link.elsewhere")
 
-    def facts(self, answer: Any, state: State) -> dict[str, str]:
-        """Nothing of its own."""
-        del answer, state
-        return {}
-
     def open(
         self, state: State, chosen: Sequence[Linked], given: Given
     ) -> tuple[Updates, list[PoolscopeError]]:
@@ -130,11 +108,6 @@ class QuestionsTab:
             return {**cards, **updates}, []
         kept = (self.cards[asked].answer, self.around.banner)
         return {**cards, **{part: update for part, update in updates.items() if part in kept}}, []
-
-    def fill(self, answer: Any, state: State) -> Updates:
-        """Nothing of its own."""
-        del answer, state
-        return {}
 
     def show_answer(self, key: str, text: object = "", text_pair: object = "") -> Updates:
         """Answer one question in its card and above the tabs, and open the tab that shows the same.

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH
-from components.ui import plots
+from components.ui import places
 from components.ui.gradio_internals import (
     REMOVE_BASE,
     SAME_FOR_ALL,
@@ -122,7 +122,7 @@ def launch_options() -> dict[str, Any]:
     """What ``Blocks.launch`` needs to show the page as it is meant, and nothing besides."""
     return {
         "theme": _theme(),
-        "head": REMOVE_BASE + ICON + plots.PRELOAD + plots.SCRIPT,
+        "head": REMOVE_BASE + ICON + places.PRELOAD + places.SCRIPT,
         "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         "ssr_mode": False,

@@ -10,7 +10,7 @@ from pathlib import Path
 import gradio as gr
 
 from components.analyst import Analyst
-from components.exhibits.script import Script, read_talks
+from components.exhibits.talks import Script, read_talks
 from components.results import Table, read_results, table
 from components.texts import ASSETS, ENGLISH, Texts, languages, load_texts
 from components.ui.api import add_api
@@ -20,8 +20,7 @@ from components.ui.evidence import EVIDENCE
 from components.ui.gradio_internals import scripted_html
 from components.ui.lab.tab import LAB
 from components.ui.links.links import Links
-from components.ui.places import build_exporter
-from components.ui.plots import load_plotly
+from components.ui.places import build_exporter, load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind

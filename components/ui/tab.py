@@ -28,7 +28,7 @@ class Linked:
 
 
 class Tab(Protocol):
-    """One tab of the page."""
+    """One tab of the page; what it does not have is empty."""
 
     @property
     def linked(self) -> Sequence[Linked]:
@@ -37,14 +37,17 @@ class Tab(Protocol):
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:
         """What it shows of an answer; none where it shows nothing of its own."""
+        return []
 
     @property
     def needs(self) -> set[Any]:
-        """Every component whose value ``open`` needs."""
+        """Every component whose value ``open`` needs: none where a link sets what it sets."""
+        return set()
 
     @property
     def waits(self) -> list[Any]:
         """The components that show that an answer is on its way, while a link is followed."""
+        return []
 
     @property
     def outputs(self) -> list[Any]:
@@ -55,6 +58,8 @@ class Tab(Protocol):
 
     def facts(self, answer: Any, state: State) -> dict[str, str]:
         """What was asked and how it is looked at, by name, not escaped; the text first."""
+        del answer, state
+        return {}
 
     def open(
         self, state: State, chosen: Sequence[Linked], given: Given
@@ -66,6 +71,8 @@ class Tab(Protocol):
 
     def fill(self, answer: Any, state: State) -> Updates:
         """Updates that show an ``answer`` that was given in ``state``."""
+        del answer, state
+        return {}
 
 
 @dataclass(frozen=True, eq=False)

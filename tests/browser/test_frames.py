@@ -5,9 +5,7 @@ from itertools import product
 
 from playwright.sync_api import Page, Request, expect
 
-from components.exhibits.answer.heatmap import HEATMAP
-from components.exhibits.answer.similarity import SIMILARITY
-from components.exhibits.answer.table import TABLE
+from components.exhibits.answer.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.control import State
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.texts import load_texts

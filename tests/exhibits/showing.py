@@ -11,8 +11,7 @@ from html.parser import HTMLParser
 import plotly.graph_objects as go
 
 from components.exhibits.draw.figure import Figure
-from components.exhibits.exhibit import Shown
-from components.exhibits.tables import to_csv
+from components.exhibits.exhibit import Shown, to_csv
 
 
 def rows(shown: Shown) -> list[list[str]]:

@@ -19,10 +19,9 @@ from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit.versions import align_versions, versions
 from components.exhibits.evidence.depths import profiles
 from components.exhibits.evidence.whitening import stepped
-from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
+from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html, to_csv
 from components.exhibits.head.steps import strips
 from components.exhibits.importance.methods import Methods
-from components.exhibits.tables import to_csv
 from components.texts import languages, load_texts
 from components.types import Analysis
 from tests.exhibits.answers import answers

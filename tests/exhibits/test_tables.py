@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.exhibits.tables import FORMULA, csv_link, data_frame, table_html, to_csv
+from components.exhibits.exhibit import FORMULA, csv_link, data_frame, table_html, to_csv
 from tests.exhibits.showing import saved
 from tests.ui.fake import XSS
 

@@ -1,6 +1,6 @@
 import pytest
 
-from components.exhibits.view import View, asked_line, layer_name, number, percent, reference_name
+from components.exhibits.view import View, asked_line, number, percent, reference_name
 from components.texts import load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
@@ -10,13 +10,6 @@ SAY = load_texts()
 
 def view(layer: int = 2, **query: object) -> View:
     return View(FakeAnalyst().ask("analyze", Query("first", "not good", **query)), layer)  # type: ignore[arg-type]  # the fields that each test needs
-
-
-def test_a_view_is_one_row_of_its_analysis() -> None:
-    analysis = FakeAnalyst().ask("analyze", Query("first", "not good"))
-    assert (View(analysis, 1).similarity == analysis.similarity[1]).all()
-    assert (View(analysis, 1, "centred").similarity == analysis.centred[1]).all()
-    assert (View(analysis, 1, "standardised").similarity == analysis.standardised[1]).all()
 
 
 def test_it_is_known_what_is_ordinary_where_the_reference_is_cls() -> None:
@@ -34,11 +27,6 @@ def test_the_reference_has_a_name() -> None:
     assert reference_name(view(), SAY) == "[CLS]"
     assert reference_name(view(reference="pooled"), SAY) == "the pooled vector"
     assert reference_name(view(reference=2), SAY) == "token 2 (good)"
-
-
-def test_the_layer_has_a_name() -> None:
-    assert layer_name(view(2), SAY) == "layer 2 of 2"
-    assert layer_name(view(0), SAY) == "embeddings, layer 0 of 2"
 
 
 def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:

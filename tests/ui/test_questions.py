@@ -10,8 +10,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from components.exhibits.questions.answers import BREAK
-from components.exhibits.questions.question import Question
+from components.exhibits.questions.answers import BREAK, Question
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify.tab import Classify

@@ -12,7 +12,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from components.errors import PoolscopeError
-from components.exhibits.script import parse_talks
+from components.exhibits.talks import parse_talks
 from components.texts import load_texts
 from components.ui.shell import build
 from components.ui.talk.room import KEY, TOKEN, Room, RoomMiddleware, phone_page, slide_html, votes_html

@@ -12,7 +12,7 @@ from PIL import Image
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, SomeOf, Switch, Text
 from components.texts import load_texts
-from components.ui.links.share import LONG, LONGEST, build_share, code, encoded
+from components.ui.links.links import LONG, LONGEST, build_share, code, encoded
 from tests.serving import built
 
 SAY = load_texts()

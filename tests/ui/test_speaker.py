@@ -1,6 +1,6 @@
 """What the speaker's window holds: the notes and the plan of every slide of every talk."""
 
-from components.exhibits.script import parse_talks
+from components.exhibits.talks import parse_talks
 from components.texts import load_texts
 from components.ui.talk.speaker import speaker_html
 from tests.ui.fake import XSS

@@ -15,11 +15,10 @@ import pytest
 from components.exhibits.answer.similarity import SIMILARITY
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.control import Control
-from components.exhibits.script import read_talks
+from components.exhibits.talks import read_talks
 from components.texts import languages, load_texts
 from components.types import Query
-from components.ui.places import Updates
-from components.ui.plots import plot_value
+from components.ui.places import Updates, plot_value
 from components.ui.shell import build
 from components.ui.talk.talk import Show, Talk, build_talk, shows_of
 from tests.exhibits.showing import plain

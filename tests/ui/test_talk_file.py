@@ -6,7 +6,7 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State, Switch, Text, Whole
-from components.exhibits.script import parse_talks, read_talks
+from components.exhibits.talks import parse_talks, read_talks
 
 CONTROLS = (
     Control("text", Text(), "a fine film"),

@@ -1,8 +1,9 @@
-"""Each token's similarity to the reference as bars, with what is ordinary and its share of what is read."""
+"""Each token's similarity to the reference: bars at one layer, a heat map of all, and the table of both."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from html import escape
 from math import ceil, floor
 from typing import Any
@@ -14,6 +15,7 @@ from components.centring import Centring
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import MARKS, mark, shorten, visible
+from components.exhibits.draw.layers import cells, cells_frame, layers_layout, least_width
 from components.exhibits.draw.style import (
     BRACKET,
     DIVERGING,
@@ -29,8 +31,17 @@ from components.exhibits.draw.style import (
     token_colours,
     value_axis,
 )
-from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
-from components.exhibits.tables import Column, data_frame
+from components.exhibits.exhibit import (
+    Column,
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    key_html,
+    legend_html,
+    saved_table,
+    scale_html,
+)
 from components.exhibits.view import (
     CENTRED,
     LAYER,
@@ -374,3 +385,152 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
         place = say("similarity.place", start=start, end=end, segment=name)
     share = share_text(view.analysis.reads, index, say)
     return [escape(view.labels[index]), place, share, escape(visible(tokens.text[index]))]
+
+
+def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
+    """The same cosines at every layer; on the page a click on a row studies that layer."""
+    view = View.of(analysis, state)
+    scale = say(f"heatmap.colour_{view.centring}")
+    if view.bands is not None:
+        scale = say("ordinary.colour", cosine=scale)
+    return Shown(
+        heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
+        words=_heatmap_words(view, say),
+        data=_heatmap_data(view, say),
+        figure=heatmap_figure(view, say),
+        action=hint_html(say("heatmap.hint")),
+        above=scale_html(scale, DIVERGING if view.bands is None else SCALE),
+        about=asked_line(analysis, say),
+        scale=scale,
+        least_width=least_width(view),
+    )
+
+
+HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
+
+
+def heatmap_figure(view: View, say: Texts) -> Figure:
+    """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
+    hover, bands = partial(say, "heatmap.hover", token="%{x}", layer="%{y}"), view.bands
+    frame = cells_frame(view.layer, 0, view.by_layer.shape[1] - 1)
+    if bands is None:
+        drawn = cells(view.by_layer, hover(value="%{z:.3f}"), colorscale=DIVERGING)
+    else:  # coloured by how far from ordinary they are
+        drawn = cells(
+            departures(view.by_layer, bands),
+            hover(value="%{customdata:.3f}"),
+            customdata=np.round(view.by_layer.astype(np.float64), 4).tolist(),
+            colorscale=SCALE,
+            colorbar={"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},  # of an image
+        )
+    return Figure(data=[drawn], layout=layers_layout(view, frame, say))
+
+
+def _heatmap_words(view: View, say: Texts) -> str:
+    """Where similarity is lowest and highest, the reference itself left out."""
+    layers, total = view.by_layer.shape
+    others = view.others or [0]
+    values = view.by_layer[:, others]
+    found: dict[str, object] = {}
+    for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
+        layer, column = divmod(place, len(others))
+        found |= {
+            end: number(values[layer, column]),
+            f"{end}_token": view.labels[others[column]],
+            f"{end}_layer": layer,
+        }
+    words = say("heatmap.description", layers=layers, total=total, **found)
+    if view.bands is None or not view.others:
+        return words
+    far = departures(view.by_layer, view.bands)[:, others]
+    less, more = int((far < 0).sum()), int((far > 0).sum())
+    return say.together((words, say("ordinary.cells", more=more, less=less, total=far.size)))
+
+
+def _heatmap_data(view: View, say: Texts) -> pd.DataFrame:
+    """T rows by a column for each of the L + 1 layers, and below them rows of what is ordinary there."""
+    ends = () if view.bands is None else tuple(say(f"table.ordinary_{end}") for end in ENDS)
+    rows = view.by_layer if view.bands is None else np.hstack([view.by_layer, view.bands])
+    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(rows)]
+    places = (*map(str, range(len(view.labels))), *("" for _ in ends))
+    tokens = ((say("table.index"), places), (say("table.token"), (*view.labels, *ends)))
+    return data_frame((*tokens, *layers))
+
+
+NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
+ALWAYS = 11  # columns; the ordinary ones, behind them, are in the caption
+
+
+def table(analysis: Analysis, state: State, say: Texts) -> Shown:
+    """T rows with a link that saves them as CSV."""
+    view = View.of(analysis, state)
+    data = _table_data(view, say)
+    shown, caption = _rounded(view, data, say), _caption(view, say)
+    return Shown(data=data, html=saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
+
+
+TABLE = Exhibit(
+    "numbers",
+    table,
+    style="numbers",
+    frame="folded",
+    title="table.heading",
+    controls=(LAYER,),
+)
+
+
+def _table_data(view: View, say: Texts) -> pd.DataFrame:
+    """A row for each of the T tokens; vocabulary strings are given as they are."""
+    analysis, tokens = view.analysis, view.analysis.tokens
+    columns: dict[str, Column] = {
+        "index": range(len(view.labels)),
+        "token": view.labels,
+        "raw": tokens.text,
+        "characters": [f"{start}–{end}" if start < end else "" for start, end in tokens.span],
+        "segment": [say(segment_key(int(one))) if one >= 0 else "" for one in tokens.segment],
+        "special": [yes_or_no(one, say) for one in tokens.special],
+        "read": [yes_or_no(one, say) for one in analysis.reads.positions],
+        "share": analysis.reads.share,
+        **{name: analysis.cosines(centring)[view.layer] for name, centring in SIMILARITIES},
+    }
+    if analysis.reads.wins is not None:
+        columns["wins"] = analysis.reads.wins
+    titled = ((say(f"table.{name}"), cells) for name, cells in columns.items())
+    return data_frame((*titled, *all_columns(view, say)))
+
+
+def _caption(view: View, say: Texts) -> str:
+    """What the numbers are, and what is ordinary at the layer under study."""
+    about = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
+    ranges = [
+        say("ordinary.range", what=say(f"table.{name}"), low=number(band[0]), high=number(band[2]))
+        for name, centring in SIMILARITIES
+        if (band := View(view.analysis, view.layer, centring).band) is not None
+    ]
+    if not ranges:
+        return about
+    return say.together((about, say("ordinary.caption", ranges=say.listed(ranges))))
+
+
+def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
+    """The same rows as they are read: every cell a text."""
+    analysis = view.analysis
+    shown: dict[str, Column] = {
+        "raw": [visible(text) for text in analysis.tokens.text],
+        "share": [_table_share(view, index, say) for index in range(len(view.labels))],
+        **{
+            name: [number(value, 4) for value in analysis.cosines(centring)[view.layer]]
+            for name, centring in SIMILARITIES
+        },
+    }
+    texts = {say(f"table.{name}"): cells for name, cells in shown.items()}
+    titles = data.columns[: ALWAYS + (analysis.reads.wins is not None)]
+    columns = (texts.get(title, list(map(str, data.iloc[:, place]))) for place, title in enumerate(titles))
+    return data_frame(zip(titles, columns, strict=True))
+
+
+def _table_share(view: View, index: int, say: Texts) -> str:
+    """The share of one token; that there is no slope where it is read all the same."""
+    reads = view.analysis.reads
+    share = percent(reads.share[index])
+    return say("table.flat", share=share) if index in flat_tokens(reads) else share

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from components.exhibits.answer.outputs import output_text
+from components.exhibits.answer.verdict import output_text
 from components.exhibits.comparison.cells import (
     NAME,
     cell_name,
@@ -27,7 +27,7 @@ from components.exhibits.comparison.comparison import (
 )
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten
-from components.exhibits.edit.grid import moved_text
+from components.exhibits.edit.moves import moved_text
 from components.exhibits.edit.versions import Move, Versions, versions
 from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.view import number

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from components.analyses.compare import Cell
-from components.exhibits.answer.outputs import output_text, ranked
+from components.exhibits.answer.verdict import output_text, ranked
 from components.exhibits.comparison.comparison import Comparison, Labels, grouped, strength
 from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import unseen_html
-from components.exhibits.permalink import classify_link
+from components.exhibits.view import classify_link
 from components.texts import Texts
 from components.types import Analysis
 

@@ -18,8 +18,7 @@ from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.intervals import MARKS
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.style import CHARACTER, GRID, axis, layout
-from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.tables import Column, data_frame
+from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html
 from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number
 from components.texts import Texts
 from components.types import Analysis, Floats

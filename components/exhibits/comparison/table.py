@@ -6,15 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from components.analyses.compare import Cell
-from components.exhibits.answer.outputs import output_text, ranked
+from components.exhibits.answer.verdict import output_text, ranked
 from components.exhibits.comparison.cells import labels_text
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.draw.labels import one_vector, visible
-from components.exhibits.edit.grid import moved_text
+from components.exhibits.edit.moves import moved_text
 from components.exhibits.edit.versions import Move, versions
-from components.exhibits.exhibit import Exhibit, Shown
-from components.exhibits.tables import csv_link, data_frame, table_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, table_html
 from components.texts import Texts
 from components.types import Analysis
 

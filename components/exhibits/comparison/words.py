@@ -14,8 +14,16 @@ from components.exhibits.comparison.words_columns import Row, columns, labels
 from components.exhibits.control import Control, State, Whole
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import segment_key
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, legend_html, scale_html
-from components.exhibits.tables import csv_link, data_frame
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    csv_link,
+    data_frame,
+    hint_html,
+    key_html,
+    legend_html,
+    scale_html,
+)
 from components.exhibits.view import HOW, centring_of, number
 from components.texts import Texts
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from components.exhibits.draw.figure import Trace
 from components.exhibits.draw.labels import shorten, width
 from components.exhibits.draw.style import (
     CHARACTER,
@@ -68,6 +72,17 @@ def rows_layout(
         shapes=[*frames, *texts["shapes"]],
         annotations=texts["annotations"],
     )
+
+
+def cells(rows: NDArray[Any], hover: str, **more: Any) -> Trace:
+    """The cells of a heat map of ``rows``, one above the other, coloured from -1 to 1 if not said otherwise.
+
+    The page draws the scale, where it takes no room from the cells.
+    """
+    looks: dict[str, Any] = {"zmin": -1, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False, **more}
+    values = np.round(rows.astype(np.float64), 4).astype(object)
+    values[np.isnan(rows)] = None
+    return Trace(type="heatmap", z=values.tolist(), hovertemplate=f"{hover}<extra></extra>", **looks)
 
 
 def least_width(view: View) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,14 +14,20 @@ from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.draw.layers import layers_layout, least_width, read_frame
+from components.exhibits.draw.figure import Figure
+from components.exhibits.draw.labels import shorten, visible, word
+from components.exhibits.draw.layers import cells, layers_layout, least_width, read_frame
 from components.exhibits.draw.style import DIVERGING, RANDOM
-from components.exhibits.edit.grid import named, sentence, settled, share_text, token_name
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html, strong_html
-from components.exhibits.tables import data_frame
-from components.exhibits.view import TEXT, View, asked_line, labels_of
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    scale_html,
+    strong_html,
+    unanswered,
+)
+from components.exhibits.view import TEXT, View, asked_line, indices, labels_of, number
 from components.texts import Sentence, Texts
 
 TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""
@@ -48,8 +56,7 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
     if given is None:
         return Shown()
     if isinstance(given, Sentence):
-        why = visible(given.said(say))
-        return Shown(heading=say("trace.heading"), words=why, above=hint_html(why))
+        return unanswered("trace.heading", given, say)
     view = EditedView(given.first, given.first.layers, names=named(given))
     blank = [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
@@ -86,26 +93,19 @@ class EditedView(View):
 def trace_figure(given: Patched, view: View, say: Texts) -> Figure:
     """L + 1 rows by T columns, those of tokens without a counterpart empty; what is read is framed."""
     layers, total = given.first.layers + 1, len(view.labels)
-    shares = np.full((layers, total), None, dtype=object)
-    texts = np.full((layers, total), "", dtype=object)
+    shares, texts = np.full((layers, total), np.nan), np.full((layers, total), "", dtype=object)
     mine = given.pairs[:, 0]
-    shares[:, mine] = np.round(given.shares.astype(np.float64), 4)
+    shares[:, mine] = given.shares
     texts[:, mine] = [[share_text(float(share)) for share in row] for row in given.shares]
-    cells = Trace(
-        type="heatmap",
-        z=shares.tolist(),
+    drawn = cells(
+        shares,
+        say("trace.hover", token="%{x}", layer="%{y}", value="%{text}"),
         text=texts.tolist(),
         colorscale=_stops(given),
-        zmin=-1,
-        zmax=1,
-        xgap=1,
-        ygap=1,
-        showscale=False,
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
         hoverongaps=False,
-        hovertemplate=say("trace.hover", token="%{x}", layer="%{y}", value="%{text}") + "<extra></extra>",
     )
-    return Figure(data=[cells], layout=layers_layout(view, read_frame(given.first), say))
+    return Figure(data=[drawn], layout=layers_layout(view, read_frame(given.first), say))
 
 
 def _heading(given: Patched, say: Texts) -> str:
@@ -155,3 +155,93 @@ def _second(given: Patched) -> str:
 
 def _stops(given: Patched) -> list[list[Any]]:
     return RANDOM if given.first.random else DIVERGING
+
+
+MOST = 0.5  # of the change: who carries less does not carry most of it
+WORD = 24  # characters of a token in a sentence
+
+
+@dataclass(frozen=True)
+class Stay:
+    """Layers one after the other in which the same ``token`` carries more of the change than any other.
+
+    ``most``: whether it carries most of it. ``shares``: one for each layer from ``first`` on.
+    """
+
+    token: int
+    first: int
+    shares: tuple[float, ...]
+    most: bool
+
+    @property
+    def last(self) -> int:
+        """The last of the layers."""
+        return self.first + len(self.shares) - 1
+
+
+def sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
+    """Where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
+    parts = say("list.semicolon").join(_part(given, stay, say, mark) for stay in stays(given))
+    return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=parts)
+
+
+def stays(given: Patched) -> list[Stay]:
+    """Where the change is, from the embeddings up to the layer that is pooled."""
+    below = given.shares[: given.first.pool_layer + 1]
+    peaks = [(int(row.argmax()), bool(row.max() >= MOST)) for row in below]
+    found: list[Stay] = []
+    for (pair, most), group in groupby(range(len(peaks)), key=lambda layer: peaks[layer]):
+        layers = list(group)
+        shares = tuple(float(given.shares[layer, pair]) for layer in layers)
+        found.append(Stay(int(given.pairs[pair, 0]), layers[0], shares, most))
+    return found
+
+
+def settled(given: Patched) -> Stay | None:
+    """The layers up to the one that is pooled in which the one token that is read carries most of the change.
+
+    None where the head reads several tokens, or one that has no counterpart.
+    """
+    last = stays(given)[-1]
+    return last if last.most and indices(given.first.reads.positions) == [last.token] else None
+
+
+def token_name(given: Patched, token: int, say: Texts) -> str:
+    """A token of the first version in a sentence, not escaped; which one, where several are called so."""
+    names = named(given)
+    name = shorten(word(names[token]), WORD)
+    if names.count(names[token]) == 1:
+        return name
+    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
+
+
+def named(given: Patched) -> tuple[str, ...]:
+    """A label for each token of the first version, not escaped; "good → bad" where they differ."""
+    own, others = labels_of(given.first), labels_of(given.second)
+    names = list(own)
+    for mine, theirs in given.pairs.tolist():
+        if own[mine] != others[theirs]:
+            names[mine] = f"{own[mine]} → {word(others[theirs])}"
+    return tuple(names)
+
+
+def share_text(share: float) -> str:
+    """A share of a change in percent, which may be less than none of it or more than all."""
+    return f"{number(100 * share, 0)} %"
+
+
+def _part(given: Patched, stay: Stay, say: Texts, mark: Callable[[str], str]) -> str:
+    key = "trace.in" if stay.most else "trace.spread"
+    low, high = (share_text(share) for share in (min(stay.shares), max(stay.shares)))
+    shares = low if low == high else say("trace.shares", low=low, high=high)
+    return say(key, token=mark(token_name(given, stay.token, say)), where=_where(stay, say), shares=shares)
+
+
+def _where(stay: Stay, say: Texts) -> str:
+    if stay.last == 0:
+        return say("trace.at_start")
+    if stay.first == 0:
+        return say("trace.from_start", last=stay.last)
+    if stay.first == stay.last:
+        return say("trace.after", layer=stay.first)
+    return say("trace.between", first=stay.first, last=stay.last)

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from components.exhibits.draw.labels import one_vector, shorten, visible
-from components.exhibits.tables import data_frame
+from components.exhibits.exhibit import data_frame
 from components.exhibits.view import number
 from components.results import KINDS, Row, Table, beside, each, holm, of
 from components.texts import Texts

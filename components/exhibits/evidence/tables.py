@@ -24,8 +24,7 @@ from components.exhibits.evidence.evidence import (
     data_of,
     vectors,
 )
-from components.exhibits.exhibit import Exhibit, Shown, hint_html
-from components.exhibits.tables import csv_link, data_frame, table_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html, table_html
 from components.exhibits.view import number
 from components.results import Row, beside
 from components.texts import Texts

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
 from components.exhibits.answer.similarity import share_text
+from components.exhibits.answer.verdict import chosen_labels, output_text, ranked
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.draw.ribbons import Span, bar, bundle, columns, ribbon
 from components.exhibits.draw.style import CHARACTER, OTHER, READ, axis, label_colour, layout, written
-from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html, titled_frame
 from components.exhibits.head.steps import (
     ORIGINS,
     detail,
@@ -28,7 +28,6 @@ from components.exhibits.head.steps import (
     size,
     vector,
 )
-from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, labels_of, percent
 from components.texts import Texts
 from components.types import Analysis, Floats
@@ -230,16 +229,16 @@ def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
     names = [numbered(anatomy, index, say) for index in range(len(steps))]
     parts = [*["token"] * tokens, *["step"] * len(steps), *["class"] * classes]
     columns = {
-        "part": [say(f"away.{part}") for part in parts],
-        "name": [*labels_of(analysis), *names, *(visible(analysis.labels[index]) for index in order)],
-        "before": of_steps(size(step.in_shape) for step in steps),
-        "after": of_steps(size(step.out_shape) for step in steps),
-        "parameters": of_steps(str(step.parameters) for step in steps),
-        "origin": of_steps(say(ORIGINS[step.origin]) if step.origin else "" for step in steps),
-        "share": [*analysis.reads.share, *[None] * (len(steps) + classes)],
-        "output": [*[None] * (tokens + len(steps)), *analysis.probabilities[order]],
+        "away.part": [say(f"away.{part}") for part in parts],
+        "away.name": [*labels_of(analysis), *names, *(visible(analysis.labels[index]) for index in order)],
+        "away.before": of_steps(size(step.in_shape) for step in steps),
+        "away.after": of_steps(size(step.out_shape) for step in steps),
+        "away.parameters": of_steps(str(step.parameters) for step in steps),
+        "away.origin": of_steps(say(ORIGINS[step.origin]) if step.origin else "" for step in steps),
+        "away.share": [*analysis.reads.share, *[None] * (len(steps) + classes)],
+        "away.output": [*[None] * (tokens + len(steps)), *analysis.probabilities[order]],
     }
-    return data_frame((say(f"away.{name}"), values) for name, values in columns.items())
+    return titled_frame(columns, say)
 
 
 def _tokens(drawn: _Flow) -> float:

@@ -11,11 +11,11 @@ import pandas as pd
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
-from components.exhibits.answer.outputs import ranked
+from components.exhibits.answer.verdict import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import visible
-from components.exhibits.draw.layers import layers_layout, least_width, read_frame
+from components.exhibits.draw.layers import cells, layers_layout, least_width, read_frame
 from components.exhibits.draw.style import (
     DIVERGING,
     GRID,
@@ -27,8 +27,7 @@ from components.exhibits.draw.style import (
     layout,
     value_axis,
 )
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
-from components.exhibits.tables import data_frame
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, scale_html, unanswered
 from components.exhibits.view import LABEL, View, asked_line, number, percent
 from components.texts import Sentence, Texts
 from components.types import Analysis, Bools, Floats
@@ -132,8 +131,7 @@ class Aim:
 def lens(pointed: Pointed, state: State, say: Texts) -> Shown:
     """The probability of one label, if the head's vector were the hidden state of each token."""
     if not isinstance(pointed.lens, Lens):
-        why = visible(pointed.lens.said(say))
-        return Shown(heading=say("lens.none"), words=why, above=hint_html(why))
+        return unanswered("lens.none", pointed.lens, say)
     analysis, aim = pointed.analysis, Aim(pointed.analysis, pointed.lens, LABEL.of(state))
     view = View(analysis, analysis.layers)
     colour = _colour(aim, say)
@@ -160,20 +158,14 @@ def lens_figure(aim: Aim, view: View, say: Texts) -> Figure:
     """L + 1 rows by T columns; what the head says in earnest is framed, where it reads one token."""
     hover = say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}")
     low, high = map(aim.text, aim.ends)
-    cells = Trace(
-        type="heatmap",
-        z=np.round(aim.shades.astype(np.float64), 4).tolist(),
+    drawn = cells(
+        aim.shades,
+        hover,
         text=[list(map(aim.text, row)) for row in aim.tokens],
         colorscale=_stops(aim),
-        zmin=-1,
-        zmax=1,
-        xgap=1,
-        ygap=1,
-        showscale=False,
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [low, aim.text(aim.neutral), high]},  # of an image
-        hovertemplate=f"{hover}<extra></extra>",
     )
-    return Figure(data=[cells], layout=layers_layout(view, read_frame(aim.analysis), say))
+    return Figure(data=[drawn], layout=layers_layout(view, read_frame(aim.analysis), say))
 
 
 def _stops(aim: Aim) -> list[list[Any]]:
@@ -230,8 +222,7 @@ ROOM = 0.12  # above and below the values, as a part of their range
 def depth(pointed: Pointed, state: State, say: Texts) -> Shown:
     """The probability of one label, where the pooling is applied to each layer."""
     if not isinstance(pointed.lens, Lens):
-        why = visible(pointed.lens.said(say))
-        return Shown(heading=say("depth.none"), words=why, above=hint_html(why))
+        return unanswered("depth.none", pointed.lens, say)
     aim = Aim(pointed.analysis, pointed.lens, LABEL.of(state))
     return Shown(
         heading=finding(aim, say),

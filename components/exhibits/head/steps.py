@@ -1,8 +1,8 @@
-"""The steps of a head: their names, what print(model) lists beside what ran, and the values on the way."""
+"""A head taken apart: its sentence, its steps with print(model) and their values, its weights, its code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from math import prod
@@ -10,16 +10,26 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from components.analyses.anatomy import Anatomy, Declared, Origin, Step, Weight
-from components.exhibits.answer.outputs import ranked
+from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.declaration import Cut, Declaration, DeclaredStep, Dense
+from components.exhibits.answer.verdict import ranked
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.draw.style import DIVERGING, axis, layout, written
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, unseen_html
-from components.exhibits.tables import data_frame
-from components.exhibits.view import asked_line, labels_of, number
-from components.texts import Texts
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    strong_html,
+    table_html,
+    titled_frame,
+    token_html,
+    unseen_html,
+)
+from components.exhibits.view import asked_line, indices, labels_of, number
+from components.texts import Sentence, Texts
 from components.types import Floats
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
@@ -311,3 +321,202 @@ def _texts(rows: list[Strip], anatomy: Anatomy, say: Texts) -> list[Trace]:
         (under, [total * ROW + 3] * len(words), words, "bottom center"),
     ]
     return [written(x, y, text, side, textfont={"size": 14}, xaxis=axis_name) for x, y, text, side in texts]
+
+
+ALL: Mapping[Origin, str] = {
+    "checkpoint": "head.all_checkpoint",
+    "probe": "head.all_probe",
+    "object": "head.all_object",
+}
+READ_NAMED = 3  # tokens that the sentence names; more are only counted
+
+
+def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
+    """The way through the head with its parameters, and a warning where some are not from the checkpoint."""
+    count = len(anatomy.analysis.logits)
+    logits = say("head.logits_one") if count == 1 else say("head.logits", count=count)
+    said = say(
+        "head.lead",
+        reader=_reader(anatomy, say),
+        way=" → ".join(_way(anatomy, say)),
+        logits=strong_html(logits),
+        count=counted(parameters_of(anatomy.weights)),
+        origin=escape(_origin(anatomy, say)),
+    )
+    notes = "".join(f'<p class="random">{note}</p>' for note in _notes(anatomy, say))
+    return Shown(html=f'<p class="way">{said}</p>{_declared(anatomy.analysis.backbone.declared, say)}{notes}')
+
+
+SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
+
+
+def _reader(anatomy: Anatomy, say: Texts) -> str:
+    """The checkpoint's class, or the probe."""
+    analysis = anatomy.analysis
+    if analysis.query.head != "own":
+        words = {"pooling": visible(analysis.query.pooling), "task": visible(say.name(analysis.query.task))}
+        return escape(say("head.reader_probe", **words))
+    return f"<code>{escape(visible(analysis.backbone.architecture))}</code>"
+
+
+def _way(anatomy: Anatomy, say: Texts) -> list[str]:
+    """What is read, then every step; a first step that only takes one position goes without saying."""
+    labels, read = labels_of(anatomy.analysis), indices(anatomy.analysis.reads.positions)
+    tokens = say.listed(token_html(labels[index], True) for index in read[:READ_NAMED])
+    start = tokens if 0 < len(read) <= READ_NAMED else escape(say("head.tokens", count=len(read)))
+    first, *rest = anatomy.steps
+    steps = rest if first.picks and first.kind == "getitem" and rest else anatomy.steps
+    return [start, *(escape(step_name(anatomy, step, say)) for step in steps)]
+
+
+def _declared(declared: Declaration | Sentence | None, say: Texts) -> str:
+    """What the checkpoint's own files say of how a vector is made, beside what is measured."""
+    if declared is None:
+        return ""
+    if isinstance(declared, Sentence):
+        said = say("declared.unread", reason=visible(declared.said(say)))
+    else:
+        several = say("declared.side", poolings=say.listed(declared.poolings))
+        steps = several if len(declared.poolings) > 1 else declared.poolings[0]
+        for step in declared.steps:
+            named = say(f"declared.{step.name}", size=_size(step))
+            steps = say("declared.then", before=steps, after=named)
+        said = say("declared.says", steps=steps, size=declared.size)
+    return f'<p class="declared">{escape(said)}</p>'
+
+
+def _size(step: DeclaredStep) -> int:
+    """How many numbers a step gives; 0 where it leaves their number as it is."""
+    if isinstance(step, Dense):
+        return step.given
+    return step.size if isinstance(step, Cut) else 0
+
+
+def _origin(anatomy: Anatomy, say: Texts) -> str:
+    """Where the parameters come from, in one clause."""
+    random = parameters_of(weight for weight in anatomy.weights if weight.origin in UNTRAINED)
+    constant = parameters_of(weight for weight in anatomy.weights if weight.origin == "constant")
+    new = [say("head.some_new", count=counted(random))] if random else []
+    new += [say("head.some_constant", count=counted(constant))] if constant else []
+    if new:
+        return say.listed(new)
+    if not anatomy.weights:
+        return say("head.none")
+    origins = {weight.origin for weight in anatomy.weights}
+    return say(next(key for origin, key in ALL.items() if origin in origins))
+
+
+def _notes(anatomy: Anatomy, say: Texts) -> list[str]:
+    """Which weights were drawn at random or set to a constant, and why."""
+    new, reshaped, constant = (_names(anatomy, origin) for origin in ("new", "reshaped", "constant"))
+    notes = [] if anatomy.analysis.body_trained else [escape(say("head.body"))]
+    notes += [say("head.new" if len(new) > 1 else "head.new_one", names=_listed(new, say))] if new else []
+    notes += [say("head.reshaped", names=_listed(reshaped, say))] if reshaped else []
+    return [*notes, *([say("head.constant", names=_listed(constant, say))] if constant else [])]
+
+
+def _names(anatomy: Anatomy, origin: Origin) -> list[str]:
+    return [
+        f"<code>{escape(visible(weight.name))}</code>"
+        for weight in anatomy.weights
+        if weight.origin == origin
+    ]
+
+
+def _listed(names: list[str], say: Texts) -> str:
+    """Names in a sentence: "a, b and c"."""
+    return say("head.names", names=say.listed(names[:-1]), last=names[-1]) if len(names) > 1 else names[0]
+
+
+NUMERIC = (1, 2)  # columns: shape, parameters
+LISTED = 12  # unused tensors that are shown without being asked for
+
+
+def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
+    """The table of what runs, and under it what does not."""
+    columns = {
+        "weights.name": [visible(weight.name) for weight in anatomy.weights],
+        "weights.shape": [size(weight.shape) for weight in anatomy.weights],
+        "weights.parameters": [counted(prod(weight.shape)) for weight in anatomy.weights],
+        "weights.origin": [say(ORIGINS[weight.origin]) for weight in anatomy.weights],
+    }
+    data = titled_frame(columns, say)
+    table = table_html(data, NUMERIC, say("weights.caption"))
+    for origin in UNTRAINED:  # a table has no words for emphasis: the sentence itself is marked in it
+        words = escape(say(ORIGINS[origin]))
+        table = table.replace(f"<td>{words}</td>", f'<td><strong class="random">{words}</strong></td>')
+    heading = f'<h2 id="weights-heading">{escape(say("weights.heading"))}</h2>'
+    return Shown(data=data, html=f"{heading}{table}{_unused(anatomy, say)}")
+
+
+WEIGHTS = Exhibit("weights", weights, style="numbers")
+
+
+def _unused(anatomy: Anatomy, say: Texts) -> str:
+    """A list of what the checkpoint holds besides, folded if it is long; nothing where there is none."""
+    if anatomy.analysis.backbone.live:
+        return ""
+    unused = anatomy.unused
+    if not unused:
+        probe = anatomy.analysis.query.head != "own"
+        return (
+            f'<p class="rest">{escape(say("weights.unused_probe" if probe else "weights.unused_none"))}</p>'
+        )
+    one = len(unused) == 1
+    sentence = escape(say("weights.unused_one") if one else say("weights.unused", count=counted(len(unused))))
+    items = "".join(
+        f"<li><code>{escape(visible(weight.name))}</code> {escape(size(weight.shape))}</li>"
+        for weight in unused
+    )
+    names = f'<ul class="unused">{items}</ul>'
+    if len(unused) > LISTED:
+        return f"<details><summary>{sentence}</summary>{names}</details>"
+    return f'<p class="rest">{sentence}</p>{names}'
+
+
+def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:
+    """Each function under its name and its place, with the lines marked that called a step."""
+    found = anatomy.sources
+    hint = hint_html(say("sources.hint" if found else "sources.none"))
+    return Shown(html=hint + "".join(_source(source, say) for source in found))
+
+
+def programs(anatomy: Anatomy, _: State, __: Texts) -> Shown:
+    """Python that prints the same probabilities, and a module to train."""
+    return Shown(codes=(anatomy.program, anatomy.module))
+
+
+SOURCES = Exhibit(
+    "sources", sources, frame="folded", title="sources.heading", where=frozenset({"page", "talk"})
+)
+PROGRAMS: Exhibit[Anatomy] = Exhibit(
+    "takehome",
+    programs,
+    frame="folded",
+    title="takehome.heading",
+    applies=lambda anatomy: bool(anatomy.program),
+    codes=("takehome.program", "takehome.module"),
+)
+
+
+def _source(source: Excerpt, say: Texts) -> str:
+    last = source.first + len(source.lines) - 1
+    words = "sources.place" if last == source.first else "sources.places"
+    place = say(words, file=visible(source.file), first=source.first, last=last)
+    title = escape(visible(source.title))
+    lines = "".join(
+        _source_line(source, source.first + index, text, say) for index, text in enumerate(source.lines)
+    )
+    return (
+        f'<section class="source"><h3>{title}</h3><p class="hint">{escape(place)}</p>'
+        f'<pre tabindex="0" role="region" aria-label="{title}">{lines}</pre></section>'
+    )
+
+
+def _source_line(source: Excerpt, number: int, text: str, say: Texts) -> str:
+    ran = " ran" if number in source.ran else ""
+    picks = " picks" if number in source.picks else ""
+    label = f'<span class="label">{escape(say("sources.picks"))}</span>' if picks else ""
+    code = escape(visible(text.expandtabs(4)))
+    gutter = f'<span class="number">{number}</span>'
+    return f'<span class="line{ran}{picks}">{gutter}<code>{code}</code>{label}</span>'

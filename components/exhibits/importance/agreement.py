@@ -22,10 +22,9 @@ from components.exhibits.draw.style import (
     value_axis,
     written,
 )
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, legend_html
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, key_html, legend_html
 from components.exhibits.importance.bars import method_name, rho_text
 from components.exhibits.importance.methods import Methods
-from components.exhibits.tables import data_frame
 from components.exhibits.view import asked_line, number
 from components.texts import Sentence, Texts
 

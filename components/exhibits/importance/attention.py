@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from components.analyses.importance import Importance
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
+from components.exhibits.draw.figure import Figure
 from components.exhibits.draw.labels import shorten, word
-from components.exhibits.draw.layers import least_width, rows_layout
+from components.exhibits.draw.layers import cells, least_width, rows_layout
 from components.exhibits.draw.style import DIVERGING
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, scale_html
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, scale_html
 from components.exhibits.importance.controls import HEAD
-from components.exhibits.tables import data_frame
 from components.exhibits.view import View, asked_line, percent, reference_name
 from components.texts import Sentence, Texts
 from components.types import Floats
@@ -68,20 +66,10 @@ def head_of(given: Importance, state: State) -> int:
 
 def _figure(weights: Floats, view: View, say: Texts) -> Figure:
     """L rows, layer 1 at the bottom, by T columns."""
-    cells = Trace(
-        type="heatmap",
-        z=np.round(weights.astype(np.float64), 4).tolist(),
-        colorscale=SCALE,
-        zmin=0,
-        zmax=float(weights.max()),
-        xgap=1,
-        ygap=1,
-        showscale=False,
-        hovertemplate=say("attention.hover", token="%{x}", layer="%{y}", value="%{z:.1%}")
-        + "<extra></extra>",
-    )
+    hover = say("attention.hover", token="%{x}", layer="%{y}", value="%{z:.1%}")
+    drawn = cells(weights, hover, colorscale=SCALE, zmin=0, zmax=float(weights.max()))
     names = [str(layer + 1) for layer in range(len(weights))]
-    return Figure(data=[cells], layout=rows_layout(view, names, None, say))
+    return Figure(data=[drawn], layout=rows_layout(view, names, None, say))
 
 
 def _words(weights: Floats, view: View, which: str, say: Texts) -> str:

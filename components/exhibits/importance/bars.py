@@ -25,9 +25,8 @@ from components.exhibits.draw.style import (
     tick_width,
     token_colours,
 )
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, key_html, legend_html
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, key_html, legend_html
 from components.exhibits.importance.methods import Method, Methods
-from components.exhibits.tables import data_frame
 from components.exhibits.view import View, asked_line, number, reference_name, yes_or_no
 from components.texts import Sentence, Texts
 

@@ -10,9 +10,8 @@ from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import axis, axis_title, layout, name_width, row_axis
-from components.exhibits.exhibit import Exhibit, Shown
+from components.exhibits.exhibit import Exhibit, Shown, data_frame
 from components.exhibits.lab.found import UNLINKED, Found
-from components.exhibits.tables import data_frame
 from components.exhibits.view import percent
 from components.texts import Texts
 

@@ -6,11 +6,9 @@ from html import escape
 
 from components.exhibits.control import State
 from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.exhibit import Exhibit, Shown, hint_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.lab.found import UNLINKED, Found
-from components.exhibits.permalink import classify_link
-from components.exhibits.tables import csv_link, data_frame
-from components.exhibits.view import percent
+from components.exhibits.view import classify_link, percent
 from components.fitting import Miss
 from components.texts import Texts
 from components.types import Query

@@ -10,9 +10,8 @@ from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
 from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.draw.style import axis, axis_title, label_colour, layout
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html
+from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, legend_html
 from components.exhibits.lab.found import UNLINKED, Found
-from components.exhibits.tables import data_frame
 from components.exhibits.view import percent
 from components.texts import Texts
 from components.types import Ints

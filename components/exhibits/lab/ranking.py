@@ -23,9 +23,16 @@ from components.exhibits.draw.style import (
     value_axis,
     written,
 )
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, legend_html
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    csv_link,
+    data_frame,
+    hint_html,
+    legend_html,
+    table_html,
+)
 from components.exhibits.lab.found import LEVEL, UNLINKED, Found, score_text
-from components.exhibits.tables import csv_link, data_frame, table_html
 from components.exhibits.view import number, percent
 from components.fitting import Ranked
 from components.texts import Texts

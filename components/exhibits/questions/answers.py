@@ -1,27 +1,155 @@
-"""Puts questions to models, or to the results of the evidence, and says the answers as escaped HTML."""
+"""The questions of assets/questions.toml, put to models or to results, and the answers as escaped HTML."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
+from pydantic import BeforeValidator, ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from components.analyses.anatomy import Anatomy, Step
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.answered import Answered
-from components.exhibits.draw.labels import visible
+from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.evidence.evidence import BASE, Evidence, select
-from components.exhibits.questions.head_facts import against_facts, head_facts, heads_facts
-from components.exhibits.questions.importance_facts import importance_facts
-from components.exhibits.questions.padding_facts import padding_facts
-from components.exhibits.questions.pictures import flow_html, module_html
-from components.exhibits.questions.question import ELSE, Line, Question
-from components.exhibits.questions.result_facts import result_facts, results_facts
+from components.exhibits.head.steps import ORIGINS, sizes, step_name
+from components.exhibits.questions.facts import (
+    CASES,
+    NAMED,
+    against_facts,
+    head_facts,
+    heads_facts,
+    importance_facts,
+    listed,
+    padding_facts,
+    result_facts,
+    results_facts,
+)
 from components.results import Table, of
-from components.texts import Texts, load_texts
-from components.types import BackboneSpec
+from components.texts import ASSETS, ENGLISH, Texts, load_texts
+from components.types import BackboneSpec, Query, Reference
+
+ELSE = "else"  # all values of a case that have no text of their own
+
+
+def _by_value(line: Any) -> Any:
+    """A sentence that depends on no case is one for all values; a text that is "" says nothing."""
+    if not isinstance(line, Mapping):
+        return line
+    texts = {ELSE: line} if ENGLISH in line else line
+    return {value: text or {} for value, text in texts.items()}
+
+
+Text = Mapping[str, str]  # language -> text; empty: says nothing
+Line = Annotated[Mapping[str, Text], BeforeValidator(_by_value)]  # value of the case -> text
+
+
+@checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Question:
+    """One question; the head of assets/questions.toml says what each field means."""
+
+    view: Literal["tokens", "head", "importance", "padding", "evidence"]
+    backbones: tuple[str, ...]
+    question: Text
+    answer: Mapping[str, Line]
+    each: Mapping[str, Line] = field(default_factory=dict)
+    key: str = ""
+    text: str = ""
+    text_pair: str = ""
+    own: bool = False
+    pooling: str = "native"
+    reference: Reference = "cls"
+    against: str = ""
+    task: str = ""
+    poolings: tuple[str, ...] = ()
+    shows: Literal["", "flows", "module"] = ""
+    papers: Mapping[str, Text] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """ValueError says what does not fit together."""
+        if not self.backbones or not (self.task if self.view == "evidence" else self.text):
+            raise ValueError("backbones and a text are needed, or, for the evidence, backbones and a task")
+        if self.view == "evidence" and self.shows:
+            raise ValueError(f"shows: the evidence has no {self.shows}")
+        if strangers := self.papers.keys() - set(self.backbones):
+            raise ValueError(f"papers: {sorted(strangers)} are not among the backbones")
+        if any(text.keys() != self.question.keys() for text in self.papers.values()):
+            raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
+        cases = CASES[self.view]
+        for name, line in chain(self.answer.items(), self.each.items()):
+            values = {*cases.get(name, ())}
+            if unknown := line.keys() - values - {ELSE}:
+                raise ValueError(f"{name}: there is no case with the values {sorted(unknown)}")
+            if ELSE not in line and (missing := values - line.keys()):
+                raise ValueError(f"{name}: the values {sorted(missing)} have no text")
+            if any(text and text.keys() != self.question.keys() for text in line.values()):
+                raise ValueError(f"{name}: every text is needed in {sorted(self.question)}")
+
+    def query(self, backbone: str, pooling: str) -> Query:
+        """What is asked of one backbone under one pooling."""
+        return Query(backbone, self.text, self.text_pair, pooling, reference=self.reference)
+
+
+def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ...]:
+    """The questions of a file in their order; ValueError says what is wrong with which of them."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    named = {key: {"key": key, **table} for key, table in tables.items()}
+    return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())
+
+
+LENGTH = 24  # characters of a token
+
+
+def flow_html(anatomy: Anatomy, say: Texts) -> str:
+    """One head from the top down: its T tokens, of which those are marked that are read, and its steps.
+
+    Several stand side by side where there is room for them, and one under the other on a phone.
+    """
+    tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
+    cells = "".join(f'<span class="cell{" read" if one else ""}"></span>' for one in read)
+    names = [shorten(visible(tokens.text[index]), LENGTH) for index in read.nonzero()[0]]
+    line = say("questions.tokens", read=listed(names, NAMED, say), count=len(names), total=len(read))
+    steps = "".join(_step(anatomy, step, say) for step in anatomy.steps)
+    return (
+        f'<p class="tokens" aria-hidden="true">{cells}</p><p class="taken">{escape(line)}</p>'
+        f'<ol class="steps">{steps}</ol>'
+    )
+
+
+def module_html(anatomy: Anatomy, say: Texts) -> str:
+    """The head as PyTorch code to train, and the program that runs the whole model, which is folded."""
+    return (
+        f'<details class="code" open>{_code(say("takehome.module"), anatomy.module)}</details>'
+        f'<details class="code">{_code(say("takehome.program"), anatomy.program)}</details>'
+    )
+
+
+def _step(anatomy: Anatomy, step: Step, say: Texts) -> str:
+    """A step with where its weights come from or, of one without weights, what it makes of the numbers."""
+    note = say("steps.idle") if step.idle else sizes(step, say)
+    kind = "idle" if step.idle else "plain"
+    if step.origin:
+        kind, note = step.origin, say(ORIGINS[step.origin])
+    name = escape(step_name(anatomy, step, say))
+    return f'<li class="{kind}"><b>{name}</b> <span>{escape(note)}</span></li>'
+
+
+def _code(title: str, code: str) -> str:
+    label, lines = escape(title), "\n".join(map(visible, code.splitlines()))
+    return (
+        f'<summary>{label}</summary><pre tabindex="0" role="region" aria-label="{label}">'
+        f"<code>{escape(lines)}</code></pre>"
+    )
+
 
 Facts = Mapping[str, str]  # facts and cases, by name
 

@@ -27,7 +27,7 @@ from components.ui.compare.stale import asked_html, build_stale
 from components.ui.compare.trace import TraceCard, build_trace, with_trace
 from components.ui.compare.version import Version, build_version
 from components.ui.places import AT_ONCE, PRIVATE, Given, Place, Places, Updates, build_places, state_of
-from components.ui.tab import Linked, Surroundings, TabKind
+from components.ui.tab import Linked, Surroundings, Tab, TabKind
 
 WAITING = 2  # comparisons at once; each takes the engine for one backbone after the other
 
@@ -99,7 +99,7 @@ def _places(analyst: Analyst, shown: gr.State, asking: Asking, say: Texts) -> tu
 
 
 @dataclass(frozen=True, eq=False)
-class Compare:
+class Compare(Tab):
     """The components of the tab and what they do.
 
     ``shown`` holds the last Comparison, or None; ``mine`` the head that was fitted on the visitor's table.
@@ -141,16 +141,6 @@ class Compare:
         looks = [Linked(control, part) for control, part in self.places.controls.items()]
         traced = Linked(replace(TRACED, kind=OneOf(lambda: ["", *here()])), self.trace.backbone)
         return [*(Linked(control, part) for part, control in asked.items()), *looks, traced]
-
-    @property
-    def needs(self) -> set[Any]:
-        """Nothing: a link sets what it sets."""
-        return set()
-
-    @property
-    def waits(self) -> list[Any]:
-        """Nothing is asked of a model."""
-        return []
 
     @property
     def panels(self) -> Sequence[Panel[Any, Any]]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import gradio as gr
 
 from components.exhibits.draw.labels import visible
-from components.exhibits.script import Script, Step
-from components.exhibits.slides import choices_html
+from components.exhibits.talks import Script, Step, choices_html
 from components.texts import Texts
 from components.ui.gradio_internals import scripted_html
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.exhibits.answer.outputs import OUTPUTS, SHOWN, output_text, ranked
+from components.exhibits.answer.verdict import OUTPUTS, SHOWN, output_text, ranked
 from components.exhibits.draw.style import OTHER, label_colour
 from components.exhibits.exhibit import Shown
 from components.texts import load_texts

@@ -7,8 +7,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from components.exhibits.answer.similarity import SIMILARITY
-from components.exhibits.answer.table import TABLE
+from components.exhibits.answer.similarity import SIMILARITY, TABLE
 from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.exhibit import Shown
 from components.exhibits.head.flow import token_parts

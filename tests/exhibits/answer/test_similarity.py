@@ -1,16 +1,18 @@
+"""Each token's similarity to the reference: as bars, as a heat map, and in the table."""
+
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from components.centring import Centring
-from components.exhibits.answer.similarity import SIMILARITY
+from components.exhibits.answer.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.draw.style import FIRST, READ, SECOND, SPECIAL
-from components.exhibits.exhibit import Shown
+from components.exhibits.exhibit import Shown, heading_html
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Analysis, Query
-from tests.exhibits.showing import checked
+from tests.exhibits.showing import checked, numbers, records, rows
 from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
@@ -110,3 +112,109 @@ def test_the_legend_explains_what_occurs() -> None:
     assert "## continues a word" in shown(analysis("play ##ing")).legend
     assert "Ġ marks a space before" in shown(analysis("play Ġing")).legend
     assert "##" not in single
+
+
+def heatmap(given: Analysis, layer: int = 6) -> Shown:
+    return HEATMAP.show(given, {"layer": layer}, SAY)
+
+
+def test_cells_are_grey_where_they_are_ordinary_for_the_layer_and_coloured_where_they_are_not() -> None:
+    given = analysis("not good at all, and not bad", backbone="pair")
+    (cells,) = checked(heatmap(given).figure).data
+    np.testing.assert_allclose(cells.customdata, given.similarity, atol=1e-4)  # what pointing at one says
+    low, _, high = np.moveaxis(given.ordinary.plain[:, None], 2, 0)
+    z = np.array(cells.z)
+    assert ((z > 0) == (given.similarity > high)).all()
+    assert ((z < 0) == (given.similarity < low)).all()
+    assert (z > 0).any()
+    assert (z < 0).any()
+    assert (z == 0).any()
+    assert (z[:, 0] == 1).all()  # the reference
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+    stops = {place: colour for place, colour in cells.colorscale if abs(place - 0.5) < 0.021}
+    assert set(stops) == {0.48, 0.52}
+    assert min(abs(z[z != 0])) / 2 > 0.02  # beyond the grey
+
+
+@pytest.mark.parametrize("reference", ["pooled", 1])
+def test_cells_are_the_similarities_on_a_scale_centred_on_zero_where_the_reference_is_not_cls(
+    reference: str | int,
+) -> None:
+    given = FakeAnalyst().ask("analyze", Query("pair", "not good", reference=reference))
+    seen = heatmap(given)
+    (cells,) = checked(seen.figure).data
+    np.testing.assert_allclose(cells.z, given.similarity, atol=1e-4)
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+    assert "rdinary" not in heading_html(seen, "heatmap", SAY)
+    assert len(seen.data) == len(given.tokens.text)
+
+
+def test_it_says_how_many_cells_are_not_ordinary() -> None:
+    given = analysis("not good at all, and not bad", backbone="pair")
+    others, band = given.similarity[:, 1:], given.ordinary.plain[:, None]
+    more, less = (others > band[..., 2]).sum(), (others < band[..., 0]).sum()
+    said = f"Above what is ordinary at their layer: {more} of {others.size} cells; below it: {less}."
+    assert said in heatmap(given).words
+
+
+def test_the_layer_under_study_is_framed() -> None:
+    frame = checked(heatmap(analysis(backbone="pair"), 3).figure).layout.shapes[0]
+    assert (frame.y0, frame.y1, frame.x0, frame.x1) == (2.5, 3.5, -0.5, 3.5)
+
+
+def test_its_numbers_are_a_row_for_each_token_and_a_column_for_each_layer() -> None:
+    given = analysis("not good at all", backbone="pair")
+    head, *found = rows(heatmap(given, 3))
+    assert head[2:] == [f"layer {layer}" for layer in range(7)]
+    values = np.array([numbers(row[2:]) for row in found])
+    np.testing.assert_allclose(values[:-3], given.similarity.T, rtol=1e-6)
+    assert [row[:2] for row in found[-3:]] == [["", f"ordinary {end}"] for end in ("low", "median", "high")]
+    np.testing.assert_allclose(values[-3:], given.ordinary.plain.T, rtol=1e-6)
+
+
+def test_it_says_where_it_is_highest_and_lowest() -> None:
+    given = analysis("not good at all", backbone="pair")
+    values = given.similarity.copy()
+    values[:, 0] = np.nan  # the reference
+    for pick in (np.nanargmax, np.nanargmin):
+        layer, index = np.unravel_index(pick(values), values.shape)
+        said = f"{values[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})"
+        assert said in heatmap(given, 3).words
+
+
+def table_of(given: Analysis) -> Shown:
+    return TABLE.show(given, {"layer": 1}, SAY)
+
+
+def test_every_token_has_its_row_with_the_numbers_of_the_layer() -> None:
+    given = analysis("not good", "bad")
+    rows = records(table_of(given))
+    for index, row in enumerate(rows):
+        assert row["index"] == str(index)
+        assert abs(float(row["similarity"]) - given.similarity[1, index]) < 1e-6
+        assert abs(float(row["centred"]) - given.centred[1, index]) < 1e-6
+        assert abs(float(row["standardised"]) - given.standardised[1, index]) < 1e-6
+        for name, centring in (
+            ("similarity", "plain"),
+            ("centred", "centred"),
+            ("standardised", "standardised"),
+        ):
+            band = given.ordinary.of(centring)[1]
+            ends = [float(row[f"{name}: ordinary {end}"]) for end in ("low", "median", "high")]
+            np.testing.assert_allclose(ends, band, rtol=1e-6)
+    assert [row["token"] for row in rows] == ["[CLS]", "not", "good", "[SEP]", "bad", "[SEP]"]
+    assert [row["segment"] for row in rows] == ["", "first text", "first text", "", "second text", ""]
+    assert [row["read"] for row in rows] == ["yes", "no", "no", "no", "no", "no"]
+    assert rows[1]["characters"] == "0–3"
+
+
+def test_the_caption_says_what_is_ordinary_for_each_similarity() -> None:
+    assert (
+        "Ordinary, between [CLS] and tokens of other sentences: similarity 0.25 to 0.65,"
+        " centred −0.25 to 0.15, standardised 0.05 to 0.45." in table_of(analysis()).html
+    )
+    other = TABLE.show(
+        FakeAnalyst().ask("analyze", Query("first", "not good", reference=2)), {"layer": 1}, SAY
+    )
+    assert "rdinary" not in other.html
+    assert not any("ordinary" in title for title in other.data.columns)

@@ -30,38 +30,64 @@ def reading(given: Analysis, *positions: int) -> Analysis:
     return replace(given, reads=Reads(read, share.astype(np.float32)))
 
 
-def test_one_token() -> None:
-    assert plain(analysis()).startswith(
-        "FirstForSequenceClassification reads 1 of 4 tokens: [CLS] (the first).\n"
-    )
-    assert "Changing any other final hidden state leaves every logit exactly as it is." in plain(analysis())
+def saying(given: Analysis, *probabilities: float) -> Analysis:
+    return replace(given, probabilities=np.array(probabilities, dtype=np.float32))
 
 
-def test_the_last_token_and_one_in_between() -> None:
-    assert "reads 1 of 2 tokens: good (the last)." in plain(analysis("last"))
-    assert "reads 1 of 4 tokens: good (number 3)." in plain(reading(analysis(), 2))
+LONG = analysis(text="one two three four five six seven eight nine ten")  # 12 tokens
 
 
-def test_a_few_many_all_but_a_few_all_and_none() -> None:
-    long = analysis(text="one two three four five six seven eight nine ten")  # 12 tokens
-    assert "reads 2 of 12 tokens: one (number 2), two (number 3)." in plain(reading(long, 1, 2))
-    assert "reads 6 of 12 tokens. Each is 17 % of what the head reads.\n" in plain(reading(long, *range(6)))
-    assert "reads 11 of 12 tokens: all but [CLS] (the first)." in plain(reading(long, *range(1, 12)))
-    assert "reads all 12 tokens. Each is 8 % of what the head reads.\n" in plain(reading(long, *range(12)))
-    assert "reads none of the 12 tokens.\n" in plain(reading(long))
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (analysis(), "FirstForSequenceClassification reads 1 of 4 tokens: [CLS] (the first).\n"),
+        (analysis(), "Changing any other final hidden state leaves every logit exactly as it is."),
+        (analysis("last"), "reads 1 of 2 tokens: good (the last)."),
+        (reading(analysis(), 2), "reads 1 of 4 tokens: good (number 3)."),
+        (reading(LONG, 1, 2), "reads 2 of 12 tokens: one (number 2), two (number 3)."),
+        (reading(LONG, *range(6)), "reads 6 of 12 tokens. Each is 17 % of what the head reads.\n"),
+        (reading(LONG, *range(1, 12)), "reads 11 of 12 tokens: all but [CLS] (the first)."),
+        (reading(LONG, *range(12)), "reads all 12 tokens. Each is 8 % of what the head reads.\n"),
+        (reading(LONG), "reads none of the 12 tokens.\n"),
+        (
+            analysis(pooling="mean"),
+            "FirstForSequenceClassification, given the mean vector, reads all 4 tokens.",
+        ),
+        (
+            analysis(pooling="mean", head="probe"),
+            "A linear classifier trained on the mean vector for sentiment reads all 4 tokens.",
+        ),
+        (saying(analysis(), 0.07, 0.93), "It says positive (93 %)."),
+        (saying(analysis("emotions"), 0.9, 0.1, 0.6, 0.2), "It says joy (90 %), trust (60 %)."),
+        (
+            saying(analysis("emotions"), 0.4, 0.1, 0.3, 0.2),
+            "It says none of its 4 labels: each is below 50 %.",
+        ),
+        (saying(analysis("score"), 3.416), "It says score (3.42)."),
+        (
+            analysis(text_pair="bad"),
+            "This head was trained on one text at a time: what it says about a pair means little.",
+        ),
+    ],
+)
+def test_it_says_what_is_read_and_what_is_said(given: Analysis, said: str) -> None:
+    assert said in plain(given)
 
 
-def test_another_pooling_is_not_passed_off_as_the_heads_own() -> None:
-    swapped = plain(analysis(pooling="mean"))
-    assert swapped.startswith("FirstForSequenceClassification, given the mean vector, reads all 4 tokens.")
-
-
-def test_a_probe_reads_in_the_checkpoints_place() -> None:
-    probed = plain(analysis(pooling="mean", head="probe"))
-    assert probed.startswith(
-        "A linear classifier trained on the mean vector for sentiment reads all 4 tokens."
-    )
-    assert "FirstForSequenceClassification" not in probed
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (analysis("untrained"), "Untrained head: these outputs are random."),
+        (
+            replace(analysis(), body_trained=False),
+            "Weights of the body are random, so these outputs are random.",
+        ),
+    ],
+)
+def test_random_weights_say_nothing(given: Analysis, why: str) -> None:
+    assert why in plain(given)
+    assert "It says" not in plain(given)
+    assert ("Untrained head" in plain(given)) != given.head_trained  # which is not blamed for the body
 
 
 def test_a_lower_layer_that_is_pooled_is_named() -> None:
@@ -73,46 +99,6 @@ def test_a_lower_layer_that_is_pooled_is_named() -> None:
     assert plain(last) == plain(given)
     probe = replace(lower, query=replace(lower.query, head="probe", task="sentiment"))
     assert "trained on the mean vector of layer 1 for sentiment reads" in plain(probe)
-
-
-def test_what_the_head_says() -> None:
-    certain = replace(analysis(), probabilities=np.array([0.07, 0.93], dtype=np.float32))
-    assert "It says positive (93 %)." in plain(certain)
-
-
-def test_an_untrained_head_says_nothing() -> None:
-    shown = plain(analysis("untrained"))
-    assert "Untrained head: these outputs are random." in shown
-    assert "It says" not in shown
-
-
-def test_a_body_with_random_weights_says_nothing_and_the_head_is_not_blamed() -> None:
-    shown = plain(replace(analysis(), body_trained=False))
-    assert "Weights of the body are random, so these outputs are random." in shown
-    assert "It says" not in shown
-    assert "Untrained head" not in shown
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "sentence"),
-    [
-        ([0.9, 0.1, 0.6, 0.2], "It says joy (90 %), trust (60 %)."),
-        ([0.4, 0.1, 0.3, 0.2], "It says none of its 4 labels: each is below 50 %."),
-    ],
-)
-def test_several_labels(probabilities: list[float], sentence: str) -> None:
-    given = replace(analysis("emotions"), probabilities=np.array(probabilities, dtype=np.float32))
-    assert sentence in plain(given)
-
-
-def test_regression_says_its_value() -> None:
-    given = replace(analysis("score"), probabilities=np.array([3.416], dtype=np.float32))
-    assert "It says score (3.42)." in plain(given)
-
-
-def test_warnings_are_shown_under_it() -> None:
-    said = plain(analysis(text_pair="bad"))
-    assert "This head was trained on one text at a time: what it says about a pair means little." in said
 
 
 @pytest.mark.parametrize("tag", languages())

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from components.exhibits.answer.outputs import chosen_labels, outputs_figure
+from components.exhibits.answer.verdict import chosen_labels, outputs_figure
 from components.exhibits.comparison.comparison import FAINT, STRONG, refusals, strength
 from components.exhibits.draw.style import LABELS, label_colour
 from components.texts import load_texts

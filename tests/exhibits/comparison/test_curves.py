@@ -12,8 +12,7 @@ import pytest
 from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import HEIGHT, LINE, Curve, curves, curves_figure, curves_of
-from components.exhibits.exhibit import Shown, heading_html
-from components.exhibits.tables import to_csv
+from components.exhibits.exhibit import Shown, heading_html, to_csv
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
 from components.types import Query

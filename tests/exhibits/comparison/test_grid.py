@@ -15,7 +15,7 @@ from components.exhibits.comparison.agreement import agreement
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
-from components.exhibits.tables import to_csv
+from components.exhibits.exhibit import to_csv
 from components.texts import Sentence, load_texts
 from components.types import SWAP, Analysis, Query
 from tests.exhibits.compared import answer, comparison

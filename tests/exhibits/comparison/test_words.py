@@ -13,8 +13,7 @@ import pytest
 
 from components.exhibits.comparison.alignment import align, mean
 from components.exhibits.comparison.words import WORDS
-from components.exhibits.exhibit import Shown, heading_html
-from components.exhibits.tables import csv_link, to_csv
+from components.exhibits.exhibit import Shown, csv_link, heading_html, to_csv
 from components.exhibits.view import number
 from components.texts import load_texts
 from components.types import Analysis

@@ -16,10 +16,8 @@ from components.exhibits.comparison.agreement import agreement
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.grid import grid
 from components.exhibits.comparison.table import numbers
-from components.exhibits.edit.grid import signed
-from components.exhibits.edit.moved_words import moves
-from components.exhibits.exhibit import Shown
-from components.exhibits.tables import to_csv
+from components.exhibits.edit.moves import moves, signed
+from components.exhibits.exhibit import Shown, to_csv
 from components.exhibits.view import number, percent
 from components.texts import load_texts
 from components.types import Query
@@ -105,7 +103,7 @@ def test_the_numbers_are_those_of_both_analyses() -> None:
             with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
                 FakeAnalyst().ask("analyze", asked[0])
             continue
-        old, new = map(FakeAnalyst().analyze, asked)
+        old, new = (FakeAnalyst().ask("analyze", one) for one in asked)
         place = old.labels.index(row["output"])
         assert float(row["before"]) == pytest.approx(float(old.probabilities[place]), abs=1e-6)
         assert float(row["now"]) == pytest.approx(float(new.probabilities[place]), abs=1e-6)
@@ -181,18 +179,3 @@ def test_what_does_not_count_is_said_apart() -> None:
     assert table.classes[1][1:] == ["edit told", "edit untrained", "edit told", "absent"]
     assert "pp" not in table.rows[1][2]
     assert "pp" not in table.rows[1][3]
-
-
-def test_the_task_goes_by_its_title_in_the_language_in_the_table_of_two_versions() -> None:
-    asked = answer([0.9, 0.1])
-    asked = replace(asked, query=replace(asked.query, head="probe", task="sentiment"))
-    given = both([asked], [asked])
-    cells = tuple(
-        replace(one, cells=tuple(replace(cell, analysis=asked) for cell in one.cells))
-        for one in given.compared
-    )
-    told = replace(SAY, entries={**SAY.entries, "names.sentiment": "what it <feels>"})
-    for after in (None, cells):
-        shown = numbers(replace(given, compared=cells, after=after), {}, told)
-        assert [row["task"] for row in rows_of(shown)] == ["what it <feels>"]
-        assert "what it &lt;feels&gt;" in shown.html

@@ -7,8 +7,7 @@ import pytest
 
 from components.analyses.trace import Patched
 from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.edit.grid import stays
-from components.exhibits.edit.trace import TRACE, TRACED, traced, traced_backbone
+from components.exhibits.edit.trace import TRACE, TRACED, stays, traced, traced_backbone
 from components.exhibits.exhibit import heading_html
 from components.texts import Sentence, load_texts
 from components.types import BackboneSpec, Query

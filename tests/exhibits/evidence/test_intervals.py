@@ -10,7 +10,7 @@ from components.exhibits.draw.intervals import MARKS
 from components.exhibits.evidence.evidence import Evidence, accuracy_text, select
 from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, RHO
 from components.exhibits.evidence.tables import PROBES
-from components.exhibits.tables import to_csv
+from components.exhibits.exhibit import to_csv
 from components.results import Row, beside, table
 from components.texts import load_texts
 from tests.exhibits.compared_html import words

@@ -4,8 +4,7 @@ import pytest
 
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
-from components.exhibits.exhibit import Exhibit
-from components.exhibits.tables import to_csv
+from components.exhibits.exhibit import Exhibit, to_csv
 from components.results import Table, beside, holm
 from components.texts import load_texts
 from tests.exhibits.showing import records, saved

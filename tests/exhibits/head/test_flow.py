@@ -61,12 +61,6 @@ def test_of_many_tokens_those_read_most_stand_alone_in_their_order() -> None:
     assert rest.live
 
 
-def test_what_is_not_read_is_said_to_be_so() -> None:
-    (rest,) = (part for part in token_parts(anatomy(text=LONG), SAY) if len(part.members) > 1)
-    assert rest.label == "120 not read"
-    assert (rest.weight, rest.live) == (0, False)
-
-
 @pytest.mark.parametrize(
     ("backbone", "parts"), [("first", 2), ("emotions", 4), ("score", 1), ("many", CLASSES)]
 )

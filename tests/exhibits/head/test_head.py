@@ -6,9 +6,7 @@ from dataclasses import replace
 from components.analyses.anatomy import Anatomy
 from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.exhibit import Exhibit, heading_html
-from components.exhibits.head.sentence import SENTENCE
-from components.exhibits.head.steps import PRINTED, first_untrained
-from components.exhibits.head.weights import SOURCES, WEIGHTS
+from components.exhibits.head.steps import PRINTED, SENTENCE, SOURCES, WEIGHTS, first_untrained
 from components.exhibits.panels import HEAD
 from components.texts import Sentence, load_texts
 from components.types import Query

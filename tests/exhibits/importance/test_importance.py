@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from components.analyses.importance import Importance
-from components.exhibits.answer.heatmap import HEATMAP
-from components.exhibits.answer.similarity import SIMILARITY
+from components.exhibits.answer.similarity import HEATMAP, SIMILARITY
 from components.exhibits.exhibit import heading_html
 from components.exhibits.importance.agreement import AGREES
 from components.exhibits.importance.attention import ATTENTION

@@ -5,9 +5,8 @@ from dataclasses import replace
 from functools import cache
 
 from components.exhibits.evidence.evidence import select
-from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
-from components.exhibits.questions.answers import Answer, Answers
-from components.exhibits.questions.question import Question, Text, read_questions
+from components.exhibits.questions import facts
+from components.exhibits.questions.answers import Answer, Answers, Question, Text, read_questions
 from components.results import Table, beside
 from components.texts import load_texts
 from components.types import Query
@@ -78,15 +77,15 @@ def known(question: Question, part: str) -> set[str]:
     if question.view == "evidence":
         keys = [key for key in question.backbones if key in BACKBONES]
         evidence = select(RESULTS, question.task, keys, {})
-        found = {"task", *result_facts.result_facts(evidence, keys[0], question.poolings, say)}
-        together = result_facts.results_facts(evidence, "cls", say)
+        found = {"task", *facts.result_facts(evidence, keys[0], question.poolings, say)}
+        together = facts.results_facts(evidence, "cls", say)
     else:
         head = FakeAnalyst().ask("anatomy", Query("first", "a text"))
-        found = {*head_facts.head_facts(head, say)}
-        found |= head_facts.against_facts(head, head, say).keys() if question.against else set()
+        found = {*facts.head_facts(head, say)}
+        found |= facts.against_facts(head, head, say).keys() if question.against else set()
         if question.view == "importance":
-            found |= importance_facts.importance_facts(made(head.analysis), say).keys()
+            found |= facts.importance_facts(made(head.analysis), say).keys()
         if question.view == "padding":
-            found |= padding_facts.padding_facts(fake_padding(head.analysis), say).keys()
-        together = head_facts.heads_facts([head], say)
+            found |= facts.padding_facts(fake_padding(head.analysis), say).keys()
+        together = facts.heads_facts([head], say)
     return found | together.keys() if part == "answer" else found

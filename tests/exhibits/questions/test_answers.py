@@ -2,13 +2,14 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
+from components.analyses.anatomy import Anatomy
 from components.exhibits.answered import Answered
 from components.exhibits.evidence.evidence import Evidence
-from components.exhibits.questions.answers import Answer, Answers, sentences
-from components.exhibits.questions.question import Question
+from components.exhibits.questions.answers import Answer, Answers, Question, flow_html, module_html, sentences
 from components.results import table
 from components.texts import load_texts
 from components.types import Analysis, Query
@@ -81,15 +82,6 @@ def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
         assert re.search(r"[A-Z]\w+ et al\. \d{4}", paper)
     silent = replace(asked, papers={})
     assert 'class="paper"' not in Answers(shipped(), RESULTS, (silent,), SAY).answer(asked.key).card
-
-
-def test_the_verdict_follows_what_is_measured() -> None:
-    asked = next(one for one in QUESTIONS if one.key == "pooler")
-    kind = next(kind for kind in KINDS if kind.spec.key == "first")
-    assert plain(put_to(kind, asked).card).startswith("It starts from [CLS] and nothing else")
-    every = put_to(kind, replace(asked, pooling="mean"))
-    assert plain(every.card).startswith("It uses more than [CLS]")
-    assert plain(put_to(kind, replace(asked, pooling="mean"), "zh").card).startswith("不只用 [CLS]")
 
 
 def test_the_average_is_compared_with_the_own_vector() -> None:
@@ -173,3 +165,38 @@ def test_an_unknown_fact_or_case_is_named() -> None:
         sentences({"a": {"else": {"en": "{nothing}."}}}, {"something": "1"}, SAY)
     with pytest.raises(KeyError, match="trained"):
         sentences({"trained": {"yes": {"en": "Yes."}, "no": {}}}, {}, SAY)
+
+
+TEXT = "a very slow film"
+
+
+def anatomy(key: str = "first", **query: str) -> Anatomy:
+    return FakeAnalyst().ask("anatomy", Query(key, TEXT, **query))  # type: ignore[arg-type]  # all are texts
+
+
+def cells(html: str) -> list[bool]:
+    """For each token whether it is drawn as one that is read."""
+    return [style == "cell read" for style in re.findall(r'<span class="(cell[^"]*)">', html)]
+
+
+def steps(html: str) -> list[tuple[str, str]]:
+    """The kind and the name of each step, from the top down."""
+    return re.findall(r'<li class="(\w+)"><b>(.*?)</b>', html)
+
+
+def test_every_step_stands_in_the_order_in_which_it_ran() -> None:
+    assert steps(flow_html(anatomy(), SAY)) == [
+        ("plain", "takes one position"),
+        ("checkpoint", "dense"),
+        ("plain", "tanh"),
+        ("idle", "dropout"),
+        ("checkpoint", "classifier"),
+    ]
+    assert steps(flow_html(anatomy("untrained"), SAY))[-1] == ("new", "classifier")
+    assert "newly initialised: random" in flow_html(anatomy("untrained"), SAY)
+
+
+def test_the_code_is_that_of_the_head_and_can_be_copied() -> None:
+    given = anatomy()
+    codes = re.findall(r"<pre [^>]*><code>(.*?)</code></pre>", module_html(given, SAY), re.DOTALL)
+    assert [unescape(code) for code in codes] == [given.module.rstrip("\n"), given.program.rstrip("\n")]

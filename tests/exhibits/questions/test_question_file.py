@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits.questions import head_facts, importance_facts, padding_facts, result_facts
-from components.exhibits.questions.answers import Answers
-from components.exhibits.questions.question import Question, read_questions
+from components.exhibits.questions.answers import Answers, Question, read_questions
+from components.exhibits.questions.facts import CASES
 from components.texts import ASSETS, load_texts
 from components.types import Query
 from tests.exhibits.questions.asking import (
@@ -27,7 +26,6 @@ from tests.ui.fake_results import BACKBONES
 FILE = ASSETS / "questions.toml"
 
 PARTS = ("answer", "each")
-HEADS = {**head_facts.CASES, **importance_facts.CASES, **padding_facts.CASES}
 
 
 def test_the_file_asks_what_people_asked() -> None:
@@ -56,7 +54,7 @@ def test_the_file_asks_what_people_asked() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
 def test_sentences_use_what_is_known_and_cover_every_case(question: Question, language: str) -> None:
-    cases = result_facts.CASES if question.view == "evidence" else HEADS
+    cases = CASES[question.view]
     for part, name, value, text in texts(question):
         assert placeholders(text.get(language, "")) <= known(question, part) - cases.keys()
         lines = question.answer if part == "answer" else question.each

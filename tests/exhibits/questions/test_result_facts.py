@@ -5,7 +5,7 @@ import re
 import pytest
 
 from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.questions.result_facts import CASES, result_facts, results_facts
+from components.exhibits.questions.facts import RESULT_CASES, result_facts, results_facts
 from components.results import Table, beside, holm
 from components.texts import load_texts
 from tests.measured import having, measured
@@ -96,5 +96,5 @@ def test_every_case_of_results_is_reached() -> None:
     given = (RESULTS, with_p(0), with_p(1), alone, own(0.1, 0.9), having(own(0.5, 0.51), probe=level))
     every = [facts(key, results) for results in given for key in keys]
     every += [together(*keys, results=results) for results in given] + [together("bert-pretrained")]
-    found = {(case, one[case]) for one in every for case in CASES.keys() & one.keys()}
-    assert found == {(case, value) for case, values in CASES.items() for value in values}
+    found = {(case, one[case]) for one in every for case in RESULT_CASES.keys() & one.keys()}
+    assert found == {(case, value) for case, values in RESULT_CASES.items() for value in values}

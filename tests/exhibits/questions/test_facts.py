@@ -1,4 +1,4 @@
-"""Facts of heads: each is computed here once more, from the analysis or from the head itself."""
+"""Facts and cases: each is computed here once more, from the analysis, the head or what was measured."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,12 +7,26 @@ import numpy as np
 import pytest
 
 from components.analyses.anatomy import Anatomy, Declared, Step, Weight
+from components.analyses.importance import Importance
 from components.analyses.lens import Lens
-from components.exhibits.questions.head_facts import CASES, against_facts, head_facts, heads_facts
+from components.analyses.padding import Padding
+from components.exhibits.importance.methods import Methods
+from components.exhibits.questions.facts import (
+    HEAD_CASES,
+    IMPORTANCE_CASES,
+    PADDING_CASES,
+    against_facts,
+    head_facts,
+    heads_facts,
+    importance_facts,
+    padding_facts,
+)
 from components.exhibits.view import percent
-from components.texts import load_texts
+from components.texts import Sentence, load_texts
 from components.types import Query
+from tests.exhibits.importance.made import alike, made
 from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_anatomy import fake_padding
 
 EN, ZH = load_texts("en"), load_texts("zh")
 
@@ -202,8 +216,8 @@ def reached() -> list[dict[str, str]]:
 
 
 def test_every_case_of_a_head_is_reached() -> None:
-    found = {(case, measured[case]) for measured in reached() for case in CASES.keys() & measured.keys()}
-    assert found == {(case, value) for case, values in CASES.items() for value in values}
+    found = {(case, measured[case]) for measured in reached() for case in HEAD_CASES.keys() & measured.keys()}
+    assert found == {(case, value) for case, values in HEAD_CASES.items() for value in values}
 
 
 def test_a_regression_agrees_where_it_shows_the_same() -> None:
@@ -224,3 +238,130 @@ def test_since_which_layer_the_head_says_so(pooled: tuple[float, ...], case: str
     assert found["depths"] == " → ".join(map(percent, pooled))
     says = sum(int(row[1] > row[0]) for row in given.lens.probabilities[-1])
     assert found["pointed"] == str(says)
+
+
+def test_heads_are_named_by_where_they_read_and_by_what_they_do() -> None:
+    first, last = anatomy(), anatomy("last")
+    one = replace(last, steps=last.steps[-1:])
+    titles = [given.analysis.backbone.title for given in (first, one)]
+    found = heads_facts([first, one], EN)
+    assert (found["first_names"], found["last_names"]) == tuple(titles)
+    assert found["core_names"] == f"linear → tanh → linear ({titles[0]}); linear ({titles[1]})"
+    assert heads_facts([anatomy(read=[0, 1]), last], EN)["first_names"] == "none"
+
+
+def test_heads_that_go_on_with_weights_of_the_checkpoint_are_named() -> None:
+    kept, new = with_weights("checkpoint", "new"), with_weights("new", "constant")
+    title = kept.analysis.backbone.title
+    for heads, several, names in (
+        ([kept, new], "some", title),
+        ([new, new], "none", "none"),
+        ([kept, kept], "all", f"{title}, {title}"),
+    ):
+        found = heads_facts(heads, EN)
+        assert (found["inherited"], found["inheriting_names"]) == (several, names)
+        assert found["inheriting"] == str(heads.count(kept))
+    assert heads_facts([kept], EN)["inherited"] == "alone"
+
+
+def test_steps_that_only_move_numbers_make_no_head_different() -> None:
+    first, *rest = anatomy().steps
+    moved = Step("view", "", "", (), 0, None, False, False, first.given, first.given[None], moves=True)
+    again = Step("getitem", "", "", (), 0, None, False, False, first.given[None], first.given, moves=True)
+    longer = replace(anatomy(), steps=(first, moved, again, *rest))
+    assert facts(longer)["core"] == facts(anatomy())["core"] == "linear → tanh → linear"
+    assert heads_facts([anatomy(), longer], EN)["same"] == "yes"
+    assert (
+        heads_facts(
+            [anatomy(), replace(longer, steps=(first, replace(moved, moves=False), *rest))],
+            EN,
+        )["same"]
+        == "no"
+    )
+
+
+def test_of_one_token_the_first_is_the_last_and_tells_nothing() -> None:
+    """As GPT-2, which adds none, reads a word: at the end, and at the beginning."""
+    alone = only_token()
+    assert facts(alone)["place"] == "the only token"
+    for others, expected in (
+        ([anatomy(), alone], "short"),
+        ([alone, anatomy("last")], "short"),
+        ([alone, alone], "short"),
+        ([alone, anatomy(), anatomy("last")], "no"),
+        ([alone, anatomy(read=[0, 1])], "no"),
+        ([anatomy(), anatomy()], "yes"),
+    ):
+        assert heads_facts(others, EN)["alike"] == expected
+    found = heads_facts([alone, anatomy(), anatomy("last")], EN)
+    assert (found["firsts"], found["lasts"]) == ("1", "1")
+
+
+FALLS = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+
+
+def given(backbone: str = "first", text: str = "a b c d e f") -> Importance:
+    return made(FakeAnalyst().ask("analyze", Query(backbone, text)))
+
+
+def test_every_case_of_importance_is_reached() -> None:
+    one = given()
+    every = [
+        importance_facts(each, EN)
+        for each in (
+            alike(one, FALLS, FALLS),
+            alike(one, FALLS, FALLS[::-1]),
+            alike(one, FALLS, [0.3, 0.0, 0.1, 0.2, 0.4, 0.05]),
+            given(text="one"),
+            given("untrained"),
+            Sentence("errors.died"),
+        )
+    ]
+    found = {(case, facts[case]) for facts in every for case in IMPORTANCE_CASES}
+    assert found == {(case, value) for case, values in IMPORTANCE_CASES.items() for value in values}
+
+
+def test_both_tokens_are_named_with_what_the_output_is_without_them() -> None:
+    one = alike(given(), [0.1, 0.9, 0.2, 0.3, 0.4, 0.5], [0.0, 0.1, 0.0, 0.0, 0.2, 0.05])
+    facts, methods, before = importance_facts(one, EN), Methods(one), float(one.analysis.probabilities.max())
+    assert (facts["similar"], facts["erased"]) == ("b", "e")
+    assert facts["before"] == methods.text(before)
+    assert facts["similar_after"] == methods.text(before - 0.1)
+    assert facts["erased_after"] == methods.text(before - 0.2)
+    assert facts["explained"] == one.analysis.predicted[0]
+
+
+def audit() -> Padding:
+    """A made-up audit that left padding moves."""
+    return fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))
+
+
+def test_every_case_of_padding_is_reached() -> None:
+    one = audit()
+    batch, right, left = one.cases
+    calm = replace(left, name="left_positions", reads_padding=False, cause="")
+    moved = replace(batch, largest=0.25, cause="attention")
+    audits = (
+        one,
+        replace(one, cases=(batch, right, calm)),
+        replace(one, cases=(moved, right)),
+        replace(one, cases=(replace(moved, reads_padding=True),)),
+        replace(one, cases=()),
+        Sentence("errors.died"),
+    )
+    every = [padding_facts(each, EN) for each in audits]
+    found = {(case, facts[case]) for facts in every for case in PADDING_CASES}
+    assert found == {(case, value) for case, values in PADDING_CASES.items() for value in values}
+
+
+def test_the_facts_are_those_of_the_audit() -> None:
+    one = audit()
+    batch, *others = one.cases
+    moved = replace(one, cases=(replace(batch, largest=0.1234, cause="positions"), *others))
+    facts = padding_facts(moved, EN)
+    assert facts["side"] == "on the right"
+    assert facts["largest"] == "0.12"
+    assert facts["why"] == "positions are counted from the padding"
+    assert facts["unsafe"] == "on the left (by 0.5: the head reads other positions)"
+    chinese = padding_facts(moved, load_texts("zh"))
+    assert not any("the " in fact for fact in chinese.values())

@@ -1,14 +1,171 @@
-"""What stands around the slides of talks, as HTML: captions, the bar below, and the lists that it opens."""
+"""Talks: the slides of a Markdown file, each with a caption, a permalink and notes, and their HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from components.exhibits.control import Asked, Control, State
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from components.errors import PoolscopeError
+from components.exhibits.control import Asked, Control, State, foreign, from_link, to_link
 from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.script import Script, Step
 from components.texts import Texts
+
+NAMED = re.compile(r"(.*?)\s*\{#([a-z][a-z0-9-]*)\}")  # a title, and the name of the talk in an address
+NUMBER = re.compile(r"\d+(\.\d+)?")
+BREAKS = ("softbreak", "hardbreak")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A slide: its caption, which exhibit is shown, and of which state.
+
+    ``link``: the query of a link to that state on the page, in the tab where the exhibit stands.
+    ``question``: stands there first, with its ``choices``; "" for none. ``notes``: paragraphs for the speaker
+    alone. ``minutes`` are planned; 0 for none.
+    """
+
+    caption: str
+    question: str
+    choices: tuple[str, ...]
+    show: str
+    state: State
+    link: str
+    minutes: float
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Script:
+    """A talk: its ``name`` in an address, its title, and its steps, at least one."""
+
+    name: str
+    title: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A heading, a paragraph or an item of a list: its HTML ``tag`` and its text, with its own lines.
+
+    ``target``: where the link leads that it begins with, whose text is ``shown``; "" where there is none.
+    """
+
+    tag: str
+    text: str
+    shown: str = ""
+    target: str = ""
+
+
+def read_talks(
+    path: Path, language: str, controls: Iterable[Control[Any]], shows: Mapping[str, State]
+) -> tuple[Script, ...]:
+    """The talks in a file, or in that of a folder for ``language``, such as zh.md, or else in its first.
+
+    ``shows``: what may be shown, and where on the page that stands. A slide about what is not here, such as a
+    backbone that this catalogue does not list, is left out, and so is a talk without slides. PoolscopeError
+    names what is wrong with the first slide that is none.
+    """
+    files = sorted(path.glob("*.md")) if path.is_dir() else [path]
+    if not files:
+        return ()
+    file = next((one for one in files if one.stem == language), files[0])
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise PoolscopeError("talk", str(file), "talk.file", reason=str(error)) from error
+    return parse_talks(text, tuple(controls), shows)
+
+
+def parse_talks(
+    text: str, controls: tuple[Control[Any], ...], shows: Mapping[str, State]
+) -> tuple[Script, ...]:
+    """The talks that ``text`` holds, as Markdown; like `read_talks`."""
+    talks: list[tuple[str, list[list[Block]]]] = []
+    for block in _blocks(text):
+        if block.tag == "h1":
+            talks.append((block.text, []))
+        elif block.tag == "h2":
+            talks = talks or [("", [])]
+            talks[-1][1].append([block])
+        elif talks and talks[-1][1]:
+            talks[-1][1][-1].append(block)
+    scripts = []
+    for number, (title, slides) in enumerate(talks, 1):
+        named = NAMED.fullmatch(title)
+        steps = tuple(step for slide in slides if (step := _step(slide, controls, shows)))
+        name = named[2] if named else f"talk-{number}"
+        scripts.append(Script(name, (named[1] if named else title) or name, steps))
+    return tuple(script for script in scripts if script.steps)
+
+
+def _step(
+    slide: Sequence[Block], controls: tuple[Control[Any], ...], shows: Mapping[str, State]
+) -> Step | None:
+    """The step that the blocks of a slide are; None for one about what is not here."""
+    field = f"talk, {slide[0].text}"
+    place = next((place for place, block in enumerate(slide) if block.target), None)
+    if place is None:
+        raise PoolscopeError(field, None, "talk.link")
+    before, permalink, after = slide[1:place], slide[place], slide[place + 1 :]
+    if permalink.shown not in shows:
+        raise PoolscopeError(field, permalink.shown, "errors.allowed", allowed=tuple(shows))
+    query, keys = urlsplit(permalink.target).query, tuple(control.key for control in controls)
+    for key in parse_qs(query, keep_blank_values=True):
+        if key not in keys and not foreign(key):
+            raise PoolscopeError(field, key, "errors.allowed", allowed=keys)
+    state, faults = from_link(query, controls)
+    if faults:
+        return None
+    arrival = {control.key: control.default for control in controls}
+    there = {key: value for key, value in shows[permalink.shown].items() if state[key] == arrival[key]}
+    minutes = NUMBER.search(permalink.text)
+    return Step(
+        caption=slide[0].text,
+        question=" ".join(block.text for block in before if block.tag != "li"),
+        choices=tuple(block.text for block in before if block.tag == "li"),
+        show=permalink.shown,
+        state=state,
+        link=to_link({**state, **there}, controls),
+        minutes=float(minutes[0]) if minutes else 0.0,
+        notes=tuple(line for block in after for line in block.text.splitlines()),
+    )
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    """The blocks of a Markdown text in order. HTML in it is text like any other."""
+    tags: list[str] = []
+    for token in MarkdownIt("commonmark", {"html": False}).parse(text):
+        if token.nesting == 1:
+            tags.append(token.tag)
+        elif token.nesting == -1:
+            tags.pop()
+        elif token.content:
+            yield _block("li" if "li" in tags else tags[-1] if tags else token.tag, token)
+
+
+def _block(tag: str, token: Token) -> Block:
+    """The block that a token with text is; what follows a link at its beginning is its text."""
+    parts = token.children
+    if parts is None:  # code
+        return Block(tag, token.content)
+    if not parts or parts[0].type != "link_open":
+        return Block(tag, _text(parts))
+    end = [part.type for part in parts].index("link_close")
+    return Block(tag, _text(parts[end:]), _text(parts[:end]), str(parts[0].attrs["href"]) or "?")
+
+
+def _text(parts: Iterable[Token]) -> str:
+    """The text of parts of a line, without their marks."""
+    return "".join("\n" if part.type in BREAKS else part.content for part in parts).strip()
+
 
 LONGEST = 200  # characters of a sentence on a slide
 AS_LARGE = 150  # characters of a question and its choices that are as large as can be

@@ -1,4 +1,4 @@
-"""What can be said of heads that were just taken apart: facts, and the cases that choose among sentences.
+"""What can be said of what was just measured: facts, and the cases that choose among sentences.
 
 "Picking" a token is taking one hidden state out of all. Nothing here is escaped; who shows a fact does that.
 """
@@ -7,15 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from math import comb
 
 from components.analyses.anatomy import Anatomy, Step, Weight
+from components.analyses.importance import Importance
 from components.analyses.lens import Lens
-from components.exhibits.answer.outputs import chosen_labels, output_text, ranked
+from components.analyses.padding import Padding, PaddingCase
+from components.exhibits.answer.verdict import chosen_labels, output_text, ranked
 from components.exhibits.draw.labels import shorten, visible, word
+from components.exhibits.evidence.evidence import (
+    BASE,
+    LEVEL,
+    Evidence,
+    accuracy_text,
+    against_base,
+    differing,
+    ends,
+    spread,
+    vectors,
+)
 from components.exhibits.head.lens import Aim
 from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
+from components.exhibits.importance.bars import method_name, rho_text
+from components.exhibits.importance.methods import Methods
 from components.exhibits.view import indices, labels_of, number
-from components.texts import Texts
+from components.results import Row
+from components.texts import Sentence, Texts
 from components.types import Analysis
 
 NAMED = 4  # tokens or labels that are named; the others are only counted
@@ -24,7 +41,7 @@ UNUSED = 3  # tensors without use that are named: there may be hundreds
 ARROW = " → "
 WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap": "questions.swap"}
 
-CASES: Mapping[str, tuple[str, ...]] = {
+HEAD_CASES: dict[str, tuple[str, ...]] = {
     "reads": ("cls", "one", "some", "all", "none"),  # cls: just the token in its place; one: just another
     "trained": ("yes", "no"),  # whether no weight that the outputs depend on was drawn at random
     "direct": ("yes", "no"),  # whether one layer is all that changes numbers
@@ -285,3 +302,183 @@ def _names(weights: Sequence[Weight], most: int, say: Texts) -> str:
 
 def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
+
+
+IMPORTANCE_CASES: dict[str, tuple[str, ...]] = {
+    "goes": ("alike", "opposed", "chance", "none", "random", "refused"),  # similarity with erasure, in order
+    "named": ("same", "other", "none"),  # whether both put one token first; none: too few tokens, or no fall
+}
+IMPORTANCE_FACTS = (
+    "similar",
+    "similar_after",
+    "erased",
+    "erased_after",
+    "eraser",
+    "explained",
+    "before",
+    "rho",
+    "rhos",
+)
+
+
+def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]:
+    """What can be said of one text on one model; all is empty where it was refused."""
+    if isinstance(given, Sentence):
+        return {**dict.fromkeys(IMPORTANCE_FACTS, ""), "goes": "refused", "named": "none"}
+    methods = Methods(given)
+    similarity, erasure = methods.every[0], methods.every[-1]
+    few = len(methods.own) < 2
+    most, first = (None if few else methods.ranked(method)[0] for method in (similarity, erasure))
+    rhos = (
+        say("matters.rho_of", name=method_name(method, methods, say), rho=rho_text(methods, method))
+        for method in methods.others
+    )
+    return {
+        "similar": _token(methods, most),  # the token of the text most similar to [CLS]
+        "similar_after": _after(methods, most),  # what the output is without it
+        "erased": _token(methods, first),  # the token whose erasure makes the output fall most
+        "erased_after": _after(methods, first),  # what the output is without that
+        "eraser": visible(given.eraser),  # what takes the place of a token that is erased
+        "explained": methods.label,  # the label whose output that is
+        "before": methods.text(methods.before),  # the output as it is
+        "rho": rho_text(methods, similarity),  # Spearman's rho between similarity and erasure
+        "rhos": say.listed(rhos),  # the same of each answer
+        "goes": methods.goes,
+        "named": _named(methods, most, first),
+    }
+
+
+def _named(methods: Methods, most: int | None, first: int | None) -> str:
+    """Whether one token is both the most similar and the one that matters most, if any does."""
+    if first is None or methods.importance.erasure[first] <= 0:
+        return "none"
+    return "same" if most == first else "other"
+
+
+def _token(methods: Methods, index: int | None) -> str:
+    return "" if index is None else shorten(word(methods.labels[index]), 24)
+
+
+def _after(methods: Methods, index: int | None) -> str:
+    return "" if index is None else methods.text(methods.without(index))
+
+
+PADDING_CASES: dict[str, tuple[str, ...]] = {
+    "batched": ("safe", "moves", "reads_padding", "alone", "refused"),  # padded as its tokenizer pads
+    "elsewhere": ("safe", "some", "none"),  # whether other ways to pad move a logit; none: no other was tried
+}
+PADDING_FACTS = ("side", "largest", "why", "unsafe")
+
+
+def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
+    """What can be said of one text on one model; all is empty where nothing was padded."""
+    if isinstance(given, Sentence):
+        return {**dict.fromkeys(PADDING_FACTS, ""), "batched": "refused", "elsewhere": "none"}
+    if not given.cases:
+        return {**dict.fromkeys(PADDING_FACTS, ""), "batched": "alone", "elsewhere": "none"}
+    batch, *rest = given.cases
+    others = [one for one in rest if one.name != given.side]
+    unsafe = [one for one in others if one.verdict != "safe"]
+    return {
+        "side": say(f"padding.{given.side}"),  # where its tokenizer pads
+        "largest": f"{batch.largest:.2g}",  # by how much a logit moves then, at most
+        "why": say(f"padding.cause_{batch.cause}") if batch.cause else "",  # the cause, as measured
+        "unsafe": say.listed(_moved(one, say) for one in unsafe),  # other ways to pad that move a logit
+        "batched": given.verdict,
+        "elsewhere": "none" if not others else "some" if unsafe else "safe",
+    }
+
+
+def _moved(case: PaddingCase, say: Texts) -> str:
+    """A way to pad, by how much it moves a logit, and the cause."""
+    told = {"way": say(f"padding.{case.name}"), "cause": say(f"padding.cause_{case.cause}")}
+    return say("padding.moved", largest=f"{case.largest:.2g}", **told)
+
+
+CONFIDENCE = "95 %"  # of the intervals in the results
+
+RESULT_CASES: dict[str, tuple[str, ...]] = {
+    "differing": ("none", "some", "all", "alone"),  # how many of the others differ from ``base``; no others
+    "counts": ("none", "some", "alone"),  # whether any two backbones differ; fewer than two can be compared
+}
+CASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # by the view of a question
+    **dict.fromkeys(("tokens", "head"), HEAD_CASES),
+    "importance": HEAD_CASES | IMPORTANCE_CASES,
+    "padding": HEAD_CASES | PADDING_CASES,
+    "evidence": RESULT_CASES,
+}
+
+
+def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Texts) -> dict[str, str]:
+    """What can be said of one backbone, which was measured."""
+    found = evidence.of("probe", key)
+    accuracies = {row.pooling: row for row in found}
+    tried = vectors(found)
+    others, (lowest, highest) = against_base(tried), ends(tried)
+    differ = sum(row.corrected < LEVEL for row in others)
+    named = [f"{visible(one)} {_interval(accuracies[one], say)}" for one in poolings if one in accuracies]
+    own = [_interval(row, say) for row in evidence.of("head", key)]
+    return {
+        "backbone": evidence.title(key),  # its title in the menu
+        "examples": counted(lowest.measured),  # how many the classifier was tried on
+        "accuracies": listed(named, len(named), say),  # on each of the question's poolings, with its interval
+        "lowest": lowest.called,  # the poolings of the lowest accuracy, of one vector: "native = cls"
+        "lowest_accuracy": _interval(lowest, say),  # that accuracy, with its interval
+        "highest": highest.called,  # the one with the highest
+        "highest_accuracy": _interval(highest, say),  # that accuracy, with its interval
+        "measured": str(len(tried)),  # how many different vectors were tried
+        "base": BASE,  # the pooling that the other vectors are held against
+        "others": str(len(others)),  # how many these are
+        "differ": str(differ),  # how many of them differ from it
+        "level": str(LEVEL),  # the p below which a difference counts
+        "confidence": CONFIDENCE,  # of every interval
+        "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head
+        "differing": "alone"
+        if not others
+        else "all"
+        if differ == len(others)
+        else "some"
+        if differ
+        else "none",
+    }
+
+
+def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str]:
+    """What can be said of the backbones together; only those that were measured in both ways are compared."""
+    own = {row.backbone: row for row in evidence.of("head", *evidence.backbones)}
+    probes = evidence.of("probe", *evidence.backbones)
+    tried = [row for row in probes if row.pooling == pooling and row.backbone in own]
+    heads = [own[row.backbone] for row in tried]
+    own_differ, probe_differ = differing(heads), differing(tried)
+    return {
+        "pairs": str(comb(len(tried), 2)),  # how many differences there are between two backbones
+        "own_ends": _ends(heads, evidence, say),  # the lowest and the highest with own heads, whose these are
+        "own_spread": _spread(heads),  # with own heads, the highest above the lowest, in percentage points
+        "own_differ": str(own_differ),  # how many of these differences count
+        "probe_pooling": visible(pooling),  # the first of the question's poolings
+        "probe_ends": _ends(tried, evidence, say),  # the lowest and the highest with one classifier on that
+        "probe_spread": _spread(tried),  # the same with one classifier on that pooling
+        "probe_differ": str(probe_differ),  # how many of these
+        "counts": "alone" if len(tried) < 2 else "some" if own_differ or probe_differ else "none",
+    }
+
+
+def _spread(accuracies: Sequence[Row]) -> str:
+    """How far the highest is above the lowest: the difference of the numbers shown."""
+    return spread(accuracies, 100, 1) if accuracies else number(0, 1)
+
+
+def _ends(accuracies: Sequence[Row], evidence: Evidence, say: Texts) -> str:
+    """The lowest and the highest accuracy, each with its interval and its backbone."""
+    if not accuracies:
+        return say("questions.unmeasured")
+    low, high = (
+        say("questions.accuracy_of", value=_interval(row, say), backbone=evidence.title(row.backbone))
+        for row in ends(accuracies)
+    )
+    return say("questions.from_to", low=low, high=high)
+
+
+def _interval(row: Row, say: Texts) -> str:
+    low, high = number(100 * row.low, 1), number(100 * row.high, 1)
+    return say("evidence.interval", value=accuracy_text(row.value), low=low, high=high)
