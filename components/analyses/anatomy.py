@@ -148,7 +148,7 @@ class Anatomy:
         }
 
 
-@analysis("backbone text text_pair pooling head task", Cost(5.6))
+@analysis("backbone text text_pair pooling head task", Cost(4))
 def anatomy(examined: Examined) -> Anatomy:
     """Take a head apart: the steps that it executes for a text or a pair, in order, and its weights.
 

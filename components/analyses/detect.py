@@ -219,7 +219,7 @@ def _pasted(
     return asked, {"vectors": vectors, "prefix": checked_text("prefix", prefix, longest)}
 
 
-@analysis("vector backbone text text_pair prefix", Cost(12, several=True), _pasted)
+@analysis("vector backbone text text_pair prefix", Cost(16, several=True), _pasted)
 def detect(
     backbone: Backbone, asked: Sequence[Asked], vectors: Sequence[Sequence[float]], prefix: str
 ) -> Detected:

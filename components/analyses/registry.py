@@ -42,6 +42,10 @@ class Cost:
     characters: float = math.inf
     several: bool = False
 
+    def of(self, characters: int, texts: int = 1) -> float:
+        """The cost of so many ``characters`` in all, and of so many ``texts`` where these count."""
+        return max(self.least, characters / self.characters) * (texts if self.several else 1)
+
 
 @dataclass(frozen=True)
 class Step:

@@ -11,7 +11,10 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from components.analyses.registry import Cost, analyses
 from components.fairness import MAX_CLIENTS
+
+Price = Callable[[Iterable[object]], float]  # of what a question is asked with, in a client's rate
 
 MINUTE = 60.0  # seconds
 ADDRESS = "poolscope.address"  # in the ASGI scope of a request: who sent it, as `client_address` says
@@ -20,11 +23,8 @@ OTHER = 2  # what any other POST costs: those redraw or cancel
 CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
 EVERY = 15  # what an empty list in a question stands for, about: everything that there is
 CHARACTERS = 5_000  # so many more take as long again, about
-DETECTED = 12  # questions that take as long as a vector of which no way is known, about
 FITTED = 50  # characters of a table that take as long as a question, about
 LOOKED = 100_000  # characters of a table that take as long to read as a question, about
-PASSPORT = 8  # questions that take as long as a passport, about
-TRACED = 18  # characters of a trace that take as long as a question, about: it asks for every layer and token
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,6 @@ def price(values: Iterable[object]) -> float:
     return QUESTION * max(1.0, cells / CELLS) * (1 + characters // CHARACTERS)
 
 
-def trace_price(values: Iterable[object]) -> float:
-    """What a trace with these ``values`` costs: more for each token of both versions."""
-    characters, _ = _extent(values)
-    return QUESTION * max(1.0, characters / TRACED)
-
-
 def fit_price(values: Iterable[object]) -> float:
     """What a table with these ``values`` costs: each row is asked, and then classifiers are fitted."""
     characters, _ = _extent(values)
@@ -88,14 +82,17 @@ def table_price(values: Iterable[object]) -> float:
     return QUESTION * max(1.0, characters / LOOKED)
 
 
-def passport_price(values: Iterable[object]) -> float:
-    """What a passport costs: it asks a checkpoint about several texts, each padded in several ways."""
-    return QUESTION * PASSPORT * max(1, len(list(values)))
+def price_of(cost: Cost) -> Price:
+    """The price of an analysis, whose ``cost`` the registry knows, for what it is asked with."""
 
+    def of(values: Iterable[object]) -> float:
+        given = list(values)
+        characters, _ = _extent(given)
+        by_length = cost.several or cost.characters < math.inf  # a vector's is no text's
+        more = 1 if by_length else 1 + characters // CHARACTERS
+        return QUESTION * cost.of(characters, max(1, *map(_texts, given))) * more
 
-def detect_price(values: Iterable[object]) -> float:
-    """What vectors cost: each text is run in dozens of ways, however long its vector is."""
-    return QUESTION * DETECTED * max(1, *map(_texts, values))
+    return of
 
 
 def _texts(value: object) -> int:
@@ -121,15 +118,13 @@ def _extent(values: Iterable[object]) -> tuple[int, int]:
     return texts, cells
 
 
-PRICES: Mapping[str, Callable[[Iterable[object]], float]] = {  # by the name of a function; others: price
-    "detect": detect_price,
-    "detect_vector": detect_price,
+PRICES: Mapping[str, Price] = {  # by the name of a function; others: price
+    **{name: price_of(kind.cost) for name, kind in analyses().items()},
+    "detect_vector": price_of(analyses()["detect"].cost),
     "fit": fit_price,
     "fit_table": fit_price,
-    "passport": passport_price,
     "read_table": table_price,
-    "trace": trace_price,
-    "trace_versions": trace_price,
+    "trace_versions": price_of(analyses()["trace"].cost),
 }
 
 

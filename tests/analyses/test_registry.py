@@ -1,0 +1,58 @@
+"""What comes from the registry by itself: the row in docs/api.md, the price, and a process without torch."""
+
+import subprocess
+import sys
+
+import pytest
+
+from components.analyses import registry
+from components.analyses.registry import analyses, steps
+from components.inference import jobs
+from components.inference.engine import Engine
+from components.types import Query
+from tests.readme import run_block
+from tests.serving import ROOT
+
+
+@pytest.mark.parametrize("name", analyses())
+def test_an_analysis_stands_in_the_documentation_as_it_is_asked(name: str) -> None:
+    kind = analyses()[name]
+    taken = ", ".join(
+        one.name if one.default is one.empty else f"{one.name}={one.default!r}".replace("'", '"')
+        for one in kind.signature.parameters.values()
+    )
+    assert f"### `/{name}({taken})`" in (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+def test_a_price_grows_with_what_is_asked() -> None:
+    trace, detect, padding = (analyses()[name].cost for name in ("trace", "detect", "padding"))
+    assert trace.of(10) == 1
+    assert trace.of(180) == 10
+    assert detect.of(900, texts=3) == 3 * detect.of(900)
+    assert padding.of(900, texts=3) == padding.of(0) > 1
+
+
+def test_to_read_every_analysis_loads_no_torch() -> None:
+    code = (
+        "import sys; from components.analyses.registry import analyses; "
+        "[kind.signature for kind in analyses().values()]; "
+        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_what_waits_behind_all_others_is_not_kept() -> None:
+    assert {name for name, one in steps().items() if one.last} == {"embed", "divide", "fold", "conclude"}
+    assert not any(one.kept for one in steps().values() if one.last)
+
+
+def test_an_analysis_of_ones_own_is_asked_by_its_name(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    norms = run_block("CONTRIBUTING.md", "class Norms").norms
+    known = {**steps(), "norms": norms}
+    for module in (registry, jobs):
+        monkeypatch.setattr(module, "steps", lambda: known)
+    found = engine.ask("norms", Query("bert-sentiment", "not good")).to_json()
+    assert [len(layer) for layer in found["norms"]] == [len(found["tokens"])] * 5
+    assert list(norms.signature.parameters) == ["backbone", "text", "text_pair"]
