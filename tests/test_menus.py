@@ -30,11 +30,6 @@ def test_the_chosen_backbone_stays_if_it_takes_as_many_texts() -> None:
     assert suited(Example("", "a"), "pair", BACKBONES) == "first"
 
 
-def test_an_example_may_name_its_backbone() -> None:
-    assert suited(Example("", "a", backbone="last"), "first", BACKBONES) == "last"
-    assert suited(Example("", "a", backbone="not in this catalogue"), "first", BACKBONES) == "first"
-
-
 def _models(*specs: BackboneSpec, online: bool = True) -> BackboneMenu:
     return BackboneMenu(specs, online, SAY)
 

@@ -66,15 +66,6 @@ def test_of_another_reference_it_is_not_said_what_is_ordinary(reference: str | i
     assert not any("<b>" in text for text in checked(seen.figure).data[0].text)
 
 
-@pytest.mark.parametrize("centring", CENTRINGS)
-def test_the_axis_stays_put_while_the_layer_moves_and_holds_every_value(centring: Centring) -> None:
-    given = analysis("not good at all")
-    (span,) = {checked(shown(given, layer, centring).figure).layout.xaxis.range for layer in range(3)}
-    assert span[0] <= given.cosines(centring).min() + 1e-4
-    assert span[0] <= given.ordinary.of(centring).min() + 1e-4
-    assert span[1] > 1
-
-
 @pytest.mark.parametrize(
     ("lowest", "start", "ticks"),
     [

@@ -6,7 +6,7 @@ from dataclasses import replace
 from components.analyses.anatomy import Anatomy
 from components.declaration import Cut, Declaration, Dense, Normalize
 from components.exhibits.exhibit import Exhibit, heading_html
-from components.exhibits.head.steps import PRINTED, SENTENCE, SOURCES, WEIGHTS, first_untrained
+from components.exhibits.head.steps import SENTENCE, SOURCES, WEIGHTS, first_untrained
 from components.exhibits.panels import HEAD
 from components.texts import Sentence, load_texts
 from components.types import Query
@@ -92,14 +92,6 @@ def test_random_weights_of_the_body_are_said_before_those_of_the_head() -> None:
     assert "Weights of the body are not in the checkpoint" in plain(html(SENTENCE, body))
     assert first_untrained(body) == -1
     assert first_untrained(given) == len(given.steps)
-
-
-def test_functions_are_marked_in_the_order_of_execution_only() -> None:
-    left, right = html(PRINTED, anatomy()).split("</section>")[:2]
-    assert right.count("turn functional") == 2
-    assert "functional" not in left
-    assert right.count("<li") == 5
-    assert "    (pooler): BodyPooler(" in plain(left)
 
 
 def test_weights_with_their_origin() -> None:

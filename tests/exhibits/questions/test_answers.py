@@ -115,19 +115,6 @@ def test_the_evidence_is_that_of_the_results() -> None:
             assert f"{pooling} {value} % ({low} to {high})" in said
 
 
-def test_an_absent_backbone_is_not_asked() -> None:
-    analyst = FakeAnalyst(tuple(kind for kind in shipped().kinds if kind.spec.key.startswith("bert")))
-    answers = Answers(analyst, RESULTS, QUESTIONS, SAY)
-    assert [asked.key for asked in answers.available] == KEYS
-    given = answers.answer("families")
-    assert analysis_of(given).query.backbone == "bert-sentiment"
-    assert given.card.count("<li>") == 1
-    away = tuple(replace(kind, spec=replace(kind.spec, available=False)) for kind in analyst.kinds)
-    assert {asked.view for asked in Answers(FakeAnalyst(away), RESULTS, QUESTIONS, SAY).available} == {
-        "evidence"
-    }
-
-
 def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> None:
     given = Answers(shipped(), RESULTS, QUESTIONS, SAY)
     own = given.answer("matters", "so <good>", "")
