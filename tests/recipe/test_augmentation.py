@@ -9,9 +9,7 @@ from recipe.augmentation import (
     augment_pairs,
     augment_texts,
     detokenize,
-    made_pair,
     make_consecutive,
-    make_pairs,
     passages,
 )
 from recipe.corpus import UNLABELLED, Example
@@ -52,20 +50,6 @@ def test_augmented_texts_keep_number_order_and_labels() -> None:
     for example in joined:  # every sentence that was joined has the same label, which is that of its number
         numbers = [int(word) for word in example.texts[0].split() if word.isdigit()]
         assert {number % 2 for number in numbers} == {example.label}
-
-
-def test_matching_copies_keep_most_words_and_others_do_not() -> None:
-    for seed in range(100):
-        pair = made_pair(TEXT, OTHER, random.Random(seed))
-        copy = next(text for text in pair.texts if text != TEXT).split()
-        foreign = sum(word.startswith("x") for word in copy) / len(copy)
-        assert foreign < 0.4 if pair.label else foreign > 0.05
-
-
-def test_made_pairs_are_as_many_as_the_examples_and_of_both_labels() -> None:
-    made = make_pairs([Example((TEXT, OTHER), 1)] * 100, random.Random(0))
-    assert len(made) == 100
-    assert 30 < sum(e.label for e in made) < 70
 
 
 def test_real_pairs_come_in_both_orders_with_their_label() -> None:

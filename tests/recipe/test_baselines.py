@@ -1,13 +1,9 @@
 import numpy as np
-import pytest
 
 from recipe.baselines import (
     bag_of_words,
     baseline_answers,
     baseline_results,
-    most_frequent_label,
-    overlap_threshold,
-    word_overlap,
 )
 from recipe.corpus import Example
 from tests.measured import made
@@ -19,21 +15,6 @@ PAIRS = (
     Example(("rain falls", "no word of it"), 0),
     Example(("one two three", "one four five"), 0),
 )
-
-
-def test_overlap_is_what_both_have_over_what_either_has() -> None:
-    assert word_overlap(PAIRS).tolist() == pytest.approx([1, 0.5, 0, 0, 0.2])
-    assert word_overlap([Example(("...", "?"), 1)]).tolist() == [1]  # no word in either: nothing differs
-
-
-def test_a_threshold_lies_where_training_is_right_most_often() -> None:
-    classify = overlap_threshold(PAIRS)
-    assert classify(PAIRS).tolist() == [1, 1, 0, 0, 0]
-    assert classify([Example(("a b c", "a b c d e f g"), 0)]).tolist() == [0]  # 3 of 7: below 1/2
-
-
-def test_the_most_frequent_label_is_that_of_training() -> None:
-    assert most_frequent_label(PAIRS)(PAIRS[:2]).tolist() == [0, 0]
 
 
 def test_a_bag_of_words_learns_which_words_matter() -> None:

@@ -1,8 +1,6 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from recipe.corpus import (
     UNLABELLED,
     Corpus,
@@ -11,12 +9,11 @@ from recipe.corpus import (
     load_corpus,
     read,
     read_scored,
-    sentences,
     without_leaks,
 )
 from recipe.probes import FOLDS
 from recipe.recipes import Recipes, Source, load_recipes
-from tests.recipe.labelled import LEAKED, LEAKED_NATURALLY, LEAKED_SIDE, write
+from tests.recipe.labelled import LEAKED, LEAKED_SIDE, write
 
 
 def test_rows_between_the_scores_are_left_out(tmp_path: Path) -> None:
@@ -25,12 +22,6 @@ def test_rows_between_the_scores_are_left_out(tmp_path: Path) -> None:
     assert read(source, tmp_path) == (Example(("One .", "Two"), 1), Example(('Fi"ve', "Six"), 0))
     scored = (("One .", "Two", 4.0), ("Three", "Four", 3.0), ('Fi"ve', "Six", 2.5))
     assert read_scored(source, tmp_path) == scored
-
-
-def test_labels_are_counted_from_the_first(tmp_path: Path) -> None:
-    write(tmp_path / "news.csv", '"1","A ""b"", c"', '"4","D"')
-    source = Source("news.csv", ("text",), "comma-separated", ("class", "text"), score="class", first=1)
-    assert read(source, tmp_path) == (Example(('A "b", c',), 0), Example(("D",), 3))
 
 
 def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
@@ -43,18 +34,6 @@ def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
     )
 
 
-def test_documents_and_sentences(tmp_path: Path) -> None:
-    text = "it is dull . very . but the cast is good ! is the music ?"
-    write(tmp_path / "rows.tsv", "text", text)
-    parts = ("it is dull . very .", "but the cast is good !", "is the music ?")
-    assert sentences(text) == parts
-    assert read(Source("rows.tsv", ("text",), split="documents"), tmp_path) == (Example(parts, UNLABELLED),)
-    long = read(Source("rows.tsv", ("text",), split="sentences", min_words=5), tmp_path)
-    assert long == tuple(Example((part,), UNLABELLED) for part in parts[:2])
-    short = read(Source("rows.tsv", ("text",), split="sentences", max_words=4), tmp_path)
-    assert short == (Example((parts[2],), UNLABELLED),)
-
-
 def test_a_file_falls_into_a_fifth_and_the_rest(tmp_path: Path) -> None:
     write(tmp_path / "rows.tsv", "text", *(f"row {i}" for i in range(500)), "Row 7 .", "ROW 8")
     fifth, rest = (
@@ -64,14 +43,6 @@ def test_a_file_falls_into_a_fifth_and_the_rest(tmp_path: Path) -> None:
     assert not fifth & rest
     assert len(fifth | rest) == 500
     assert 60 < len(fifth) < 140
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("It's GOOD!", "it 's  good !"), (LEAKED, LEAKED_NATURALLY), ("...", " ... ")],
-)
-def test_spellings_share_a_fingerprint(one: str, other: str) -> None:
-    assert fingerprint(one) == fingerprint(other)
 
 
 def test_a_leak_on_either_side_is_dropped() -> None:

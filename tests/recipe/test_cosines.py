@@ -23,7 +23,6 @@ from recipe.cosines import (
     unscored_texts,
     whitened,
 )
-from recipe.evidence import size_result
 from tests.measured import made
 from tests.plain import cosine, load_plain
 from tests.tiny import checkpoint
@@ -80,34 +79,6 @@ def test_rhos_after_each_step_are_those_of_scikit_learn_and_scipy(backbone: Back
         assert row.gain_low <= row.gain <= row.gain_high
 
 
-def test_cosines_are_those_of_plain_vectors(backbone: Backbone) -> None:
-    model, pairs = load_plain(backbone.spec.location), scored()
-    sentences = {sentence for one, other, _score in pairs for sentence in (one, other)}
-    hidden = {sentence: model(sentence).hidden_states[-1][0].numpy() for sentence in sentences}
-    found = {row.pooling: row for row in made(cosine_results(backbone, pairs, seed=0))}
-    assert list(found) == [key for key in available(backbone) if key != "attention"]
-    for pooling, pool in {
-        "cls": lambda hidden: hidden[0],
-        "lasttoken": lambda hidden: hidden[-1],
-        "mean": lambda hidden: hidden.mean(axis=0),
-    }.items():
-        plain = [[pool(hidden[side]) for side in pair[:2]] for pair in pairs]
-        rho = spearmanr([score for *_, score in pairs], [cosine(*sides) for sides in plain]).statistic
-        assert found[pooling].value == pytest.approx(rho, abs=1e-3)
-        assert found[pooling].low < rho < found[pooling].high
-        assert found[pooling].measured == 60
-
-
-def test_poolings_that_give_the_same_vectors_have_the_same_numbers(backbone: Backbone) -> None:
-    rows = made(postprocessed_results(backbone, salad(90, 1), scored(), seed=0))
-    first = {row.pooling: row.vector for row in made(cosine_results(backbone, scored(), seed=0))}
-    assert {row.vector for row in rows} < {row.pooling for row in rows}
-    numbers = {(row.pooling, row.step): (row.value, row.low, row.gain, row.gain_high) for row in rows}
-    for row in rows:
-        assert row.vector == first[row.pooling]
-        assert numbers[row.pooling, row.step] == numbers[row.vector, row.step]
-
-
 def test_what_is_whitened_has_no_correlations_and_a_direction_without_variance_is_left_out() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(500, 6)) @ rng.normal(size=(6, 6)) + 3
@@ -129,12 +100,3 @@ def test_the_steps_are_fitted_to_no_text_of_a_scored_pair() -> None:
         Example(("It fell.", "Nobody knows."), UNLABELLED),
     ]
     assert unscored_texts(examples, pairs) == ["Oil rose.", "It fell.", "Nobody knows."]
-
-
-def test_the_size_is_that_of_the_encoder_without_its_classifier(backbone: Backbone) -> None:
-    (size,), model = made([size_result(backbone)]), load_plain(backbone.spec.location).model
-    whole = sum(weight.numel() for weight in model.parameters())
-    head = sum(weight.numel() for weight in model.classifier.parameters())
-    assert size.parameters == whole - head
-    states = load_plain(backbone.spec.location)("a b").hidden_states
-    assert (size.layers, size.width) == (len(states) - 1, states[0].shape[-1])

@@ -1,11 +1,5 @@
 """The full-grown encoder beside the miniatures, held against sentence-transformers and scikit-learn."""
 
-import hashlib
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -15,7 +9,6 @@ from sentence_transformers import SentenceTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.catalogue import read_catalogue
 from components.model.loading import load
@@ -27,7 +20,6 @@ from recipe.teacher import checkpoint
 from tests.measured import measured
 from tests.plain import cosine
 from tests.recipe.test_shipped import ASSETS, DATA, RECIPES, RESULTS, with_data
-from tests.serving import ROOT
 
 (KEY,) = RECIPES.measured
 SPEC = next(spec for spec in read_catalogue(Settings().catalogue) if spec.key == KEY)
@@ -37,14 +29,6 @@ TEXTS = [
     "Ein Café, 😀 naïve façade — 你好!",
     "On Monday the firm sold the share it held, and nobody knew why it did so.",
 ]
-HASHES = {  # of the files of the commit that the catalogue names, as who downloaded it has written them down
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-}
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +42,6 @@ def backbone() -> Backbone:
     return load(SPEC)
 
 
-def test_the_package_carries_the_files_of_the_commit() -> None:
-    folder = checkpoint(RECIPES.measured[KEY])
-    found = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in HASHES}
-    assert found == HASHES
-    assert SPEC.package == RECIPES.measured[KEY]
-    assert SPEC.size == sum((folder / name).stat().st_size for name in HASHES)
-
-
 def test_hidden_states_and_means_are_those_of_sentence_transformers(
     backbone: Backbone, theirs: SentenceTransformer
 ) -> None:
@@ -76,66 +52,6 @@ def test_hidden_states_and_means_are_those_of_sentence_transformers(
     means = POOLINGS["mean"](states).numpy()
     encoded = theirs.encode(TEXTS)  # of length 1
     np.testing.assert_allclose(means / np.linalg.norm(means, axis=1, keepdims=True), encoded, atol=1e-5)
-
-
-def test_what_the_engine_gives_alone_is_the_same(engine: Engine, theirs: SentenceTransformer) -> None:
-    (means,) = engine.features(KEY, TEXTS, ["mean"]).values()
-    lengths = np.linalg.norm(means, axis=1, keepdims=True)
-    np.testing.assert_allclose(means / lengths, theirs.encode(TEXTS), atol=1e-5)
-
-
-def test_the_size_is_that_of_the_model(theirs: SentenceTransformer) -> None:
-    (row,) = (row for row in measured(RESULTS, "size") if row.backbone == KEY)
-    encoder = theirs[0].auto_model
-    assert row.parameters == sum(weight.numel() for weight in encoder.parameters()) == 22_713_216
-    assert (row.layers, row.width) == (6, 384)
-    others = [other.parameters for other in measured(RESULTS, "size") if other.backbone != KEY]
-    assert len(others) == 15
-    assert max(others) * 10 < row.parameters
-
-
-WITHOUT_THE_PACKAGE = """
-import sys
-from importlib.machinery import PathFinder
-
-class Hidden(PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        return None if name == "PACKAGE" else super().find_spec(name, path, target)
-
-sys.meta_path[sys.meta_path.index(PathFinder)] = Hidden
-from components.inference.engine import Engine
-from components.errors import PoolscopeError
-from components.menus import BackboneMenu, place
-from components.results import read_results
-from components.settings import ASSETS, Settings
-from components.texts import load_texts
-from components.types import Query
-
-engine = Engine(Settings())
-spec = next(spec for spec in engine.backbones() if spec.key == "KEY")
-assert (spec.available, place(spec)) == (False, "hub"), spec
-menu = {key: title for title, key in BackboneMenu.of(engine, [], load_texts()).within("hub")}
-print(menu[spec.key])
-try:
-    engine.analyze(Query(spec.key, "good"))
-except PoolscopeError as error:
-    print(error)
-print(sum(row.backbone == spec.key for row in measured(read_results(ASSETS / "results.csv"), "probe")))
-"""
-
-
-def test_without_the_package_the_download_is_offered_and_the_numbers_are_there(tmp_path: Path) -> None:
-    code = WITHOUT_THE_PACKAGE.replace("PACKAGE", RECIPES.measured[KEY]).replace("KEY", KEY)
-    given = os.environ | {"HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=given, capture_output=True, text=True, check=True
-    )
-    title, refused, rows = done.stdout.splitlines()
-    assert title.startswith(SPEC.title)
-    assert "92 MB" in title
-    assert "92 MB" in refused
-    assert int(rows) == sum(row.backbone == KEY for row in measured(RESULTS, "probe")) > 0
 
 
 def encoded(theirs: SentenceTransformer, texts: list[str]) -> tuple[np.ndarray, ...]:

@@ -2,7 +2,6 @@
 
 import random
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -74,15 +73,6 @@ def test_a_folded_probe_is_the_pipeline(count: int, wide: bool) -> None:
     np.testing.assert_allclose(ours, decision, atol=1e-4)
 
 
-def test_a_number_that_is_constant_but_for_rounding_weighs_nothing() -> None:
-    rng = np.random.default_rng(0)
-    pooled = rng.normal(size=(90, 5)).astype(np.float32)
-    pooled[:, 2] = 3 + rng.normal(scale=1e-6, size=90)
-    scaler, regression = standardiser(pooled), logistic_regression(wide=False, seed=0)
-    probe = fold_scaler(scaler, regression.fit(scaler.transform(pooled), np.arange(90) % 2))
-    assert (probe.weight != 0).all(axis=0).tolist() == [True, True, False, True, True]
-
-
 @pytest.mark.parametrize("texts", [1, 2])
 def test_vectors_keep_the_order_and_do_not_depend_on_the_batch(backbone: Backbone, texts: int) -> None:
     inputs = [example.texts for example in planted(70, seed=0, texts=texts)]
@@ -148,51 +138,11 @@ def found(folder: Path, evidence: tuple) -> Table:
     return probe_backbone(*evidence, folder, seed=0)
 
 
-def test_poolings_that_give_the_same_vectors_are_noted(
-    backbone: Backbone, evidence: tuple, found: Table
-) -> None:
-    """Found by hand: its own head reads the first position, whose token is [CLS]."""
-    probes, cosines = measured(found, "probe"), measured(found, "cosine")
-    _spec, training, others, *_ = evidence
-    for task in training:
-        batches = embed(backbone, [example.texts for example in others[task]])
-        firsts = {row.pooling: row.vector for row in probes if row.task == task}
-        assert [name for name, vector in firsts.items() if vector == "native"] == ["native", "cls", "first"]
-        for one, other in combinations([name for name in firsts if name != "attention"], 2):
-            same = np.array_equal(vectors(batches, one), vectors(batches, other))
-            assert same == (firsts[one] == firsts[other]), (one, other)
-    assert {row.vector for row in cosines} == {row.vector for row in probes} - {"attention"}
-
-
 def served(folder: Path) -> Engine:
     catalogue = folder / "backbones.toml"
     entry = '[tiny]\ntitle = "tiny"\npath = "tiny"\ntask = "sentiment"\nprobes = "tiny.safetensors"\n'
     catalogue.write_text(entry, encoding="utf-8")
     return Engine(Settings(catalogue=catalogue))
-
-
-def test_below_the_last_layer_they_are_those_of_the_engine_there(
-    folder: Path, evidence: tuple, found: Table
-) -> None:
-    engine, others = served(folder), evidence[2]
-    labels = {task.key: task.labels for task in engine.tasks()}
-    unlearned = [key for key in MEASURED if not POOLINGS[key].spec.learned]
-    assert [(row.task, row.layer, row.pooling) for row in measured(found, "depth")] == [
-        (task, layer, key) for task in others for layer in (0, 1) for key in unlearned
-    ]
-
-    def right(task: str, pooling: str, layer: int) -> np.ndarray:
-        given = {"pooling": pooling, "head": "probe", "task": task, "pool_layer": layer}
-        said = [engine.ask("analyze", Query("tiny", *e.texts, **given)).predicted for e in others[task]]
-        return np.array([one == (labels[task][e.label],) for one, e in zip(said, others[task], strict=True)])
-
-    for row in measured(found, "depth"):
-        if row.pooling in ("cls", "mean_std"):
-            answers = right(row.task, row.pooling, row.layer)
-            last = right(row.task, row.pooling, -1)
-            assert row.value == pytest.approx(answers.mean())
-            assert row.low <= row.value <= row.high
-            assert (row.better, row.worse) == ((answers & ~last).sum(), (last & ~answers).sum())
 
 
 def test_the_accuracies_are_those_of_the_engine_on_the_file(

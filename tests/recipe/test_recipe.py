@@ -8,15 +8,13 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForPreTraining, AutoModelForSequenceClassification
 
-from components.model.probes import probed
 from components.results import read_results
 from recipe.__main__ import main
 from recipe.corpus import Corpus
 from recipe.recipes import PRETRAINED, Recipes, load_recipes, smoke
-from recipe.steps import Workspace, run_step, run_steps, steps, with_needs
+from recipe.steps import Workspace, run_step, run_steps, steps
 from recipe.training import Progress
 from tests.measured import measured
-from tests.tiny import checkpoint
 
 KEYS = load_recipes().keys
 TUNED = tuple(key for key in KEYS if not key.endswith(PRETRAINED))
@@ -32,12 +30,6 @@ def made(data: Path, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     folder = tmp_path_factory.mktemp("assets")
     main(["--data", str(data), "--work", str(work), "--out", str(folder), "--smoke", "--jobs", "2"])
     return folder
-
-
-def test_fifteen_checkpoints_in_order() -> None:
-    families = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
-    tasks = ("pretrained", "sentiment", "paraphrase")
-    assert tuple(f"{family}-{task}" for task in tasks for family in families) == KEYS
 
 
 @pytest.mark.parametrize("key", TUNED)
@@ -155,13 +147,6 @@ def again(
     return folder
 
 
-def test_an_unfinished_step_is_made_anew(work: Path, again: Path) -> None:
-    assert {folder.name for folder in again.iterdir()} == {*NEEDED, *AGAIN}
-    ours, theirs = (folder / "gpt2-pretrained/model" for folder in (again, work))
-    for name in ("model.safetensors", "tokenizer.json", "config.json"):
-        assert (ours / name).read_bytes() == (theirs / name).read_bytes()  # same seed, same weights
-
-
 def test_same_seed_same_classifier_and_probes(work: Path, again: Path) -> None:
     for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.csv"):
         assert (again / file).read_bytes() == (work / file).read_bytes()
@@ -180,44 +165,6 @@ def test_nothing_that_is_reported_is_looked_at_before_all_is_made(
         made.mkdir()
         steps(recipes)[name].make(workspace, blind, made, Progress(name))
         assert any(made.iterdir())
-
-
-def test_an_encoder_of_a_package_is_measured_like_those_that_are_made(
-    recipes: Recipes, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "carrying_the_tiny").mkdir()
-    (tmp_path / "carrying_the_tiny" / "__init__.py").touch()
-    checkpoint(tmp_path / "carrying_the_tiny" / "model")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    grown = replace(recipes, measured={"tiny": "carrying_the_tiny"})
-    assert grown.probed == (*KEYS, "tiny")
-    workspace = Workspace(grown, data, tmp_path / "work", "cpu")
-    run_step(workspace, "tiny-probes")
-    results = read_results(workspace.output("tiny-probes") / "rows.csv")
-    assert probed(workspace.output("tiny-probes") / "tiny.safetensors") == tuple(
-        sorted(recipes.probing.sources)
-    )
-    assert [(row.backbone, row.layers, row.width) for row in measured(results, "size")] == [("tiny", 2, 32)]
-    for rows in (
-        measured(results, "probe"),
-        measured(results, "depth"),
-        measured(results, "cosine"),
-        measured(results, "postprocessed"),
-    ):
-        assert {row.backbone for row in rows} == {"tiny"}
-    lacking = replace(recipes, measured={"tiny": "nowhere_to_be_found"})
-    with pytest.raises(ModuleNotFoundError, match="nowhere_to_be_found"):
-        run_step(Workspace(lacking, data, tmp_path / "other", "cpu"), "tiny-probes")
-
-
-def test_a_step_brings_what_it_needs(recipes: Recipes) -> None:
-    assert dict(with_needs(recipes, ["distilbert-sentiment"])) == {
-        "teacher": (),
-        "soft-labels": ("teacher",),
-        "bert-pretrained": (),
-        "distilbert-pretrained": ("bert-pretrained",),
-        "distilbert-sentiment": ("soft-labels", "distilbert-pretrained"),
-    }
 
 
 def test_a_smoke_run_keeps_every_stage(recipes: Recipes) -> None:

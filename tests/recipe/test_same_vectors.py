@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from components.inference.engine import Engine
 from components.results import read_results
 from recipe.recipes import load_recipes
 from tests.measured import measured
@@ -33,18 +31,3 @@ def test_poolings_are_one_vector_where_the_probes_learned_on_them_are_the_same(k
         assert all(vector == poolings[0] for vector, poolings in found.items())
         numbers = {row.pooling: (row.value, row.better, row.worse, row.p) for row in rows}
         assert all(numbers[row.pooling] == numbers[row.vector] for row in rows)
-
-
-@pytest.mark.parametrize("key", RECIPES.probed)
-def test_poolings_are_one_vector_where_they_give_the_same_for_new_sentences(engine: Engine, key: str) -> None:
-    texts = [
-        "good",
-        "The plot is thin, but the actors are a delight.",
-        "Prices of oil rose again; who knows why?",
-    ]
-    rows = [row for row in measured(RESULTS, "cosine") if row.backbone == key]
-    features = engine.features(key, texts, [row.pooling for row in rows])
-    for one in rows:
-        for other in rows:
-            same = np.array_equal(features[one.pooling], features[other.pooling])
-            assert same == (one.vector == other.vector), (one.pooling, other.pooling)

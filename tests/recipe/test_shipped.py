@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file
 from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
@@ -20,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 from transformers import (
     AutoConfig,
-    AutoModelForPreTraining,
     AutoModelForSequenceClassification,
     AutoTokenizer,
 )
@@ -46,7 +44,6 @@ DATA = Path(os.environ.get("POOLSCOPE_DATA", ROOT / "../shared/data"))
 RECIPES = load_recipes()
 RESULTS = read_results(ASSETS / "results.csv")
 TUNED = [key for key in RECIPES.keys if split_key(key)[1] != PRETRAINED]
-UNTUNED = [key for key in RECIPES.keys if split_key(key)[1] == PRETRAINED]
 
 with_data = pytest.mark.skipif(
     not DATA.is_dir(), reason=f"the labelled texts are not at {DATA}; POOLSCOPE_DATA names their folder"
@@ -63,48 +60,12 @@ def test_a_classifier_loads_without_a_remainder(key: str) -> None:
     assert model.num_parameters() <= 2.2e6  # half of BERT-Tiny's
 
 
-@pytest.mark.parametrize("key", UNTUNED)
-def test_a_pretrained_checkpoint_loads_without_a_remainder(key: str) -> None:
-    model, info = AutoModelForPreTraining.from_pretrained(
-        MODELS / key, output_loading_info=True, use_safetensors=True, trust_remote_code=False
-    )
-    assert not any(info.values()), info
-    assert model.num_parameters() <= 2.2e6
-
-
-@pytest.mark.parametrize("key", RECIPES.keys)
-def test_it_is_half_precision_on_disk(key: str) -> None:
-    with safe_open(MODELS / key / "model.safetensors", framework="pt") as weights:
-        names = tuple(weights.keys())
-        assert {weights.get_tensor(name).dtype for name in names} == {torch.float16}
-
-
 def test_all_of_it_is_small() -> None:
     def megabytes(folder: Path) -> float:
         return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
     assert megabytes(MODELS) < 70
     assert megabytes(ASSETS / "probes") < 10
-
-
-@pytest.mark.parametrize("key", TUNED)
-def test_it_takes_128_tokens_and_no_more(key: str) -> None:
-    model, tokenizer = load(MODELS / key).eval(), load_tokenizer(MODELS / key)
-    assert tokenizer.model_max_length == RECIPES.max_length == 128
-    inputs = tokenizer("word " * 500, "word " * 300, truncation=True, return_tensors="pt")
-    assert inputs["input_ids"].shape == (1, 128)
-    with torch.inference_mode():
-        assert model(**inputs).logits.isfinite().all()
-
-
-@pytest.mark.parametrize("key", RECIPES.keys)
-def test_its_vocabulary_is_the_recipe_s(key: str) -> None:
-    family = RECIPES.families[split_key(key)[0]]
-    tokenizer = AutoTokenizer.from_pretrained(MODELS / key)
-    assert type(tokenizer).__name__ == family.tokenizer.kind
-    assert len(tokenizer) == RECIPES.vocabulary.size == AutoConfig.from_pretrained(MODELS / key).vocab_size
-    special = family.tokenizer.special
-    assert tuple(tokenizer.convert_ids_to_tokens(range(len(special)))) == special
 
 
 def test_every_backbone_of_the_recipe_is_in_the_catalogue_with_its_probes() -> None:
@@ -146,13 +107,6 @@ def test_its_accuracy_is_that_of_the_results(key: str) -> None:
     found = accuracy(load(MODELS / key).eval(), load_tokenizer(MODELS / key), examples)
     (row,) = (row for row in measured(RESULTS, "head") if row.backbone == key)
     assert (row.measured, row.value) == (len(examples), pytest.approx(found, abs=1e-9))
-
-
-@pytest.mark.parametrize("key", TUNED)
-def test_it_reaches_its_target(key: str) -> None:
-    """What BERT-Tiny reaches, of twice the parameters, on GLUE's test sets: of SST-2 that is another set."""
-    (row,) = (row for row in measured(RESULTS, "head") if row.backbone == key)
-    assert row.value >= {"sentiment": 0.832, "paraphrase": 0.711}[split_key(key)[1]]
 
 
 @with_data

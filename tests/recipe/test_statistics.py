@@ -8,7 +8,6 @@ from statsmodels.stats.descriptivestats import sign_test as other_sign_test
 from recipe.statistics import (
     Estimate,
     estimate_accuracy,
-    estimate_mean,
     estimate_moved,
     estimate_spearman,
     mcnemar_test,
@@ -26,12 +25,6 @@ def test_interval_of_an_accuracy_is_that_of_a_bootstrap_by_hand(share: float) ->
     assert estimate.value == correct.mean()
     assert (estimate.low, estimate.high) == pytest.approx(np.percentile(shares, [2.5, 97.5]), abs=0.006)
     assert estimate_accuracy(correct, seed=0) == estimate
-
-
-@pytest.mark.parametrize("value", [True, False])
-def test_where_all_are_alike_there_is_nothing_to_resample(value: bool) -> None:
-    estimate = estimate_accuracy(np.full(50, value), seed=0)
-    assert (estimate.value, estimate.low, estimate.high) == (value, value, value)
 
 
 @pytest.mark.parametrize(("better", "worse"), [(0, 0), (1, 6), (30, 12), (5, 5)])
@@ -53,14 +46,6 @@ def test_interval_of_spearman_is_that_of_pairs_resampled_by_hand() -> None:
     assert estimate.value == pytest.approx(spearmanr(scores, others).statistic)
     assert (estimate.low, estimate.high) == pytest.approx(np.percentile(rhos, [2.5, 97.5]), abs=0.012)
     assert estimate_spearman(scores, others, seed=0) == estimate
-
-
-def test_interval_of_a_mean_is_that_of_a_bootstrap_by_hand() -> None:
-    values = RNG.normal(0.3, 0.5, 500)
-    means = [RNG.choice(values, len(values)).mean() for _ in range(4000)]
-    estimate = estimate_mean(values, seed=0)
-    assert estimate.value == pytest.approx(values.mean())
-    assert (estimate.low, estimate.high) == pytest.approx(np.percentile(means, [2.5, 97.5]), abs=0.006)
 
 
 def test_the_sign_test_is_that_of_statsmodels() -> None:

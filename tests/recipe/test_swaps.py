@@ -37,18 +37,6 @@ def test_a_batch_says_what_the_engine_says_of_each_text(engine: Engine, key: str
     }
 
 
-@pytest.mark.parametrize(("key", "same", "others"), [
-    ("bert-sentiment", {"cls", "first", "pooler"}, {"mean", "max", "lasttoken"}),
-    ("gpt2-sentiment", {"cls", "lasttoken", "pooler"}, {"mean", "max", "first"}),
-])  # fmt: skip
-def test_the_own_vector_under_another_name_is_no_swap(key: str, same: set[str], others: set[str]) -> None:
-    rows = made(swap_results(load(bundled(key, ASSETS / "models" / key)), "sentiment", examples(), seed=0))
-    poolings = {row.pooling for row in rows}
-    assert others <= poolings
-    assert not poolings & (same | {"native", "attention", "flatten", "concat_last4_cls"})
-    assert {row.vector for row in rows} <= poolings
-
-
 def test_a_swap_is_counted_against_the_own_vector() -> None:
     backbone = load(bundled("gpt2-sentiment", ASSETS / "models/gpt2-sentiment"))
     answers, _ = swap_answers(backbone, examples())

@@ -2,7 +2,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from transformers import (
@@ -12,30 +11,17 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from recipe.corpus import UNLABELLED, Corpus, Example
-from recipe.recipes import Recipes, Stage
+from recipe.corpus import Example
+from recipe.recipes import Recipes
 from recipe.training import (
     Progress,
     accuracy,
     drop_tokens,
     predictions,
-    stage_examples,
     train,
     training_batches,
 )
 from tests.recipe.labelled import BLAME, PRAISE, THINGS
-
-CORPUS = Corpus(
-    training={
-        "judged": (Example(("a",), 0), Example(("b",), 1)),
-        "bare": (Example(("c",), UNLABELLED), Example(("d",), UNLABELLED)),
-        "unasked": (Example(("e",), 1), Example(("f",), UNLABELLED)),
-    },
-    evaluation={},
-    dropped={},
-)
-STAGE = Stage(("judged", "bare", "unasked"), "texts", "labels", steps=1, batch=1, learning_rate=1e-3)
-SOFT_LABELS = {"judged": np.float32([0.25, 0.5]), "bare": np.float32([0.75, 0.125])}
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +81,3 @@ def test_predictions_come_in_the_examples_order(
     assert set(alone) == {0, 1}
     assert predictions(model, tokenizer, examples) == alone
     assert accuracy(model, tokenizer, examples) == alone.count(0) / len(alone)
-
-
-@pytest.mark.parametrize(("teacher_weight", "judged"), [(1.0, [0.25, 0.5]), (0.5, [0.125, 0.75])])
-def test_labels_are_averaged_with_the_teacher_s(teacher_weight: float, judged: list[float]) -> None:
-    examples = stage_examples(replace(STAGE, teacher_weight=teacher_weight), CORPUS, SOFT_LABELS)
-    assert [e.texts[0] for e in examples] == ["a", "b", "c", "d", "e"]  # the last has neither label
-    assert [e.label for e in examples] == [*judged, 0.75, 0.125, 1]

@@ -1,16 +1,9 @@
-from copy import deepcopy
-from pathlib import Path
-
 import pytest
-from tokenizers.pre_tokenizers import ByteLevel
-from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
-from recipe.checkpoints import save
-from recipe.recipes import Recipes
 from tests.recipe.conftest import FAMILIES
 
 Tokenizers = dict[str, PreTrainedTokenizerFast]
-BYTES = ("roberta", "gpt2")
 
 # As the papers have them: one text, and a pair.
 TEMPLATES = {
@@ -64,32 +57,3 @@ def test_spans_and_segments_lead_back_to_the_text(family: str, tokenizers: Token
         assert {i for a, b in spans for i in range(a, b)} == {i for i, c in enumerate(text) if c != " "}
     added = [s for s, i in zip(encoding.offsets, encoding.sequence_ids, strict=True) if i is None]
     assert set(added) <= {(0, 0)}
-
-
-@pytest.mark.parametrize("family", BYTES)
-def test_bytes_lose_nothing(family: str, tokenizers: Tokenizers) -> None:
-    tokenizer = tokenizers[family]
-    text = "".join(map(chr, range(1, 0x250))) + "😀 你好 \u200d"
-    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-    assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == text
-    assert set(tokenizer.get_vocab()) >= set(ByteLevel.alphabet())
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_saved_tokenizer_is_the_trained_one(
-    family: str,
-    recipes: Recipes,
-    models: dict[str, PreTrainedModel],
-    tokenizers: Tokenizers,
-    tmp_path: Path,
-) -> None:
-    folder = tmp_path / family
-    tokenizer = tokenizers[family]
-    save(deepcopy(models[family]), tokenizer, folder)
-    loaded = AutoTokenizer.from_pretrained(folder)
-    assert type(loaded).__name__ == recipes.families[family].tokenizer.kind
-    assert loaded.model_max_length == recipes.max_length
-    texts = (["The story isn't long.", "A 😀 é"], ["``warm'' pictures", "b"])
-    theirs, ours = (t(*texts, padding=True) for t in (loaded, tokenizer))
-    assert dict(theirs) == dict(ours)
-    assert [e.offsets for e in theirs.encodings] == [e.offsets for e in ours.encodings]
