@@ -112,10 +112,6 @@ class Hub:
         """Send another body than the listing says: of another length, or of another hash."""
         self.faults.append(Fault(match, times, change=how))
 
-    def ignore_ranges(self, match: str, times: int = 1) -> None:
-        """Send the whole file to whom asks for a part."""
-        self.faults.append(Fault(match, times, ranges=False))
-
     def asked(self, match: str, method: str = "GET") -> list[Request]:
         """The requests whose path holds ``match``."""
         return [asked for asked in self.requests if asked.method == method and match in asked.path]
@@ -245,7 +241,6 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
 
         def _body(self, content: bytes, headers: dict[str, str], start: int, fault: Fault) -> None:
             content = fault.change(content)
-            start = start if fault.ranges else 0
             if start >= len(content) > 0:
                 self._error(416)
                 return

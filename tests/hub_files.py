@@ -28,8 +28,8 @@ class Fault:
 
     ``status`` other than 200 answers with it alone. ``change`` makes another body of the right one.
     ``after`` is how many bytes come before the connection is cut or, with ``stall``, before nothing comes.
-    ``length``: the stated length is that of the right body, whatever is sent. ``ranges``: whether a range is
-    obeyed. ``held``: seconds before the answer begins.
+    ``length``: the stated length is that of the right body, whatever is sent. ``held``: seconds
+    before the answer begins.
     """
 
     match: str
@@ -39,7 +39,6 @@ class Fault:
     after: int | None = None
     stall: bool = False
     change: Callable[[bytes], bytes] = bytes
-    ranges: bool = True
     held: float = 0.0
 
 

@@ -1,4 +1,4 @@
-"""Ten thousand random and hostile questions to the functions behind the endpoints, on the bundled backbones.
+"""Thousands of random and hostile questions to the functions behind the endpoints, on the bundled backbones.
 
 Whatever is sent, the outcome is an answer of the right shape, or a message that names a field.
 """
@@ -108,10 +108,9 @@ GOOD = {
     "reference": st.one_of(st.sampled_from(("cls", "pooled")), st.integers(-30, 30)),
     "task": st.sampled_from(("", *(spec.key for spec in LISTED.tasks()))),
 }
-ANATOMY = {name: values for name, values in GOOD.items() if name not in ("layer", "reference")}
 
 
-@settings(many, max_examples=400)
+@settings(many, max_examples=150)
 @given(asked=st.fixed_dictionaries(GOOD))
 def test_questions_that_may_well_be_right(asks: dict[str, Ask], asked: dict[str, Any]) -> None:
     answer = outcome(asks["analyze"], **asked)
@@ -119,7 +118,7 @@ def test_questions_that_may_well_be_right(asks: dict[str, Ask], asked: dict[str,
         is_an_analysis(answer)
 
 
-@settings(many, max_examples=8_600)
+@settings(many, max_examples=2_000)
 @given(field=st.sampled_from(FIELDS), value=anything)
 def test_questions_of_which_a_field_is_anything(asks: dict[str, Ask], field: str, value: Any) -> None:
     answer = outcome(asks["analyze"], **{"backbone": "bert-sentiment", "text": "good", field: value})
@@ -128,23 +127,7 @@ def test_questions_of_which_a_field_is_anything(asks: dict[str, Ask], field: str
 
 
 @settings(many, max_examples=300)
-@given(asked=st.fixed_dictionaries(ANATOMY), spoiled=st.sampled_from([*ANATOMY, None, None]), value=anything)
-def test_anatomies_of_anything(
-    asks: dict[str, Ask], asked: dict[str, Any], spoiled: str | None, value: Any
-) -> None:
-    answer = outcome(asks["anatomy"], **{**asked, **({spoiled: value} if spoiled else {})})
-    if answer is not None:
-        orjson.dumps(answer)
-        assert answer["steps"]
-
-
-@settings(many, max_examples=700)
 @given(asked=st.dictionaries(st.sampled_from(FIELDS), nested, min_size=2))
 def test_questions_of_which_everything_is_anything(asks: dict[str, Ask], asked: dict[str, Any]) -> None:
     answer = outcome(asks["analyze"], **{"backbone": None, "text": None, **asked})
     assert answer is None or answer["tokens"]
-
-
-def test_what_takes_nothing_answers(asks: dict[str, Ask]) -> None:
-    assert asks["backbones"]()[0]["key"] == "bert-sentiment"
-    assert asks["poolings"]()[0]["key"] == "native"

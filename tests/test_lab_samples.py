@@ -9,7 +9,6 @@ import pytest
 from components.settings import ASSETS
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.ui.lab.tab import SAMPLES
-from recipe.corpus import fingerprint
 
 COLUMNS = {
     "tickets": Columns("text", "topic"),
@@ -38,12 +37,3 @@ def test_it_is_read_as_it_is_meant(name: str) -> None:
     for side in (table.texts, table.pairs):
         assert len({" ".join(text.casefold().split()) for text in side}) == len(side)
         assert all(5 < len(text) < 200 for text in side)
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason="there is no labelled text of others here")
-def test_no_sentence_is_from_elsewhere() -> None:
-    texts = [text for name in SAMPLES for row in sheet(name).rows for text in row if len(text.split()) > 3]
-    ours = {fingerprint(text): text for text in texts}
-    for file in filter(Path.is_file, DATA.rglob("*")):
-        theirs = fingerprint(file.read_text(encoding="utf-8", errors="replace"))
-        assert not [text for found, text in ours.items() if found in theirs], file.name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,6 @@ from components.types import Query
 from components.ui.places import build_places
 from components.ui.shell import build
 from components.ui.tab import Surroundings
-from recipe.__main__ import arguments
 from tests.exhibits.questions.asking import RESULTS, shipped
 from tests.exhibits.showing import checked
 from tests.readme import block, run_block, saying
@@ -59,12 +57,6 @@ def test_the_talk_example_is_a_step_of_a_talk(tmp_path: Path) -> None:
     assert set(named) <= {
         exhibit.name for panel in every for exhibit in panel.exhibits if "talk" in exhibit.where
     }
-
-
-def test_the_recipe_s_command_is_understood() -> None:
-    lines = [shlex.split(line, comments=True) for line in block("recipe.md", "bash", "--data").splitlines()]
-    (given,) = [line[3:] for line in lines if line[1:3] == ["-m", "recipe"] and "--data" in line]
-    assert arguments(()).parse_args(given).jobs == 2
 
 
 # How to add something

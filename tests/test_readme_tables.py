@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
-from itertools import combinations
 from typing import Any
 
 import pytest
-from statsmodels.stats.proportion import proportions_ztest
 
 from components.exhibits.evidence.depths import profiles
 from components.exhibits.evidence.evidence import gains, select
-from components.exhibits.evidence.explanations import explained
 from components.inference.engine import Engine
 from components.results import read_results
 from tests.measured import measured
@@ -37,16 +33,6 @@ def test_the_accuracies_are_those_of_the_results(task: str) -> None:
     ]
     shown = [f"{100 * row.value:.1f}" for row in reached]
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
-
-
-def test_no_accuracy_in_the_table_is_told_from_another() -> None:
-    rows = measured(read_results(ROOT / "assets" / "results.csv"), "head")
-    for task in ("sentiment", "paraphrase"):
-        right = [(round(row.value * row.measured), row.measured) for row in rows if row.task == task]
-        ps = [proportions_ztest(*zip(*pair, strict=True))[1] for pair in combinations(right, 2)]
-        assert len(ps) == 10
-        assert min(ps) * 10 > 0.05  # the first step of Holm's correction
-    assert "of the ten differences between two of the five, none counts" in PAGES["backbones.md"]
 
 
 def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
@@ -94,28 +80,6 @@ def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
     assert topics == bare[0]
 
 
-def test_what_the_full_grown_encoder_reaches_is_that_of_the_results() -> None:
-    results = read_results(ROOT / "assets" / "results.csv")
-    said = " ".join(PAGES["recipe.md"].split())
-    (size,) = (row for row in measured(results, "size") if row.backbone == GROWN)
-    assert f"of {size.layers} layers, {size.width} wide and with {size.parameters / 1e6:.1f} million" in said
-    assert (
-        f"{size.layers} layers, {size.width} wide, {size.parameters / 1e6:.1f} million"
-        in PAGES["backbones.md"]
-    )
-    spans = {}
-    for task in ("sentiment", "subjectivity", "topic", "paraphrase"):
-        found = [row.value for row in measured(results, "probe") if (row.backbone, row.task) == (GROWN, task)]
-        spans[task] = f"{100 * (max(found) - min(found)):.1f}"
-    one, two, three, four = spans.values()
-    assert (
-        f"lie {one} points apart on *sentiment*, {two} on *subjectivity*, {three} on *topic of news*" in said
-    )
-    assert f"and {four} on *paraphrase*" in said
-    rhos = [row.value for row in measured(results, "cosine") if row.backbone == GROWN]
-    assert f"spans {max(rhos) - min(rhos):.2f}, from {min(rhos):.2f} to {max(rhos):.2f}" in said
-
-
 def test_what_whitening_does_is_that_of_the_results() -> None:
     every = measured(read_results(ROOT / "assets" / "results.csv"), "postprocessed")
     said = " ".join(PAGES["recipe.md"].split())
@@ -133,25 +97,3 @@ def test_what_whitening_does_is_that_of_the_results() -> None:
     assert f"raises rho for {up} of the miniatures' {total} vectors and lowers it for {down}" in said
     means = [r.gain for r in every if (r.step, r.pooling) == ("whitened", "mean") and r.backbone != GROWN]
     assert f"that of `mean` rises by {min(means):.2f} to {max(means):.2f}" in said
-
-
-def test_how_many_models_of_the_hub_there_are() -> None:
-    catalogue = tomllib.loads((ROOT / "assets" / "backbones.toml").read_text(encoding="utf-8"))
-    assert sum("hub" in entry for entry in catalogue.values()) == 25
-    assert "Twenty-five are listed" in PAGES["backbones.md"]
-    assert "Twenty-five **models of the hub**" in PAGES["README.md"]
-
-
-def test_how_close_answers_come_to_erasure_is_that_of_the_results() -> None:
-    found = explained(select(read_results(ROOT / "assets" / "results.csv"), "sentiment", (), {}))
-    last = [row.value for row in found if row.own]
-    whole = [row.value for row in found if row.method == "integrated_gradients"]
-    others = [row for row in found if row.corrected is not None]
-    keys = {row.backbone for row in found}
-    closest = [max((r for r in others if r.backbone == key), key=lambda r: r.value) for key in keys]
-    said = " ".join(PAGES["recipe.md"].split())
-    span = f"{min(last):.2f} to {max(last):.2f} on average".replace("-", "−")
-    assert f"Similarity at the last layer reaches {span}" in said
-    assert f"integrated gradients {min(whole):.2f} to {max(whole):.2f}" in said
-    assert {row.method for row in closest} == {"integrated_gradients"}
-    assert {row.backbone for row in found if row.closer} == keys

@@ -65,7 +65,3 @@ def test_what_a_server_has_no_option_for_is_said() -> None:
 def test_a_prefix_is_written_as_a_text(prefix: str) -> None:
     (option,) = (one for one in options(Way("mean", 4, prefix=prefix))["TEI"][0] if "prompt" in one)
     assert json.loads(option.removeprefix("--default-prompt ")) == prefix
-
-
-def test_without_a_match_there_is_nothing_to_set() -> None:
-    assert settings((), 4) == ()

@@ -88,13 +88,6 @@ def test_a_talk_is_the_same_in_every_language_but_for_its_words(talk: str, langu
         assert len(one.notes.splitlines()) == len(same.notes.splitlines())
 
 
-def test_the_head_of_a_pair_reads_one_hidden_state(engine: Engine) -> None:
-    one = claiming("its head reads one hidden state")
-    analysis = engine.ask("analyze", Query(one.one("backbone"), one.one("text"), one.one("pair")))
-    assert analysis.reads.positions.sum() == 1
-    assert set(analysis.tokens.segment[~analysis.tokens.special]) == {0, 1}
-
-
 def test_the_same_words_are_a_paraphrase_to_all_whatever_they_mean(engine: Engine) -> None:
     one = claiming("all five call it a paraphrase")
     answers = compared(engine, one, "compare_text", "compare_pair")

@@ -19,7 +19,7 @@ from components.inference.engine import Engine
 from components.menus import load_examples
 from components.own_head import TABLE
 from components.settings import Settings
-from components.texts import ENGLISH, Named, Sentence, in_bytes, languages, load_texts
+from components.texts import ENGLISH, Sentence, languages, load_texts
 from components.types import Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.importance.made import answered
@@ -36,7 +36,6 @@ NAMED = {  # files
 SAY = load_texts()
 NAMES = "names."  # what other data calls things: English has none
 OTHERS = [tag for tag in languages() if tag != ENGLISH]
-SAYING = {"say": 0, "_say": 0, "Sentence": 0, "RefusalError": 0, "foreign": 0, "PoolscopeError": 2}
 READ = ("label", "info", "placeholder", "value")  # what a visitor reads of a component
 KEYS = {"cls"}  # a key of a menu, which the page shows by its title
 
@@ -82,11 +81,6 @@ def test_every_language_fills_in_the_same_values_and_writes_the_same_numbers(tag
         assert numbers(written[0]) == numbers(written[1]), key
 
 
-def test_placeholders_have_names() -> None:
-    for text in SAY.entries.values():
-        assert all(name.isidentifier() for name in placeholders(text))
-
-
 def test_no_sentence_is_missing_and_none_is_left_over() -> None:
     tables = {key.partition(".")[0] for key in SAY.entries}
     found, prefixes = set(), set()
@@ -98,32 +92,6 @@ def test_no_sentence_is_missing_and_none_is_left_over() -> None:
     made = {key for key in SAY.entries for prefix in prefixes if "." in prefix and key.startswith(prefix)}
     used = {key for key in found - NAMED if key.partition(".")[0] in tables} | made
     assert used == SAY.entries.keys()
-
-
-def test_what_is_said_is_a_key() -> None:
-    for file, node in nodes():
-        if not isinstance(node, ast.Call) or len(node.args) <= (place := SAYING.get(called(node), 99)):
-            continue
-        for part in ast.walk(node.args[place]):
-            if isinstance(part, ast.Constant) and isinstance(part.value, str) and " " in part.value:
-                pytest.fail(f"{file.name}:{node.lineno} says {part.value!r}")
-        key = node.args[place]
-        if isinstance(key, ast.Constant):
-            assert key.value in SAY.entries, f"{file.name}:{node.lineno}"
-
-
-def test_no_sentence_stands_in_the_code_of_the_page() -> None:
-    for file, node in nodes():
-        if "ui" not in file.parts or not isinstance(node, ast.Call):
-            continue
-        function = node.func
-        if not isinstance(function, ast.Attribute) or getattr(function.value, "id", "") != "gr":
-            continue
-        given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in READ)]
-        for part in given:
-            text = part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
-            if text not in KEYS:
-                assert not re.search(r"[^\W\d_]", text), f"{file.name}:{node.lineno} shows {text!r}"
 
 
 def shipped() -> set[str]:
@@ -152,16 +120,6 @@ def test_what_is_translated_of_a_pooling_is_a_pooling(tag: str) -> None:
     assert set(translated) == {(key, part) for key in keys for part in ("title", "summary")}
 
 
-def test_an_owner_s_own_entry_keeps_its_title() -> None:
-    assert load_texts("zh").name("Our own model") == "Our own model"
-    assert load_texts("zh").name("Negation") == "否定"
-    assert SAY.name("Negation") == "Negation"
-
-
-def test_a_sentence_is_filled_in() -> None:
-    assert SAY("verdict.count", read=1, total=11) == "1 of 11"
-
-
 def test_a_sentence_waits_for_its_language() -> None:
     inner = Sentence("errors.range", low=-5, high=4)
     outer = Sentence("errors.unloaded", reason=inner)
@@ -171,15 +129,6 @@ def test_a_sentence_waits_for_its_language() -> None:
     assert str(listed) == "allowed are cls, first text"
     assert listed.said(load_texts("zh")) == "可选的有 cls、第一段文本"
     assert listed == Sentence("errors.allowed", allowed=("cls", Sentence("segment.first")))
-
-
-def test_a_title_waits_for_its_language() -> None:
-    said = Sentence(
-        "warnings.swap", own="[CLS]", pooling=Named("max · maximum over tokens", "pooling.max.title")
-    )
-    assert str(said).endswith("it learned on [CLS], and here it is given “max · maximum over tokens”.")
-    assert "max · 各词元的最大值" in said.said(load_texts("zh"))
-    assert Named("Our own").said(load_texts("zh")) == "Our own"
 
 
 def test_an_error_is_said_in_every_language() -> None:
@@ -220,18 +169,3 @@ def test_a_comparison_has_the_same_numbers_in_every_language(tag: str) -> None:
         said = [words(agreement(comparison(rows), {}, say).html) for say in (SAY, load_texts(tag))]
         assert numbers(said[0]) == numbers(said[1])
         assert "positive" in said[1]
-
-
-@pytest.mark.parametrize("tag", languages())
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        (0, "0 kB"),
-        (131_632, "132 kB"),
-        (9_900_000, "9.9 MB"),
-        (267_844_284, "268 MB"),
-        (2 * 10**9, "2.0 GB"),
-    ],
-)
-def test_sizes_are_said_as_people_say_them(size: int, said: str, tag: str) -> None:
-    assert in_bytes(size).said(load_texts(tag)) == said

@@ -23,7 +23,8 @@ def real(folder: Path) -> Iterator[httpx.Client]:
     attempts = folder / "attempts"
     attempts.touch()
     log = folder / "real.log"
-    seen = {"ATTEMPTS": str(attempts), "LOG": str(log)}
+    (files := folder / "files").mkdir()
+    seen = {"ATTEMPTS": str(attempts), "LOG": str(log), "TMPDIR": str(files), "POOLSCOPE_METRICS": "1"}
     wide = {"POOLSCOPE_ADDRESS_RATE": RATE}  # all tests ask from this machine
     with served("tests/guarded_app.py", log=log, **seen, **wide) as url, client_of(url) as client:
         yield client

@@ -74,9 +74,3 @@ def test_a_tool_answers_as_the_endpoint_does(server: str) -> None:
     for timed in (answer, same):
         del timed["milliseconds"]
     assert answer == same
-
-
-def test_a_mistake_names_the_field_and_what_is_allowed(server: str) -> None:
-    result = call(server, "analyze", backbone="nonsense", text="good")
-    assert result.isError
-    assert "backbone: 'nonsense' was given; allowed are bert-sentiment" in text_of(result)

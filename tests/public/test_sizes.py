@@ -1,12 +1,11 @@
 """How much may be sent to the app."""
 
-import json
 from collections.abc import Iterator
 from http import HTTPStatus
 
 import httpx
 
-from tests.public.asking import ANALYZE, QUESTION, ask
+from tests.public.asking import ANALYZE, QUESTION
 
 
 def test_a_body_has_an_end(real: httpx.Client) -> None:
@@ -14,14 +13,6 @@ def test_a_body_has_an_end(real: httpx.Client) -> None:
     answer = real.post(ANALYZE, json={**QUESTION, "text": long})
     assert answer.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     assert "at most 545,536 bytes" in answer.json()["detail"]
-
-
-def test_a_table_may_be_longer_and_has_an_end_too(real: httpx.Client) -> None:
-    """A price is for texts; spaces between them have none."""
-    asked = json.dumps({"table": "text,label", "text": "a", "label": "b"}).encode()
-    answers = [real.post("/gradio_api/call/v2/fit", content=asked + b" " * more) for more in (10**6, 10**7)]
-    assert [one.status_code for one in answers] == [HTTPStatus.OK, HTTPStatus.REQUEST_ENTITY_TOO_LARGE]
-    assert "at most 4,000,000 bytes" in answers[1].json()["detail"]
 
 
 def test_a_body_that_does_not_say_its_length_has_an_end_too(real: httpx.Client) -> None:
@@ -40,8 +31,3 @@ def test_a_body_that_does_not_say_its_length_has_an_end_too(real: httpx.Client) 
     assert answer is None or answer.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     assert heard < 100_000_000
     assert real.get("/").status_code == HTTPStatus.OK
-
-
-def test_a_text_that_is_too_long_is_named(real: httpx.Client) -> None:
-    assert "text: " in ask(real, text="x" * 20_001)["error"]
-    assert "20,001 characters, and at most 20,000" in ask(real, text="x" * 20_001)["error"]

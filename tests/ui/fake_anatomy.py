@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
@@ -26,49 +28,33 @@ def fake_anatomy(analysis: Analysis, hostile: str = "") -> Anatomy:
     squashed: Floats = np.tanh(dense)
     probe = analysis.query.head == "probe"
     origin: Origin = "probe" if probe else "checkpoint" if analysis.head_trained else "new"
-    within = f"{analysis.backbone.architecture}{hostile}"
+    within, end = f"{analysis.backbone.architecture}{hostile}", WIDTH * labels + labels
+
+    def step(name: str, module: str, inside: str, given: Floats, got: Floats, **more: Any) -> Step:
+        plain = {"weights": (), "parameters": 0, "origin": None, "idle": False, "picks": False}
+        return Step(name, module, inside, taken=given, given=got, **{**plain, **more})
+
     steps: tuple[Step, ...]
     weights: tuple[Weight, ...]
     if probe:
         names = ("weight", "bias")
+        weigh: dict[str, Any] = {"weights": names, "parameters": end, "origin": origin}
         steps = (
-            Step("pooling", "", "", (), 0, None, False, True, hidden, vector),
-            Step(
-                "linear",
-                "",
-                "",
-                names,
-                WIDTH * labels + labels,
-                origin,
-                False,
-                False,
-                vector,
-                analysis.logits,
-            ),
+            step("pooling", "", "", hidden, vector, picks=True),
+            step("linear", "", "", vector, analysis.logits, **weigh),
         )
         weights = (Weight("weight", (labels, WIDTH), origin), Weight("bias", (labels,), origin))
     else:
         pooler = (f"body.pooler.dense.weight{hostile}", f"body.pooler.dense.bias{hostile}")
         final = (f"classifier.weight{hostile}", f"classifier.bias{hostile}")
-        count = WIDTH * WIDTH + WIDTH
-        end = WIDTH * labels + labels
+        dense_has = {"weights": pooler, "parameters": WIDTH * WIDTH + WIDTH, "origin": "checkpoint"}
+        last_has = {"weights": final, "parameters": end, "origin": origin}
         steps = (
-            Step("getitem", "", "BodyPooler", (), 0, None, False, True, hidden, vector),
-            Step(
-                "linear",
-                f"body.pooler.dense{hostile}",
-                "BodyPooler",
-                pooler,
-                count,
-                "checkpoint",
-                False,
-                False,
-                vector,
-                dense,
-            ),
-            Step("tanh", "", "BodyPooler", (), 0, None, False, False, dense, squashed),
-            Step("dropout", "dropout", within, (), 0, None, True, False, squashed, squashed),
-            Step("linear", "classifier", within, final, end, origin, False, False, squashed, analysis.logits),
+            step("getitem", "", "BodyPooler", hidden, vector, picks=True),
+            step("linear", f"body.pooler.dense{hostile}", "BodyPooler", vector, dense, **dense_has),
+            step("tanh", "", "BodyPooler", dense, squashed),
+            step("dropout", "dropout", within, squashed, squashed, idle=True),
+            step("linear", "classifier", within, squashed, analysis.logits, **last_has),
         )
         weights = (
             Weight(pooler[0], (WIDTH, WIDTH), "checkpoint"),

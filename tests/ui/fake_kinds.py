@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from components.types import BackboneSpec, PoolingSpec, ProblemType, TaskSpec
 from tests.ui.fake_hub import FINDABLE, LISTED
@@ -22,79 +23,40 @@ class Kind:
     trained: bool = True
 
 
-def _spec(
+def _kind(
     key: str,
     title: str,
-    architecture: str,
-    texts: int = 1,
     labels: tuple[str, ...] = LABELS,
+    texts: int = 1,
     probed: tuple[str, ...] = (),
-) -> BackboneSpec:
-    return BackboneSpec(
-        key,
-        title,
-        "made up",
-        "made-up numbers",
-        "local",
-        key,
-        texts=texts,
-        probed=probed,
-        architecture=architecture,
-        labels=labels,
-    )
+    architecture: str = "FirstForSequenceClassification",
+    **how: Any,
+) -> Kind:
+    spec = BackboneSpec(
+        *(key, title, "made up", "made-up numbers", "local", key),
+        texts=texts, probed=probed, architecture=architecture, labels=labels,
+    )  # fmt: skip
+    return Kind(spec, **how)
 
 
 KINDS = (
-    Kind(
-        _spec(
-            "first",
-            "First token · sentiment",
-            "FirstForSequenceClassification",
-            probed=("sentiment", "topic", "paraphrase"),
-        )
+    _kind("first", "First token · sentiment", probed=("sentiment", "topic", "paraphrase")),
+    _kind(
+        "last", "Last token · sentiment",
+        probed=("topic",), architecture="LastForSequenceClassification", brackets=None,
     ),
-    Kind(
-        _spec("last", "Last token · sentiment", "LastForSequenceClassification", probed=("topic",)),
-        brackets=None,
+    _kind(
+        "pair", "First token · paraphrase", ("different", "same"), 2, ("paraphrase", "sentiment"), layers=6
     ),
-    Kind(
-        _spec(
-            "pair",
-            "First token · paraphrase",
-            "FirstForSequenceClassification",
-            2,
-            ("different", "same"),
-            ("paraphrase", "sentiment"),
-        ),
-        layers=6,
-    ),
-    Kind(_spec("untrained", "First token · untrained", "FirstForSequenceClassification"), trained=False),
-    Kind(
-        _spec(
-            "many",
-            "First token · 40 topics",
-            "FirstForSequenceClassification",
-            1,
-            tuple(f"topic {n}" for n in range(40)),
-        ),
-        layers=3,
-    ),
-    Kind(
-        _spec(
-            "emotions",
-            "First token · several emotions",
-            "FirstForSequenceClassification",
-            1,
-            ("joy", "anger", "trust", "fear"),
-        ),
+    _kind("untrained", "First token · untrained", trained=False),
+    _kind("many", "First token · 40 topics", tuple(f"topic {n}" for n in range(40)), layers=3),
+    _kind(
+        "emotions", "First token · several emotions", ("joy", "anger", "trust", "fear"),
         problem_type="multi_label",
     ),
-    Kind(
-        _spec("score", "First token · a score", "FirstForSequenceClassification", 1, ("score",)),
-        problem_type="regression",
-    ),
-    Kind(_spec("hostile", XSS, XSS, 1, (XSS, f"{XSS} again"))),
-)
+    _kind("score", "First token · a score", ("score",), problem_type="regression"),
+    _kind("hostile", XSS, (XSS, f"{XSS} again"), architecture=XSS),
+)  # fmt: skip
 HUB = tuple(Kind(spec) for spec in (*LISTED, *FINDABLE))
 POOLINGS = (
     PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),

@@ -136,21 +136,6 @@ def test_a_hostile_vote_gets_a_sentence(phone: str, given: dict[str, str]) -> No
     assert room.counts() == [0, 0, 0]
 
 
-def test_there_is_a_most_of_everything() -> None:
-    room = asking(most=2)
-    for phone in ("a", "b", "a"):
-        room.vote(phone, room.round, "0")
-    with pytest.raises(PoolscopeError, match="at most 2"):
-        room.vote("c", room.round, "0")
-    long = ask(room, "POST", "/room/vote", phone="a", content=b"x" * 1001)
-    assert long.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    foreign = {"Origin": "http://evil.example"}
-    ballot = {"round": room.round, "choice": "1"}
-    sent = ask(room, "POST", "/room/vote", phone="a", data=ballot, headers=foreign)
-    assert sent.status_code == HTTPStatus.FORBIDDEN
-    assert room.counts() == [2, 0, 0]
-
-
 @pytest.mark.parametrize("key", ["", "guessed"])
 def test_nobody_else_moves_the_slides(key: str) -> None:
     room = asking()
@@ -195,15 +180,6 @@ def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
 
     assert asyncio.run(follow()) == [f'data: "{step}"\n\n' for step in (0, 1, 2)]
     assert not room.full
-
-
-def test_a_phone_gets_a_cookie_and_what_is_elsewhere_is_passed_on() -> None:
-    room = asking()
-    page = ask(room, "GET", "/room?lang=zh")
-    assert '<html lang="zh"' in page.text
-    assert TOKEN in page.headers["set-cookie"]
-    assert "set-cookie" not in ask(room, "GET", "/room", phone="a").headers
-    assert ask(room, "GET", "/other").text == "elsewhere"
 
 
 def test_without_a_room_nothing_of_it_is_there() -> None:

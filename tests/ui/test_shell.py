@@ -5,10 +5,6 @@ from components.ui.gradio_internals import block_functions
 from tests.ui.page import functions_of
 
 
-def test_the_page_can_be_built_on_any_analyst(whole: gr.Blocks) -> None:
-    assert whole.title == "Poolscope"
-
-
 def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Blocks) -> None:
     functions = functions_of(whole)
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}

@@ -25,7 +25,7 @@ from tests.exhibits.showing import plain
 from tests.serving import built
 from tests.ui.compare_page import Page
 from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.page import function_of, functions_of, links_of, place_of
+from tests.ui.page import function_of, links_of, place_of
 
 SAY = load_texts()
 
@@ -112,12 +112,6 @@ def test_everything_can_be_shown_and_has_a_plot_where_one_is_laid_out(
             assert named == [f"slide-{number}"] * 2
 
 
-def test_what_talks_have_shown_can_still_be_shown(shows: dict[str, Show]) -> None:
-    """The scripts of owners name them."""
-    answers = {"reads", "similarity", "outputs", "heatmap", "flow", "strips", "orders", "weights"}
-    assert answers | {"grid", "curves", "words", "accuracy", "rho"} <= shows.keys()
-
-
 def test_a_slide_says_what_the_page_says(tell: Tell) -> None:
     state = {"text": "so good", "backbone": "last", "pooling": "mean", "layer": 1, "centred": "centred"}
     analysis = FakeAnalyst().ask("analyze", Query("last", "so good", pooling="mean"))
@@ -136,11 +130,6 @@ def test_a_comparison_on_a_slide_is_that_of_the_tab(tell: Tell, version: str) ->
     (grid,) = tell(("grid", {"backbones": ["last", "first"], "poolings": ["cls", "mean"], **asked}))
     for name in ("grid", "agreement"):
         assert left[place_of([page.tab.places], name).above] in grid.above
-
-
-def test_the_plots_of_the_evidence_stand_under_what_their_colours_mean(tell: Tell) -> None:
-    for slide in tell(("accuracy", {}), ("rho", {})):
-        assert 'class="legend"' in slide.above
 
 
 @pytest.fixture(scope="module")
@@ -196,13 +185,6 @@ def mixed(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Talk:
     talk = talk_of(script, links_of(whole).controls, shows)
     assert talk is not None
     return talk
-
-
-def test_a_slide_shows_the_sentence_that_it_is_about(mixed: Talk) -> None:
-    first = "“The plot is not bad, but the acting is not good at all.”"
-    assert captions_of(mixed) == [
-        f"Look{first}", "Look“so <b>” “bad”", f"Look{first}", "Look“not good” → “good”", "Look",
-    ]  # fmt: skip
 
 
 def test_a_talk_is_about_the_visitor_s_sentence_but_for_steps_with_their_own(mixed: Talk) -> None:
@@ -267,10 +249,3 @@ def test_a_question_stands_before_its_slide_alone(
     told = captions_of(talk)
     assert "Which?" in told[0]  # and still where the slide is made
     assert "Which?" not in told[1]
-
-
-def test_without_steps_there_is_no_talk(bare: gr.Blocks, tmp_path: Path) -> None:
-    assert "prepare" not in [function.name for function in functions_of(bare)]
-    script = tmp_path / "talk.md"
-    script.write_text("")
-    assert talk_of(script, [], {}) is None
