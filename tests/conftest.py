@@ -8,7 +8,6 @@ from xdist.scheduler import LoadFileScheduling
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported: no test may ask a network
 
-from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -18,65 +17,24 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from tests.serving import served
 
-SERVED = (
-    "public",
-    "inference/test_cluster.py",
-    "siege",
-)  # their tests start servers and wait for what these do
 HERE = Path(__file__).resolve().parent
-ANEW = "a shared page was opened anew"  # why is a property of the test before which that was
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
     "browser": ("browser",),
     "slow": (
-        "test_hostile_inputs.py",
-        "recipe",
-        "public",
-        "inference/test_cluster.py",
-        "test_offline.py",
-        "test_readme.py",
-        "test_readme_examples.py",
-        "test_readme_tables.py",
-        "siege",
-        "test_swaps.py",
-        "test_lab_samples.py",
-        "notebook",
-        "analyses/export",
-        "model/hostile",
-        "model/hub",
-        "lab",
-        "analyses/fit",
-        "model/test_checkpoints.py",
-        "analyses/test_compare.py",
-        "model/test_declared.py",
-        "model/test_declared_pooling.py",
-        "analyses/test_detect.py",
-        "analyses/test_detect_declared.py",
-        "model/test_memory.py",
-        "model/test_ordinary.py",
-        "analyses/test_padding.py",
-        "model/test_parity.py",
-        "analyses/test_passport.py",
-        "ui/test_api.py",
-        "ui/test_api_compare.py",
-        "ui/test_compare.py",
-        "ui/test_fit_api.py",
-        "ui/test_orders.py",
-        "ui/test_own_head.py",
-        "ui/test_talk.py",
-        "inference/test_guests.py",
-        "inference/test_workers.py",
+        *("public", "recipe", "siege", "notebook", "lab", "analyses", "model/hostile", "model/hub"),
+        *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "declared_pooling", "memory")),
+        *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
+        *(f"inference/test_{name}.py" for name in ("cluster", "guests", "workers")),
+        *(f"ui/test_{name}.py" for name in ("api", "api_compare", "fit_api", "compare")),
+        *(f"ui/test_{name}.py" for name in ("orders", "own_head")),
+        *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "readme_examples", "swaps")),
     ),
     "families": (
         "families",
-        "model/test_families.py",
-        "model/test_family_answers.py",
-        "model/test_live.py",
-        "model/test_live_refused.py",
-        "model/test_live_untouched.py",
-        "model/test_rows.py",
+        *(f"model/test_{name}.py" for name in ("families", "family_answers", "rows")),
+        *(f"model/test_{name}.py" for name in ("live", "live_refused", "live_untouched")),
     ),
 }
-
 BY_FAMILY = tuple(
     f"tests/model/test_{name}.py::" for name in ("families", "family_answers", "ordinary", "pooler")
 )
@@ -93,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="ask every family everything, not those alone that"
         " stand for a mechanism; one test still asks each of the others",
     )
-    parser.addoption("--states", type=int, default=6, help="how many links of random states are followed")
+    parser.addoption("--states", type=int, default=4, help="how many links of random states are followed")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -117,12 +75,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
     if gone:
         raise pytest.UsageError(f"tests/conftest.py marks what is not there: {', '.join(gone)}")
     for item in items:
-        places = (item.path, *item.path.parents)
-        for mark in {marked[place] for place in places if place in marked}:
+        for mark in {marked[place] for place in (item.path, *item.path.parents) if place in marked}:
             item.add_marker(mark)
-        served = item.get_closest_marker("browser") or any(HERE / one in item.path.parents for one in SERVED)
-        if served and not item.get_closest_marker("flaky"):
-            item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))  # the summary names each that was run again, and why
     order = list(MARKS)
     items.sort(
         key=lambda item: min(
@@ -157,24 +113,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how long each part took, over all workers; which pages were not shared, and why; and each rerun."""
-    spent: Counter[str] = Counter()
-    anew: dict[str, str] = {}
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            if isinstance(report, pytest.TestReport):
-                part = report.nodeid.partition("::")[0].split("/")
-                spent["/".join(part[:2])] += report.duration
-                anew |= {f"{what}: {report.nodeid}": str(why) for what, why in report.user_properties}
-    terminalreporter.section("seconds of each part")
-    for part, seconds in spent.most_common():
-        terminalreporter.line(f"{seconds:8.1f}  {part}")
-    for what, why in anew.items():
-        terminalreporter.section(what)
-        terminalreporter.line(why)
+    """Say why which test of the browser was run again."""
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"run again: {report.nodeid}")
-        terminalreporter.line(str(getattr(report.longrepr, "reprcrash", None) or report.longrepr))
+        crash = getattr(report.longrepr, "reprcrash", None)
+        terminalreporter.line(
+            f"{crash.path}:{crash.lineno}: {crash.message}" if crash else str(report.longrepr)
+        )
 
 
 @pytest.fixture(scope="session")

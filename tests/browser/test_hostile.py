@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from playwright.sync_api import BrowserContext, Route, expect
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from tests.browser.conftest import Kept
 from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import ROOT, served
 
@@ -65,21 +63,9 @@ def _checkpoint(folder: Path) -> None:
     file.write_text(json.dumps({**stated, "architectures": [TRICKS[0]]}), encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def arrivals(browser: BrowserContext, address: str) -> Iterator[Kept[Visitor]]:
-    kept = Kept(lambda: arriving(browser, address))
-    yield kept
-    kept.close()
-
-
 @pytest.fixture
-def arrived(arrivals: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    yield from arrivals.turn(request.node)
-
-
-@contextmanager
-def arriving(browser: BrowserContext, address: str) -> Iterator[Visitor]:
-    """A visitor to whom nothing may happen but what the page itself does."""
+def visitor(browser: BrowserContext, address: str) -> Iterator[Visitor]:
+    """A visitor to whom nothing happens but what the page itself does; that is held at the end."""
     visitor = visit(browser, address, "light", 1366, 900)
     visitor.page.on("dialog", lambda dialog: visitor.faults.append(f"dialog: {dialog.message}"))
     visitor.page.on(
@@ -87,25 +73,12 @@ def arriving(browser: BrowserContext, address: str) -> Iterator[Visitor]:
     )
     visitor.sees_an_answer()
     yield visitor
-    visitor.page.close()
-
-
-@pytest.fixture
-def visitor(arrived: Visitor) -> Iterator[Visitor]:
-    """The same one for every test, who holds at its end that nothing happened."""
-    arrived.page.get_by_role("tab", name="Classify").click()
-    arrived.type("good")
-    arrived.type("", "pair")
-    expect(arrived.verdict).to_contain_text("reads 1 of 3 tokens", timeout=PATIENCE)
-    arrived.looks_at("tokens")
-    yield arrived
-    arrived.has_loaded_its_images()
-    injected = arrived.page.locator(f"main :is({ODD})").evaluate_all(
+    visitor.has_loaded_its_images()
+    injected = visitor.page.locator(f"main :is({ODD})").evaluate_all(
         "found => found.filter(one => one.outerHTML.includes('pwn')).map(one => one.outerHTML.slice(0, 120))"
     )
-    faults = arrived.faults.copy()
-    arrived.faults.clear()
-    assert faults == []
+    visitor.page.close()
+    assert visitor.faults == []
     assert injected == []
 
 
@@ -131,16 +104,12 @@ def test_markup_from_a_checkpoint_a_catalogue_and_a_visitor_stays_text(visitor: 
     expect(page.locator("#evidence-task")).to_be_visible()
 
 
-def test_markup_in_a_mistake_stays_text(visitor: Visitor) -> None:
-    for trick in (TRICKS[3], TRICKS[33]):
-        visitor.type(trick + " x" * 10_000)
-        expect(visitor.page.get_by_role("alert").first).to_contain_text(trick[:20])
-        visitor.type("good")
-        visitor.sees_an_answer()
-
-
-def test_markup_in_a_refusal_stays_text(visitor: Visitor) -> None:
+def test_markup_in_a_mistake_and_in_a_refusal_stays_text(visitor: Visitor) -> None:
     """What a server says of a request is shown in a corner of the page: there, too, as text."""
+    visitor.type(TRICKS[33] + " x" * 10_000)
+    expect(visitor.page.get_by_role("alert").first).to_contain_text(TRICKS[33][:20])
+    visitor.type("good")
+    visitor.sees_an_answer()
 
     def spoil(route: Route) -> None:
         sent = json.loads(route.request.post_data or "{}")

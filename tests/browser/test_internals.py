@@ -16,6 +16,7 @@ OWN = {
     "--label",
     "--mix",
     "--rows",
+    "--size",
     *re.findall(r"(--[\w-]+)\s*:", STYLES),
 }  # the first are set by an element
 VARIABLES = sorted(set(re.findall(r"var\((--[\w-]+)", STYLES)) - OWN)

@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.model.pooling import POOLINGS
-from tests.browser.conftest import Kept
 from tests.browser.visitor import PATIENCE, Visitor, visit
 
 TYPED = "The plot is not bad, but the acting is not good at all."
@@ -33,20 +31,8 @@ VISIBLE = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def arrivals(browser: BrowserContext, app_url: str) -> Iterator[Kept[Visitor]]:
-    kept = Kept(lambda: arriving(browser, app_url))
-    yield kept
-    kept.close()
-
-
 @pytest.fixture
-def arrived(arrivals: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    yield from arrivals.turn(request.node)
-
-
-@contextmanager
-def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+def chinese(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     """A visitor whose browser prefers Chinese."""
     assert browser.browser is not None
     context = browser.browser.new_context(locale="zh-CN")
@@ -55,20 +41,6 @@ def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     yield visitor
     context.close()
     assert not visitor.faults
-
-
-@pytest.fixture
-def chinese(arrived: Visitor) -> Visitor:
-    """The same one for every test, back at the first example in the Classify tab."""
-    arrived.in_a_window("light", 1366)
-    arrived.page.get_by_role("tab", name="分类", exact=True).click()
-    arrived.looks_at("tokens")
-    arrived.waits_for_the_server()
-    with arrived.page.expect_request("**/queue/data*", timeout=PATIENCE):
-        arrived.page.locator("#examples button").first.click()
-    arrived.waits_for_the_server()  # its answer would take the place of what a test types
-    sees_a_chinese_answer(arrived)
-    return arrived
 
 
 def english(page: Page) -> list[str]:
@@ -110,30 +82,21 @@ def test_a_chinese_browser_gets_a_chinese_page(chinese: Visitor) -> None:
     assert chinese.violations() == []
 
 
-def test_mistakes_are_explained_and_questions_answered_in_chinese(chinese: Visitor) -> None:
-    chinese.in_a_window("light", 360, 800)
-    chinese.type("  ")
-    alert = chinese.page.get_by_role("alert")
-    expect(alert).to_contain_text("请输入一个句子。", timeout=PATIENCE)
-    for tab in ("compare", "evidence", "questions"):
-        chinese.page.locator(f"#{tab}-button").click()
-        assert chinese.page.evaluate("document.documentElement.scrollWidth") <= 360
-    chinese.page.locator("#question-pooler button").click()
-    banner = chinese.page.locator("#asked .banner")
-    expect(banner).to_contain_text("只从 [CLS] 出发", timeout=PATIENCE)
-    assert english(chinese.page) == []
-    assert chinese.page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-def test_the_switch_leads_to_the_same_page_in_english_and_back(chinese: Visitor) -> None:
+def test_mistakes_are_explained_and_the_switch_leads_to_english_and_back(chinese: Visitor) -> None:
     """In a browser that prefers Chinese: what is chosen wins."""
+    page = chinese.page
     chinese.waits_for_the_server()
-    chinese.page.get_by_role("link", name="English").press("Enter")
+    page.get_by_role("link", name="English").press("Enter")
     expect(chinese.verdict).to_contain_text("BertForSequenceClassification reads 1 of 17", timeout=PATIENCE)
-    assert "__theme=light" in chinese.page.url
-    assert "lang=en" in chinese.page.url
-    assert chinese.page.evaluate("document.documentElement.lang") == "en"
-    current = chinese.page.locator("#languages [aria-current]")
-    expect(current).to_have_text("English")
-    chinese.page.get_by_role("link", name="中文").click()
+    assert "__theme=light" in page.url
+    assert "lang=en" in page.url
+    assert page.evaluate("document.documentElement.lang") == "en"
+    expect(page.locator("#languages [aria-current]")).to_have_text("English")
+    page.get_by_role("link", name="中文").click()
     sees_a_chinese_answer(chinese)
+    chinese.type("  ")
+    expect(page.get_by_role("alert")).to_contain_text("请输入一个句子。", timeout=PATIENCE)
+    page.locator("#questions-button").click()
+    page.locator("#question-pooler button").click()
+    expect(page.locator("#asked .banner")).to_contain_text("只从 [CLS] 出发", timeout=PATIENCE)
+    assert english(page) == []

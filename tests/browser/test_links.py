@@ -99,52 +99,41 @@ def test_a_bad_link_shows_the_rest_and_says_so(real: Open) -> None:
     expect(notice).to_contain_text("backbone: 'gone' was given")
     expect(notice).to_contain_text("layer: 99 was given")
     expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
-    visitor.choose("backbone", "GPT-2 mini · sentiment")
-    expect(notice).to_be_empty()
 
 
-def test_a_link_is_copied_and_drawn_as_a_code(visitor: Visitor) -> None:
+def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Visitor, tmp_path: Path) -> None:
+    page = visitor.page
     visitor.in_a_window("dark", 1366)
     visitor.choose("backbone", "GPT-2 mini · sentiment")
-    told(visitor.page, "backbone=gpt2-sentiment")
+    told(page, "backbone=gpt2-sentiment")
     expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     visitor.waits_for_the_server()
-    link = visitor.page.url.replace("__theme=light&", "")
-    visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    visitor.page.get_by_role("button", name="Copy link").click()
-    expect(visitor.page.locator(".share [role=status]")).to_contain_text("Copied")
-    assert visitor.page.evaluate("navigator.clipboard.readText()") == link
-    visitor.page.get_by_role("button", name="QR code").click()
-    picture = visitor.page.get_by_role("img", name="QR code")
+    link = page.url.replace("__theme=light&", "")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".share [role=status]")).to_contain_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.get_by_role("button", name="QR code").click()
+    picture = page.get_by_role("img", name="QR code")
     expect(picture).to_be_visible()
     (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(picture.screenshot())))
     assert read.text == link
     assert visitor.violations() == []
-    visitor.page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
     expect(picture).to_be_hidden()
 
+    def saved(button: str) -> str:
+        return visitor.saves(page.get_by_role("button", name=button), tmp_path).read_text("utf-8")
 
-def test_the_report_of_what_is_on_the_screen_is_saved(visitor: Visitor, tmp_path: Path) -> None:
-    visitor.choose("backbone", "GPT-2 mini · sentiment")
-    told(visitor.page, "backbone=gpt2-sentiment")
-    expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
-    text = saved(visitor, tmp_path, "Report")
+    text = saved("Report")
     assert "GPT2ForSequenceClassification" in text
     assert "backbone=gpt2-sentiment" in text  # the link back
-    assert "Its head reads the last token alone" in saved(visitor, tmp_path, "Passport")
-    visitor.page.get_by_role("tab", name="Compare").click()
-    expect(visitor.page.locator("#compare-grid td.told")).to_have_count(30)
+    assert "Its head reads the last token alone" in saved("Passport")
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#compare-grid td.told")).to_have_count(30)
     visitor.type("so good", "compare-text")
-    told(visitor.page, "compare_text=so+good")
-    told(visitor.page, "tab=compare")
-    text = saved(visitor, tmp_path, "Report")
+    told(page, "compare_text=so+good")
+    told(page, "tab=compare")
+    text = saved("Report")
     assert "so good" in text
     assert "compare_text=so+good" in text
-
-
-def saved(visitor: Visitor, folder: Path, button: str) -> str:
-    """What a button saves."""
-    with visitor.page.expect_download() as download:
-        visitor.page.get_by_role("button", name=button).click()
-    download.value.save_as(folder / "saved.html")
-    return (folder / "saved.html").read_text("utf-8")

@@ -50,11 +50,8 @@ def inside(page: Page) -> Frame:
     return frame
 
 
-@pytest.mark.parametrize(("width", "colour"), [(600, "#111")])
-def test_everything_is_drawn_and_nothing_is_cut_off(
-    opened: Callable[..., Page], exhibits: Exhibits, width: int, colour: str
-) -> None:
-    page = opened(width, colour)
+def test_everything_is_drawn_and_can_be_saved(opened: Callable[..., Page], exhibits: Exhibits) -> None:
+    page = opened(600, "#111")
     frame = inside(page)
     for name in FIGURES:
         expect(frame.locator(f"#{name}-plot .main-svg").first).to_be_visible()
@@ -62,7 +59,11 @@ def test_everything_is_drawn_and_nothing_is_cut_off(
     assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert frame.evaluate("innerHeight") == exhibits.height
     assert frame.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= 600
+    for name, button in (("png", "[data-export=png]"), ("csv", ".away a")):
+        with page.expect_download() as saved:
+            frame.locator(button).first.click()
+        assert saved.value.suggested_filename == f"poolscope-similarity.{name}"
 
 
 def test_its_scripts_reach_nothing_around_it(opened: Callable[..., Page]) -> None:
@@ -72,12 +73,3 @@ def test_its_scripts_reach_nothing_around_it(opened: Callable[..., Page]) -> Non
     assert frame.evaluate(tried) == "SecurityError"
     assert frame.evaluate("origin") == "null"
     assert frame.evaluate("[document.scripts.length, Boolean(window.Plotly)]") == [3 + len(FIGURES), True]
-
-
-def test_plots_and_tables_can_be_saved(opened: Callable[..., Page]) -> None:
-    page = opened(900)
-    frame = inside(page)
-    for name, button in (("png", "[data-export=png]"), ("csv", ".away a")):
-        with page.expect_download() as saved:
-            frame.locator(button).first.click()
-        assert saved.value.suggested_filename == f"poolscope-similarity.{name}"

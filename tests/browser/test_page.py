@@ -1,4 +1,4 @@
-"""The app as it is shipped, with its bundled checkpoints."""
+"""The Classify tab as it is shipped, with its bundled checkpoints."""
 
 import re
 from pathlib import Path
@@ -11,18 +11,12 @@ from tests.browser.visitor import Visitor
 FIRST = "The plot is not bad, but the acting is not good at all."
 
 
-def test_arrival_is_analysed(visitor: Visitor) -> None:
+def test_arrival_is_analysed_and_another_backbone_keeps_the_text(visitor: Visitor) -> None:
     expect(visitor.page).to_have_title("Poolscope")
-    expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
     expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of")
     expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
-
-
-def test_another_backbone_changes_the_verdict_and_keeps_the_text(visitor: Visitor) -> None:
     for backbone, architecture, place in (
         ("DistilBERT mini · sentiment", "DistilBertForSequenceClassification", "the first"),
-        ("RoBERTa mini · sentiment", "RobertaForSequenceClassification", "the first"),
-        ("XLNet mini · sentiment", "XLNetForSequenceClassification", "the last"),
         ("GPT-2 mini · sentiment", "GPT2ForSequenceClassification", "the last"),
     ):
         visitor.choose("backbone", backbone)
@@ -31,19 +25,13 @@ def test_another_backbone_changes_the_verdict_and_keeps_the_text(visitor: Visito
         visitor.waits_for_the_server()
 
 
-def test_another_pooling_changes_the_verdict_and_marks_every_token(visitor: Visitor) -> None:
+def test_another_pooling_is_asked_once_and_marks_every_token(visitor: Visitor) -> None:
+    asked = visitor.questions
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
     expect(visitor.verdict).to_contain_text("Not what this head was trained for: it learned on [CLS]")
-    expect(visitor.ticks("similarity", "y").filter(has_text="●")).to_have_count(
-        visitor.ticks("similarity", "y").count()
-    )
-
-
-def test_a_choice_is_sent_once(visitor: Visitor) -> None:
-    asked = visitor.questions
-    visitor.choose("pooling", "mean · average of all tokens")
-    expect(visitor.verdict).to_contain_text("given the mean vector")
+    ticks = visitor.ticks("similarity", "y")
+    expect(ticks.filter(has_text="●")).to_have_count(ticks.count())
     visitor.waits_for_the_server()
     assert visitor.questions == asked + 1
     visitor.page.locator("#pooling input").focus()
@@ -63,22 +51,6 @@ def test_another_text_is_analysed_by_a_key_or_after_a_pause(visitor: Visitor) ->
         expect(visitor.ticks("similarity", "y").filter(has_text=word)).to_have_count(1)
         expect(visitor.ticks("similarity", "y").filter(has_text=before)).to_have_count(0)
         before = word
-
-
-def test_a_plot_is_redrawn_in_place_and_a_hidden_one_once_it_is_shown(visitor: Visitor) -> None:
-    drawn = [visitor.plot(name).element_handle() for name in ("similarity", "heatmap", "flow")]
-    texts = "plot => plot.data.map((trace) => trace.text).join()"
-    before = [plot.evaluate(texts) for plot in drawn]
-    visitor.example("Same word three times")
-    expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)
-    assert [plot.evaluate("plot => plot.isConnected") for plot in drawn] == [True] * 3
-    assert drawn[2].evaluate(texts) == before[2]
-    visitor.looks_at("head")
-    expect(visitor.ticks("flow", "x").filter(has_text=re.compile("^very$"))).not_to_have_count(0)
-    assert drawn[2].evaluate(texts) != before[2]
-
-
-def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(visitor: Visitor) -> None:
     visitor.type("  ")
     expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
     expect(visitor.page.locator("#similarity-plot")).to_be_hidden()
@@ -86,16 +58,23 @@ def test_a_mistake_takes_the_place_of_the_answer_and_can_be_mended(visitor: Visi
     visitor.sees_an_answer()
 
 
-def test_the_table_can_be_saved_as_csv(visitor: Visitor, tmp_path: Path) -> None:
-    visitor.page.get_by_role("button", name="The same numbers as a table").click()
-    expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
-    with visitor.page.expect_download() as download:
-        visitor.page.get_by_role("link", name="Download as CSV").click()
-    download.value.save_as(tmp_path / "table.csv")
-    assert "index,token,in the vocabulary" in (tmp_path / "table.csv").read_text("utf-8-sig")
+def test_a_plot_is_redrawn_in_place_and_a_hidden_one_once_it_is_shown(visitor: Visitor) -> None:
+    visitor.looks_at("head")
+    expect(visitor.ticks("flow", "x")).not_to_have_count(0)
+    visitor.looks_at("tokens")
+    drawn = [visitor.plot(name).element_handle() for name in ("similarity", "heatmap", "flow")]
+    texts = "plot => plot.data.map((trace) => trace.text).join()"
+    before = drawn[2].evaluate(texts)
+    visitor.example("Same word three times")
+    expect(visitor.ticks("similarity", "y").filter(has_text=re.compile("^very$"))).to_have_count(3)
+    assert [plot.evaluate("plot => plot.isConnected") for plot in drawn] == [True] * 3
+    assert drawn[2].evaluate(texts) == before
+    visitor.looks_at("head")
+    expect(visitor.ticks("flow", "x").filter(has_text=re.compile("^very$"))).not_to_have_count(0)
+    assert drawn[2].evaluate(texts) != before
 
 
-def test_plots_follow_the_theme(real: Open) -> None:
+def test_the_table_is_saved_and_plots_follow_the_theme(real: Open, tmp_path: Path) -> None:
     visitor = real(theme="dark")
     visitor.sees_an_answer()
     for theme, bright in (("dark", True), ("light", False)):
@@ -103,3 +82,38 @@ def test_plots_follow_the_theme(real: Open) -> None:
         for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
             colour = visitor.page.locator(text).first.evaluate("text => getComputedStyle(text).fill")
             assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128) == bright
+    visitor.page.get_by_role("button", name="The same numbers as a table").click()
+    expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
+    saved = visitor.saves(visitor.page.get_by_role("link", name="Download as CSV"), tmp_path)
+    assert "index,token,in the vocabulary" in saved.read_text("utf-8-sig")
+
+
+def test_the_head_tab_shows_the_way_of_the_data_its_source_and_programs(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.looks_at("head")
+    for name in ("flow", "strips", "depth", "lens"):
+        expect(visitor.plot(name).locator(".main-svg").first).to_be_visible()
+    expect(page.locator("#head-lead")).to_contain_text("[CLS] → dense → activation (tanh) → dropout")
+    names = visitor.plot("flow").locator(".textpoint")
+    expect(names.filter(has_text="1. takes one position")).to_have_count(1)
+    expect(names.filter(has_text="16,512 parameters")).to_have_count(1)
+    expect(page.locator("#orders")).to_contain_text("(pooler): BertPooler(")
+    expect(page.locator("#weights")).to_contain_text("bert.pooler.dense.weight")
+    expect(page.get_by_role("img", name="The way from the tokens to the classes")).to_be_visible()
+    for name in ("The source that ran", "Take it home"):
+        page.get_by_role("button", name=name).click()
+    expect(page.locator("#sources .line.picks")).to_contain_text("hidden_states[:, 0]")
+    expect(page.locator("#program .cm-content")).to_contain_text("import torch")
+    expect(page.locator("#module .cm-content")).to_contain_text("import")
+    visitor.can_read_it_anywhere()
+
+
+def test_who_wants_no_motion_gets_none(visitor: Visitor) -> None:
+    visitor.page.emulate_media(reduced_motion="reduce")
+    longest = visitor.page.evaluate(
+        """() => Math.max(...[...document.querySelectorAll("*")].flatMap((one) => {
+            const style = getComputedStyle(one);
+            return `${style.transitionDuration},${style.animationDuration}`.split(",").map(parseFloat);
+        }))"""
+    )
+    assert longest < 0.01  # seconds

@@ -13,26 +13,21 @@ def opened(visitor: Visitor, width: int = 1366) -> None:
 
 
 def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
-    opened(visitor)
+    opened(visitor, width=360)
     visitor.page.locator("#question-families button").click()
     banner = visitor.page.locator("#asked .banner")
     expect(banner).to_contain_text("No: 5 heads were asked; 3 of them read the first", timeout=PATIENCE)
     expect(visitor.verdict).to_contain_text("XLNetForSequenceClassification reads 1 of")
     expect(visitor.plot("similarity")).to_be_visible()
+    visitor.page.get_by_role("tab", name="Questions").click()
+    expect(visitor.page.locator("#question-families .answer li")).to_have_count(5)
+    visitor.can_read_it_anywhere()
+    visitor.page.locator("#question-write button").click()  # the last card
+    last = visitor.page.locator('#asked [data-question="write"] .said')
+    expect(last).to_be_in_viewport(timeout=PATIENCE)
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text("given the mean vector", timeout=PATIENCE)
     expect(banner).to_have_count(0)  # it spoke of another question
-    visitor.page.get_by_role("tab", name="Questions").click()
-    expect(visitor.page.locator("#question-families .answer li")).to_have_count(5)
-
-
-def test_an_answer_comes_into_sight_wherever_its_question_stood(visitor: Visitor) -> None:
-    opened(visitor)
-    for key in ("fair", "write"):  # the last cards; above the second one stands an answer already
-        visitor.page.get_by_role("tab", name="Questions").click()
-        visitor.page.locator(f"#question-{key} button").click()
-        banner = visitor.page.locator(f'#asked [data-question="{key}"]')
-        expect(banner.locator(".said")).to_be_in_viewport(timeout=PATIENCE)
 
 
 def test_five_heads_stand_side_by_side_on_one_screen_and_on_a_phone_one_under_the_other(
@@ -54,13 +49,4 @@ def test_five_heads_stand_side_by_side_on_one_screen_and_on_a_phone_one_under_th
     tops = [box["y"] for box in boxes()]
     assert tops == sorted(set(tops))
     assert len({box["x"] for box in boxes()}) == 1
-    visitor.can_read_it_anywhere()
-
-
-def test_an_answer_can_be_read_anywhere(visitor: Visitor) -> None:
-    opened(visitor, width=360)
-    visitor.page.locator("#question-pooler button").click()
-    expect(visitor.page.locator("#asked .banner")).to_be_visible(timeout=PATIENCE)
-    visitor.page.get_by_role("tab", name="Questions").click()
-    expect(visitor.page.locator("#question-pooler .answer")).to_be_visible()
     visitor.can_read_it_anywhere()

@@ -13,7 +13,7 @@ from tests.serving import eventually, served
 
 KEY = re.compile(r"/room/lead\?key=(\S+)")
 QUESTION = 1  # the slide of the second talk that asks
-WIDTHS = (("light", 390), ("dark", 390), ("dark", 1366))
+WIDTHS = (("light", 390), ("dark", 1366))
 
 
 @pytest.fixture(scope="module")

@@ -2,17 +2,15 @@
 
 import random
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Kept
-from tests.browser.visitor import PATIENCE, Visitor, visit
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE, Visitor
 
-KEYS = 200
+KEYS = 80
 SLIDE = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
 WALKS = {
@@ -73,38 +71,19 @@ def beside(talk: Visitor, popup: Page) -> Visitor:
     return speaker
 
 
-@pytest.fixture(scope="module")
-def talks(browser: BrowserContext, fake_url: str) -> Iterator[Kept[Visitor]]:
-    kept = Kept(lambda: talking(browser, fake_url))
-    yield kept
-    kept.close()
-
-
-@contextmanager
-def talking(browser: BrowserContext, url: str) -> Iterator[Visitor]:
-    """A talk of which every slide is made."""
-    talk = visit(browser, url, "light", 1280, 720, "&talk=2")
+@pytest.fixture
+def talk(fake: Open) -> Visitor:
+    """A talk of which every slide is made, at its second one."""
+    talk = fake("light", 1280, 720, "&talk=2")
     expect(talk.page.locator("#slide-end .invitation")).to_have_count(1, timeout=PATIENCE)
     talk.waits_for_the_server()
-    yield talk
-    talk.page.close()
-    assert not talk.faults
+    return talk
 
 
 @pytest.fixture
-def talk(talks: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    for visitor in talks.turn(request.node):
-        visitor.page.keyboard.press("Home")
-        visitor.page.keyboard.press("ArrowRight")
-        yield visitor
-
-
-@pytest.fixture
-def pair(talk: Visitor) -> Iterator[Pair]:
+def pair(talk: Visitor) -> Pair:
     """Both at the second slide."""
-    speaker = opened(talk)
-    yield Pair(talk, speaker, talk.page.locator(f"#talk {TOLD}").count())
-    speaker.page.close()
+    return Pair(talk, opened(talk), talk.page.locator(f"#talk {TOLD}").count())
 
 
 def test_two_windows_stay_together_whatever_is_pressed_in_either(pair: Pair) -> None:
@@ -151,7 +130,7 @@ def test_the_speaker_sees_the_slides_as_they_are_with_notes(pair: Pair) -> None:
     expect(notes.locator("p:visible").first).not_to_have_class("none")
 
 
-def test_either_window_may_be_loaded_again_or_closed(pair: Pair, talks: Kept[Visitor]) -> None:
+def test_either_window_may_be_loaded_again_or_closed(pair: Pair) -> None:
     talk, speaker = pair.talk, pair.speaker
     speaker.page.keyboard.press("ArrowRight")
     pair.are_at(3)
@@ -173,7 +152,7 @@ def test_either_window_may_be_loaded_again_or_closed(pair: Pair, talks: Kept[Vis
     assert talk.page.locator("#talk").get_attribute("data-began") == began
     expect(talk.page.locator("#slide-end .invitation")).to_have_count(1, timeout=PATIENCE)
     talk.waits_for_the_server()
-    talks.close()
+    talk.page.close()
     gone = again.page.get_by_text("The talk's window is closed")
     expect(gone).to_be_visible()
     expect(again.page.locator("#notes section:visible")).to_have_count(pair.total)
@@ -184,18 +163,6 @@ def test_either_window_may_be_loaded_again_or_closed(pair: Pair, talks: Kept[Vis
     expect(gone).to_be_hidden()
     Pair(back, again, pair.total).are_at(asks - 1)
     back.page.close()
-    again.page.close()
-
-
-def test_the_window_opens_without_a_network(talk: Visitor) -> None:
-    talk.page.context.set_offline(True)
-    try:
-        speaker = opened(talk)
-        speaker.page.keyboard.press("ArrowRight")
-        Pair(talk, speaker, talk.page.locator(f"#talk {TOLD}").count()).are_at(3)
-        speaker.page.close()
-    finally:
-        talk.page.context.set_offline(False)
 
 
 def test_the_clock_says_how_far_it_is_from_the_plan(pair: Pair) -> None:
@@ -227,13 +194,19 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_can_be_read_in_both_themes(talk: Visitor, theme: str) -> None:
-    talk.in_a_window(theme, 1280, 720)
-    speaker = opened(talk)
-    for width, height in ((1024, 768), (1366, 768), (360, 740)):
-        speaker.page.set_viewport_size({"width": width, "height": height})
-        assert speaker.violations() == []
-        assert speaker.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert speaker.page.evaluate("document.documentElement.dataset.theme") == theme
-    speaker.page.close()
+def test_it_opens_without_a_network_and_can_be_read_in_both_themes(talk: Visitor) -> None:
+    for theme in ("light", "dark"):
+        talk.in_a_window(theme, 1280, 720)
+        talk.page.context.set_offline(True)
+        try:
+            speaker = opened(talk)
+            speaker.page.keyboard.press("Home")
+            Pair(talk, speaker, talk.page.locator(f"#talk {TOLD}").count()).are_at(1)
+        finally:
+            talk.page.context.set_offline(False)
+        for width, height in ((1366, 768), (360, 740)):
+            speaker.page.set_viewport_size({"width": width, "height": height})
+            assert speaker.violations() == []
+            assert speaker.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert speaker.page.evaluate("document.documentElement.dataset.theme") == theme
+        speaker.page.close()

@@ -2,16 +2,14 @@
 
 import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from PIL import Image, ImageChops
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import Kept
+from tests.browser.conftest import Open
 from tests.browser.stage import ASKS, FITS, SCRIPT, SHOWN, TOLD, step_of
-from tests.browser.visitor import PATIENCE, Visitor, visit
+from tests.browser.visitor import PATIENCE, Visitor
 
 IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
 SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
@@ -25,22 +23,10 @@ SWIPE = """([x, y]) => {
 }"""  # of one finger, by so many pixels
 
 
-@pytest.fixture(scope="module")
-def arrivals(browser: BrowserContext, app_url: str) -> Iterator[Kept[Visitor]]:
-    kept = Kept(lambda: arriving(browser, app_url))
-    yield kept
-    kept.close()
-
-
 @pytest.fixture
-def arrived(arrivals: Kept[Visitor], request: pytest.FixtureRequest) -> Iterator[Visitor]:
-    yield from arrivals.turn(request.node)
-
-
-@contextmanager
-def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
+def arrived(real: Open) -> Visitor:
     """A visitor who came to the talk on a phone, every slide made."""
-    visitor = visit(browser, app_url, "light", 360, 740, "&talk=1")
+    visitor = real("light", 360, 740, "&talk=1")
     page = visitor.page
     expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible(timeout=PATIENCE)
     for place in page.locator(f"#talk {TOLD} .plot").all():
@@ -48,9 +34,7 @@ def arriving(browser: BrowserContext, app_url: str) -> Iterator[Visitor]:
     expect(page.locator(f"#talk {TOLD} .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
     page.wait_for_function(FITS, timeout=PATIENCE)
     visitor.waits_for_the_server()
-    yield visitor
-    visitor.page.close()
-    assert not visitor.faults
+    return visitor
 
 
 def talking(visitor: Visitor, step: int, theme: str, width: int, height: int) -> Visitor:
@@ -107,18 +91,13 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     page.keyboard.press("Home")
     assert step_of(page) == f"1 / {total}"
     assert visitor.violations() == []
-
-
-def test_a_talk_goes_on_without_a_network(arrived: Visitor) -> None:
-    visitor = talking(arrived, 2, "light", 1366, 768)
-    page = visitor.page
     page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # nothing old helps out
     page.context.set_offline(True)
     try:
         page.keyboard.press("PageDown")
+        page.keyboard.press("PageDown")
         expect(page.locator(f"{SHOWN} .main-svg").first).to_be_visible()
-        page.keyboard.press("PageUp")
-        page.keyboard.press("PageUp")
+        page.keyboard.press("Home")
         expect(page.locator(f"{SHOWN} .verdict")).to_be_visible()
     finally:
         page.context.set_offline(False)
@@ -138,6 +117,10 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
     slides.get_by_role("button", name=captions[2], exact=True).click()
     expect(slides).to_be_hidden()
     assert step_of(page) == f"3 / {total}"
+    for button in page.locator("#talk-bar :is(button, a):visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 360
     for key in (*str(total), "Enter"):
         page.keyboard.press(key)
     assert step_of(page) == f"{total} / {total}"
@@ -164,17 +147,6 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
         page.wait_for_function(f"Boolean(document.fullscreenElement) === {there}")
     assert step_of(page) == f"{total - 1} / {total}"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_a_talk_fits_on_a_phone(arrived: Visitor) -> None:
-    visitor = talking(arrived, 1, "light", 360, 740)
-    visitor.page.get_by_role("button", name="One step on").click()
-    assert step_of(visitor.page).startswith("2 / ")
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 360
-    for button in visitor.page.locator("#talk-bar :is(button, a):visible").all():
-        box = button.bounding_box()
-        assert box is not None
-        assert box["x"] + box["width"] <= 360
 
 
 def test_a_talk_is_printed_a_slide_a_page_with_every_answer(arrived: Visitor) -> None:

@@ -43,7 +43,7 @@ def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(real:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]talk=pairs\.2(&|$)"))
-    for theme, width, height in (("dark", 1920, 1080), ("light", 1024, 768), ("light", 360, 740)):
+    for theme, width, height in (("dark", 1920, 1080), ("light", 360, 740)):
         visitor.in_a_window(theme, width, height)
         page.wait_for_function(FITS, timeout=PATIENCE)
         page.wait_for_function(FILLED, timeout=PATIENCE)

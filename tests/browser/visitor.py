@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -36,7 +37,7 @@ class Visitor:
     page: Page
     origin: str
     faults: list[str] = field(default_factory=list)
-    asking: set[Request] = field(default_factory=set)  # streams of answers that have not ended
+    asking: set[Request] = field(default_factory=set)  # what the server has not answered to its end
     questions: int = 0  # how many were asked so far
 
     @property
@@ -94,7 +95,7 @@ class Visitor:
         """Let every answer come to its end: who goes away before cuts it off."""
         waited = 0
         while self.asking:
-            assert waited < PATIENCE, "a stream of answers has not ended"
+            assert waited < PATIENCE, "an answer has not ended"
             self.page.wait_for_timeout(TICK)  # a stream may finish or be closed, and one waits for one event
             waited += TICK
 
@@ -114,6 +115,14 @@ class Visitor:
             self.in_a_window(theme, width)
             self.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
             assert self.violations() == [], (theme, width)
+
+    def saves(self, button: Locator, folder: Path) -> Path:
+        """Click what saves a file, and keep that in a folder under its own name."""
+        with self.page.expect_download() as download:
+            button.click()
+        place = folder / download.value.suggested_filename
+        download.value.save_as(place)
+        return place
 
     @contextmanager
     def asks_no_model(self) -> Iterator[None]:
@@ -161,7 +170,7 @@ def visit(
         url = urlsplit(request.url)
         if url.scheme not in ("data", "blob") and url.netloc != visitor.origin:
             visitor.faults.append(f"outside: {request.url}")
-        if url.path.endswith("/queue/data"):
+        if url.path.endswith("/queue/data") or request.method == "POST":
             visitor.asking.add(request)
         if url.path.endswith("/queue/join"):
             visitor.questions += 1

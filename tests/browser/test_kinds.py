@@ -1,0 +1,103 @@
+"""The Classify tab on made-up answers: analyses that no bundled checkpoint gives."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.visitor import Visitor
+
+
+def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
+    visitor.in_a_window("light", 1366, 768)
+    visitor.choose("backbone", "First token · paraphrase")
+    visitor.type("unquestionably " * 62)
+    visitor.type("extraordinarily " * 63, "pair")
+    expect(visitor.verdict).to_contain_text("reads 1 of 128 tokens")
+    expect(visitor.ticks("similarity", "y")).to_have_count(128)
+    box = visitor.page.locator("#similarity-plot")
+    box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    visitor.ticks("similarity", "y").last.scroll_into_view_if_needed()
+    expect(visitor.ticks("similarity", "y").last).to_be_in_viewport()
+    expect(visitor.plot("outputs")).to_be_in_viewport()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+
+def test_an_untrained_head_and_a_mistake_can_be_read_anywhere(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
+    visitor.in_a_window("light", 360)
+    visitor.choose("backbone", "First token · untrained")
+    expect(visitor.verdict.locator(".notices")).to_be_visible()
+    visitor.looks_at("head")
+    expect(visitor.page.locator("#head-lead")).to_contain_text("they were drawn at random")
+    expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
+    visitor.can_read_it_anywhere()
+    visitor.type("")
+    expect(visitor.verdict).to_contain_text("cannot be analysed")
+    visitor.can_read_it_anywhere()
+
+
+def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
+    task = visitor.page.locator("#task input")
+    expect(task).to_be_hidden()
+    visitor.choose("head", "probe · same linear classifier for all")
+    expect(visitor.verdict).to_contain_text("A linear classifier trained on the native vector for sentiment")
+    expect(task).to_have_value("sentiment")
+    visitor.choose("task", "topic of news")
+    expect(visitor.page.locator("#outputs-heading")).to_have_text("What does the probe for topic say?")
+    visitor.type("a second text", "pair")
+    expect(visitor.verdict).to_contain_text("vector for paraphrase")
+    expect(task).to_have_value("paraphrase")
+    visitor.choose("backbone", "First token · untrained")
+    expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
+    expect(task).to_be_hidden()
+    expect(visitor.page.locator("#head input")).to_have_value("own · the checkpoint's own head")
+
+
+def test_importance_is_asked_when_it_is_looked_at_and_after_each_answer(fake_visitor: Visitor) -> None:
+    visitor, page = fake_visitor, fake_visitor.page
+    visitor.type("so good")
+    expect(visitor.verdict).to_contain_text("reads 1 of 4 tokens")
+    visitor.waits_for_the_server()
+    asked = visitor.questions
+    visitor.looks_at("importance")
+    lead, titles = page.locator("#importance-lead"), visitor.plot("matters").locator(".annotation-text")
+    expect(lead).to_contain_text("[MASK] in its place")
+    expect(titles).to_have_count(5)
+    visitor.waits_for_the_server()
+    assert visitor.questions == asked + 1
+    for text in ("  ", "so good"):  # the same again after a question without an answer
+        visitor.type(text)
+        expect(page.get_by_role("alert") if text == "  " else lead).to_be_visible()
+    expect(visitor.ticks("matters", "y")).to_have_text(["● [CLS]", "so", "good", "[SEP]"])
+    page.locator("#integrated input").check()
+    expect(titles).to_have_count(6)
+    expect(page.locator("#importance-cancel")).to_be_hidden()
+    visitor.can_read_it_anywhere()
+    said = "negative" if "“positive”" in page.locator("#matters-heading").inner_text() else "positive"
+    visitor.looks_at("head")
+    expect(page.locator("#lens-heading")).to_be_visible()
+    visitor.waits_for_the_server()
+    with visitor.asks_no_model():  # the lens is drawn of what came
+        visitor.choose("label", said)
+        expect(page.locator("#lens-heading")).to_contain_text(f"the head says {said} for")
+    visitor.looks_at("importance")
+    expect(page.locator("#matters-heading")).to_contain_text(f"“{said}”")
+    expect(page).to_have_url(re.compile(f"label={said}"))
+
+
+def test_what_made_a_pasted_vector_is_said_and_can_be_read_anywhere(fake_visitor: Visitor) -> None:
+    visitor, page = fake_visitor, fake_visitor.page
+    visitor.looks_at("padding")
+    expect(page.locator("#padding")).to_contain_text("Safe in a batch")
+    visitor.type("1 2", "vector")
+    page.locator("#detect").click()
+    found = page.locator("#detective")
+    expect(found).to_contain_text("This vector is cls, last layer")
+    expect(found.locator("table").first.locator("tbody tr")).to_have_count(3)
+    expect(found.locator("table").last).to_contain_text("--pooling cls")
+    visitor.can_read_it_anywhere()
+    visitor.type("a film", "vector")
+    page.locator("#vector textarea").press("Enter")
+    expect(found).to_contain_text("'a film' was given")
