@@ -30,19 +30,20 @@ def main() -> None:
     logging.getLogger("components").setLevel(logging.INFO)
     settings = Settings()
     analyst = _analyst(settings)
-    from components.ui.serving import serve, stop
+    from components.ui.serving import serve
     from components.ui.shell import build
     from components.zero_gpu import add_gpu, lent
 
     site = build(analyst, talk=settings.talk, room=settings.room, lab_rows=settings.lab_rows)
     if lent():
         add_gpu(site.page)
-    serve(site, settings, analyst.ready)
+    served = serve(site, settings, analyst.ready)
     gc.freeze()
     gc.enable()
     analyst.open()
     _wait_for_the_end()
-    stop(site, lambda: analyst.close(GRACE), READ)
+    analyst.close(GRACE)
+    served.stop(READ)
     _leave_within(LEAVE)
 
 

@@ -7,6 +7,7 @@ GPU says which one it is.
 from __future__ import annotations
 
 import os
+import socket
 from typing import Any
 
 import gradio as gr
@@ -21,7 +22,10 @@ def lent() -> bool:
 
 
 def add_gpu(page: gr.Blocks) -> None:
-    """Declare the endpoint /gpu on a page that is not served yet: ``spaces`` reports at the launch.
+    """Declare the endpoint /gpu on a page that is not served yet, and have ``spaces`` report it.
+
+    It does so where any page is launched: this one is mounted, so another one is, for a moment, at
+    a port of its own.
 
     Importing ``spaces`` there loads torch and changes it, in this process alone: workers begin anew.
     """
@@ -29,6 +33,14 @@ def add_gpu(page: gr.Blocks) -> None:
 
     with page:
         api(spaces.GPU(gpu, duration=SECONDS), api_name="gpu")
+    with gr.Blocks(analytics_enabled=False) as nothing:
+        pass
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    nothing.launch(
+        prevent_thread_lock=True, server_name="127.0.0.1", server_port=port, ssr_mode=False, quiet=True
+    )
+    nothing.close(verbose=False)
 
 
 def gpu() -> dict[str, Any]:

@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from components.admission import ClosedError, Ticket
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
 from components.inference.answers import Answers
 from components.inference.jobs import Job
 from components.inference.limits import working
 from components.inference.payload import unpack
-from components.inference.pool import Pool, PoolClosedError, Turn
+from components.inference.pool import Pool, Turn
 from components.inference.replies import Classifies
 from components.inference.worker import Duties, Worker, WorkerDiedError, WorkerLateError
 from components.model.machine import cores
@@ -80,7 +81,7 @@ class Workers:
         address = ADDRESS.get()
 
         def runs(patience: Future[None]) -> bytes:
-            turn = Turn(address, job.spec.key, job.step.last)
+            turn = Turn(Ticket(address, last=job.step.last), job.spec.key)
             patience.add_done_callback(lambda _: self._pool.end(turn))
             return self._pool.run(job, turn)
 
@@ -90,7 +91,7 @@ class Workers:
     def classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model."""
         with self._said(kind):
-            return bool(unpack(self._pool.run(Classifies(kind), Turn(ADDRESS.get()))))
+            return bool(unpack(self._pool.run(Classifies(kind), Turn(Ticket(ADDRESS.get())))))
 
     @contextmanager
     def _said(self, asked: str) -> Iterator[None]:
@@ -101,7 +102,7 @@ class Workers:
             if error.crash:
                 raise PoolscopeError("backbone", asked, "errors.crashed", signal=error.crash) from error
             raise PoolscopeError("backbone", asked, "errors.died") from error
-        except PoolClosedError as error:
+        except ClosedError as error:
             raise PoolscopeError("backbone", asked, "errors.stopping") from error
         except WorkerLateError as error:
             raise PoolscopeError("backbone", asked, "errors.late", seconds=self._seconds) from error

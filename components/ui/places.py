@@ -22,7 +22,8 @@ from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_h
 from components.menus import Menu
 from components.texts import Texts
 from components.types import Progress
-from components.ui.gradio_internals import PLOTLY, CandidDropdown, scripted_html
+from components.ui.gradio_internals import PLOTLY
+from components.ui.scripted import scripted_html
 
 PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # both of the head
 SCRIPT = f"<script>{Path(__file__).with_name('plots.js').read_text(encoding='utf-8')}</script>"
@@ -248,7 +249,7 @@ def menu(name: str, label: str, choices: Menu, value: str | list[str] | None, **
 
     What a browser sends need not be one of them: they may have changed by then.
     """
-    return CandidDropdown(choices, value=value, label=label, filterable=False, elem_id=name, **more)
+    return gr.Dropdown(choices, value=value, label=label, filterable=False, elem_id=name, **more)
 
 
 def state_of(controls: Mapping[Control[Any], Widget], given: Given) -> State:

@@ -17,12 +17,12 @@ from components.ui.api import add_api
 from components.ui.classify.tab import CLASSIFY
 from components.ui.compare.tab import COMPARE
 from components.ui.evidence import EVIDENCE
-from components.ui.gradio_internals import scripted_html
 from components.ui.lab.tab import LAB
 from components.ui.links.links import Links
 from components.ui.places import build_exporter, load_plotly
 from components.ui.public.locale import page_path
 from components.ui.questions import QUESTIONS
+from components.ui.scripted import scripted_html
 from components.ui.tab import Surroundings, Tab, TabKind
 from components.ui.talk.talk import Talk, build_talk, shows_of
 

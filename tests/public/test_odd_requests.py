@@ -7,7 +7,7 @@ from http import HTTPStatus
 import httpx
 import pytest
 
-from components.ui.gradio_streams import CLOSE
+from components.ui.gradio_internals import CLOSE
 from tests.public.rubbish import ODD_EVENTS, ODD_VALUES
 
 FAULT = "This is a fault of the page"

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.model.machine import cores
-from components.ui.gradio_streams import CLOSE
+from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
 from tests.public.asking import ask, client_of
 from tests.resident import resident

@@ -11,7 +11,7 @@ from components.errors import PoolscopeError
 from components.menus import load_examples
 from components.types import Analysis, Query
 from components.ui.places import NOTHING
-from components.ui.public.timeout import with_timeout
+from components.ui.public.answering import Asker, with_timeout
 from tests.ui.page import Counting, Page, drawn, place_of
 
 
@@ -222,7 +222,7 @@ def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
     page = Page(Counting(broken=True))
     served = with_timeout(page.tab.ask, 30)
     with pytest.raises(gr.Error) as caught:
-        asyncio.run(served(page.values))
+        asyncio.run(served(Asker(), page.values))
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert caught.value.print_exception
     assert "a bug" not in caught.value.message

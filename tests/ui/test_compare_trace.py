@@ -7,9 +7,7 @@ from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.types import Progress, Query
 from components.ui.places import NOTHING
-from components.ui.public.middleware import PRICES
-from components.ui.public.rate_limit import QUESTION
-from components.ui.public.request_body import Endpoint, function_name
+from components.ui.public.prices import QUESTION, price
 from tests.exhibits.showing import plain
 from tests.ui.compare_page import SAY, Page
 from tests.ui.fake import FakeAnalyst
@@ -90,9 +88,8 @@ def test_it_costs_what_the_endpoint_costs_and_nobody_has_it_for_less() -> None:
     assert texts == "not good" + "a pair" + "good " * 30 + "a fair"
     (event,) = (one for one in page.events if one.name == "trace_versions")
     sent = {"data": [texts if part is page.tab.trace.texts else None for part in event.inputs], "fn_index": 0}
-    name = function_name("/gradio_api/queue/join", sent, {0: Endpoint((), (), event.name)})
     asked = ["not good", "good " * 30, "a pair", "a fair"]
-    assert PRICES[name](sent["data"]) == PRICES["trace"](asked) > 8 * QUESTION
+    assert price(event.name, sent["data"]) == price("trace", asked) > 8 * QUESTION
     page.values[page.tab.trace.texts] = ""
     assert page.trace() == [NOTHING]
     assert analyst.asked == []

@@ -3,41 +3,34 @@
 import asyncio
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import gradio as gr
-import httpx
+import orjson
 import pytest
-from gradio.context import LocalContext
-from gradio.data_classes import CancelBody, PredictBody, ResetBody, SimplePredictBody
+from gradio.data_classes import CancelBody, PredictBody, PredictBodyInternal, ResetBody, SimplePredictBody
 from gradio.routes import App
-from gradio.state_holder import SessionState
+from gradio.server_messages import CloseStreamMessage, ProcessCompletedMessage
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
 from starlette.routing import Match
-from starlette.types import Scope
 
-from components.ui import gradio_internals
 from components.ui.gradio_internals import (
+    CLOSE,
     PLOTLY,
     ROUTES,
-    CandidDropdown,
-    CandidSlider,
-    GuardedApp,
     block_functions,
-    current_headers,
-    current_scope,
-    send_changes,
+    completed,
+    forget,
+    hand_over,
+    share_configurations,
+    streamed,
+    widen,
 )
-from components.ui.serving import launch_options
+from components.ui.serving import page_options
 from tests.serving import ROOT, built
 from tests.ui.page import small_page
 
 FRONTEND = Path(gr.__file__).parent / "templates" / "frontend"
-HOST = "http://app.example"
-PREFLIGHT = {"Origin": "http://other.example", "Access-Control-Request-Method": "POST"}
 
 
 @pytest.fixture(scope="module")
@@ -46,31 +39,9 @@ def server() -> App:
     return built(lambda: App.create_app(small_page()))
 
 
-def test_the_page_loads_gradio_without_parsing_its_components() -> None:
-    """In a process of its own: here gradio is loaded already."""
-    code = "import ast; del ast.get_source_segment; import components.ui; import gradio"
-    tried = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert tried.returncode == 0, f"gradio makes stubs in another way, each time it is loaded: {tried.stderr}"
-    assert inspect.getfile(gr.Textbox).endswith("textbox.py")
-
-
-def test_a_given_server_is_the_one_that_is_served() -> None:
-    parameters = inspect.signature(gr.Blocks.launch).parameters
-    assert "_app" in parameters, "Blocks.launch no longer takes the server as _app: GuardedApp is not served"
-    missing = launch_options().keys() - parameters.keys()
-    assert not missing, f"Blocks.launch no longer takes {missing}"
-
-
-def test_the_guard_is_around_the_whole_server() -> None:
-    async def preflight() -> httpx.Response:
-        app = App.create_app(small_page(), app=GuardedApp(lambda _: PlainTextResponse("guarded")))
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HOST) as client:
-            return await client.options("/", headers=PREFLIGHT)
-
-    answer = asyncio.run(preflight())
-    assert answer.text == "guarded", (
-        "gradio.routes.App no longer builds its middleware in build_middleware_stack: nothing guards the app"
-    )
+def test_gradio_takes_what_the_page_is_mounted_with() -> None:
+    missing = page_options().keys() - inspect.signature(gr.mount_gradio_app).parameters.keys()
+    assert not missing, f"gr.mount_gradio_app no longer takes {missing}"
 
 
 def test_a_function_of_the_page_says_what_it_is() -> None:
@@ -78,9 +49,13 @@ def test_a_function_of_the_page_says_what_it_is() -> None:
     told = {
         "fn": function.fn is str.upper,
         "inputs": len(function.inputs) == 1,
+        "inputs_as_dict": function.inputs_as_dict is False,
+        "name": function.name == "upper",
         "api_name": function.api_name == "upper",
         "api_visibility": function.api_visibility == "public",
+        "queue": function.queue is True,
         "concurrency_id": function.concurrency_id == "model",
+        "concurrency_limit": hand_over(function) == "default",
         "types_generator": function.types_generator is False,
         "page": function.page == "",
     }
@@ -88,104 +63,80 @@ def test_a_function_of_the_page_says_what_it_is() -> None:
     assert not moved, f"gradio's BlockFunction no longer has what was asked for as {moved}"
 
 
-def test_gradio_calls_the_function_that_was_put_in_place_of_another() -> None:
+def test_gradio_calls_the_function_that_was_put_in_place_of_another_with_what_was_sent() -> None:
     page = built(small_page)
     (function,) = block_functions(page).values()
-    function.fn = str.lower
+    hand_over(function)
+    function.fn = lambda value: f"{value!r}"
 
     async def call() -> object:
-        return (await page.process_api(function, ["A"]))["data"]
+        return (await page.process_api(function, [1]))["data"]
 
-    assert asyncio.run(call()) == ["a"], "gradio no longer calls BlockFunction.fn: no answer has a timeout"
+    assert asyncio.run(call()) == ["1"], "gradio no longer calls BlockFunction.fn, or takes values by itself"
 
 
-def test_a_function_finds_the_request_that_it_answers() -> None:
-    scope: Scope = {"type": "http", "headers": [(b"referer", b"http://app.example/zh")], "arrived": 7}
-    found = []
-
-    def look(text: str) -> str:
-        found.append((current_scope().get("arrived"), current_headers().get("referer")))
-        return text
-
+def test_the_queue_begins_as_much_at_once_as_it_is_told() -> None:
     page = built(small_page)
-    (function,) = block_functions(page).values()
-    function.fn = look
-
-    async def call() -> None:
-        await page.process_api(function, ["A"], request=gr.Request(Request(scope)))
-
-    asyncio.run(call())
-    assert found == [(7, "http://app.example/zh")], (
-        "LocalContext.request no longer holds the request: no timeout counts from when it came"
-    )
-    assert LocalContext.request.get(None) is None
-    assert not current_scope()
-    assert not current_headers()
+    assert {"max_threads", "state_session_capacity"} <= vars(page).keys(), "gradio keeps them elsewhere"
+    widen(page, 300, 20)
+    app = built(lambda: App.create_app(page.queue(default_concurrency_limit=None)))
+    assert (page._queue.max_thread_count, app.state_holder.capacity) == (300, 20)
 
 
-def test_no_copy_of_the_page_is_made_for_a_visitor() -> None:
-    async def called() -> tuple[SessionState, SessionState, list[object]]:
-        app = App.create_app(small_page(), app=GuardedApp(lambda inner: inner))
-        page, session = app.get_blocks(), app.state_holder["visitor"]
+def test_no_copy_of_the_page_is_made_for_a_session_and_states_are_kept() -> None:
+    async def called() -> tuple[int, int, object, object]:
+        with gr.Blocks(analytics_enabled=False) as page:
+            state, text = gr.State([1]), gr.Textbox()
+            text.change(lambda one: (gr.update(label="new"), one), text, [text, state])
+        app = App.create_app(page)
+        plain = app.state_holder["plain"]
+        share_configurations(page)
+        session, other = app.state_holder["one"], app.state_holder["other"]
         (function,) = block_functions(page).values()
-        function.fn = lambda text: gr.update(value=text.upper(), label="new")
-        for _ in range(2):  # the second time, the box is the visitor's own
-            given = (await page.process_api(function, ["a"], state=session))["data"]
-        assert app.state_holder["visitor"] is session
-        return session, SessionState(page), given
+        await page.process_api(function, ["a"], state=session)
+        return len(plain.config_values), len(other.config_values), session[state._id], other[state._id]
 
-    session, plain, given = asyncio.run(called())
-    assert len(plain.config_values) > 1, "gradio makes no copy any more: Session is no longer needed"
-    assert session.config_values == {}, "gradio copies what each component is for every visitor, in 60 ms"
-    assert given[0]["value"] == "A"
-    assert "new" in [getattr(block, "label", "") for block in session.blocks_config.blocks.values()]
-    assert "new" not in [getattr(block, "label", "") for block in plain.blocks_config.blocks.values()]
+    plain, ours, kept, others = asyncio.run(called())
+    assert plain > 1, "gradio makes no copy any more: share_configurations is no longer needed"
+    assert ours == 0, "gradio copies what each component is for every visitor, in 60 ms"
+    assert (kept, others) == ("a", [1])
 
 
-@pytest.mark.parametrize("answer", ["texts", "properties", "states", "nothing"])
-def test_only_what_an_answer_changes_is_made_anew(answer: str) -> None:
-    """What is sent is what gradio sends."""
+def test_what_is_unread_of_a_session_is_forgotten_and_what_is_under_way_is_not() -> None:
+    async def left() -> list[bool]:
+        page = small_page().queue()
+        body = PredictBodyInternal(data=["a"], fn_index=0, session_hash="ann")
+        await page._queue.push(body, Request({"type": "http", "headers": []}), None)
+        kept = []
+        for _ in range(2):
+            forget(page, "ann")
+            queue = page._queue
+            kept += ["ann" in queue.pending_messages_per_session, "ann" in queue.pending_event_ids_session]
+            for event in page._queue.event_ids_to_events.values():
+                event.alive = False  # as when a browser has gone
+        return kept
 
-    async def called(spare: bool) -> tuple[object, object, list[str]]:
-        with gr.Blocks(analytics_enabled=False) as page:
-            html, code, state = gr.HTML(), gr.Code(), gr.State(1)
-            menus = [CandidDropdown(["a"], label=label) for label in ("one", "two")]
-            answers = {
-                "texts": {html: "<p>", code: "a = 1 "},
-                "properties": {menus[0]: gr.update(label="new", value="a")},
-                "states": {state: 2, html: "", menus[1]: "a"},
-                "nothing": gr.skip(),
-            }
-            gr.Button().click(lambda: answers[answer], None, [html, code, state, *menus])
-        if spare:
-            send_changes(page)
-        (function,), session = block_functions(page).values(), SessionState(page)
-        before = dict(session.blocks_config.blocks)
-        sent = [
-            {**one, "props": None} if isinstance(one, dict) else one  # gradio marks an update of HTML twice
-            for one in (await page.process_api(function, [], state=session))["data"]
-        ]
-        after = session.blocks_config.blocks
-        return sent, session[state._id], [one.label for one in menus if after[one._id] is not before[one._id]]
-
-    *same, made = asyncio.run(called(spare=True))
-    *theirs, every = asyncio.run(called(spare=False))
-    assert same == theirs
-    assert made == (["one"] if answer == "properties" else [])
-    assert set(every) > set(made), (
-        "gradio makes no component anew that stays as it is: send_changes is not needed"
-    )
+    assert asyncio.run(left()) == [True, True, False, False]
 
 
-def test_a_visitor_s_session_keeps_states() -> None:
-    async def kept() -> tuple[object, object]:
-        with gr.Blocks(analytics_enabled=False) as page:
-            state = gr.State([1])
-        sessions = App.create_app(page, app=GuardedApp(lambda inner: inner)).state_holder
-        sessions["one"][state._id] = [2]
-        return sessions["one"][state._id], sessions["other"][state._id]
+def test_gradio_ends_streams_in_these_words() -> None:
+    said = orjson.dumps(CloseStreamMessage().model_dump(), default=str)
+    assert CLOSE in said
+    ended = ProcessCompletedMessage(output={"data": ["x"]}, success=True, event_id="0f3")
+    assert [*completed(b"data: " + orjson.dumps(ended.model_dump(), default=str))] == ["0f3"]
+    assert "CloseStreamMessage()" in inspect.getsource(App.create_app), "streams end in another way"
+    assert '"event_id": event_id' in inspect.getsource(App.create_app), "events are named in another way"
 
-    assert asyncio.run(kept()) == ([2], [1])
+
+def test_it_is_known_whose_answers_are_streamed() -> None:
+    stream = {"type": "http", "method": "GET", "query_string": b"session_hash=ann"}
+    paths = {
+        "/gradio_api/queue/data": ("ann", ""),
+        "/gradio_api/call/v2/analyze/0f3": ("ann", "0f3"),
+        "/gradio_api/info": None,
+    }
+    assert {path: streamed({**stream, "path": path}) for path in paths} == paths
+    assert streamed({**stream, "method": "POST", "path": "/gradio_api/queue/data"}) is None
 
 
 @pytest.mark.parametrize(
@@ -244,7 +195,7 @@ def test_what_is_loaded_ahead_is_what_gradio_imports_for_a_plot() -> None:
     assert any(f"import(`./{PLOTLY}`)" in one or f'import("./{PLOTLY}")' in one for one in scripts), (
         "gradio imports its Plotly under another name: the page loads it twice, or late"
     )
-    head = launch_options()["head"]
+    head = page_options()["head"]
     assert f'<link rel="modulepreload" href="./assets/{PLOTLY}">' in head
 
 
@@ -252,24 +203,3 @@ def test_the_page_has_the_base_that_is_removed_from_it() -> None:
     assert (FRONTEND / "index.html").read_text("utf-8").count("<base ") == 1, (
         "gradio's page has no <base> any more: REMOVE_BASE fails, and is no longer needed"
     )
-
-
-def test_a_menu_takes_what_a_browser_sends_and_is_a_dropdown_to_it() -> None:
-    menu = CandidDropdown([("One", "1")], value="1", filterable=False, multiselect=True, render=False)
-    plain = gr.Dropdown([("One", "1")], value="1", render=False)
-    with pytest.raises(gr.Error, match="not in the list"):  # what all of this is for
-        plain.preprocess("2")
-    for sent in ("1", "2", ["1", "2"], {"a": 1}, None):
-        assert menu.preprocess(sent) == sent
-    assert menu.get_block_name() == "dropdown", "gradio no longer names a template after its parent"
-    assert type(menu)(**{**menu.constructor_args, "render": False}).preprocess("2") == "2"
-    files = Path(gradio_internals.__file__).parent.glob("*.pyi")
-    assert not [*files], "gradio writes a stub beside its source"
-
-
-def test_so_does_a_slider_whose_bounds_an_answer_may_change() -> None:
-    with pytest.raises(gr.Error, match="maximum"):  # what it is for
-        gr.Slider(0, 2, 1, render=False).preprocess(6)
-    slider = CandidSlider(0, 2, 1, render=False)
-    assert slider.preprocess(6) == 6
-    assert slider.get_block_name() == "slider"

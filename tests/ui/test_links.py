@@ -32,7 +32,7 @@ from components.types import Query
 from components.ui.classify.tab import Classify
 from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
-from components.ui.public.rate_limit import CELLS, QUESTION, price
+from components.ui.public.prices import CELLS, QUESTION, price
 from tests.ui.fake import FakeAnalyst
 from tests.ui.page import drawn, function_of, links_of, place_of
 
@@ -177,12 +177,12 @@ def test_a_report_is_made_of_a_link_and_priced_by_what_it_combines(page: tuple[g
     whole = "".join(links.report(link, "https://example.org/zh"))
     assert "so good" in whole
     assert escape(f"https://example.org/zh?{link}") in whole
-    assert price(links.extent(link)) == QUESTION
-    assert price(links.extent(f"text={'long+' * 5_000}")) > QUESTION
+    assert price("", links.extent(link)) == QUESTION
+    assert price("", links.extent(f"text={'long+' * 5_000}")) > QUESTION
     combined = (
         "tab=compare&compare_text=a&backbones=first&backbones=pair&poolings=cls&poolings=mean&poolings=max"
     )
-    assert price(links.extent(combined)) == QUESTION * 6 / CELLS
+    assert price("", links.extent(combined)) == QUESTION * 6 / CELLS
     with pytest.raises(PoolscopeError, match="backbone"):
         links.report("backbone=gone", "")
 

@@ -13,6 +13,7 @@ from components.exhibits.control import State
 from components.exhibits.panels import ANSWER
 from components.results import table
 from components.ui.classify.tab import build_classify
+from components.ui.gradio_internals import hand_over
 from components.ui.places import NOTHING, Places, Updates
 from components.ui.tab import Surroundings
 from tests.serving import built
@@ -32,42 +33,29 @@ MENUS = ("backbone", "pooling", "head", "task")
 
 
 class Twice(Page):
-    """A page whose menus take only what gradio lets through, and report every choice twice."""
+    """A page that reports every choice twice."""
 
     def again(self) -> "Twice":
         """Another visitor's page."""
         other = self.anew()
         assert isinstance(other, Twice)
-        other.offered = {}
         return other
-
-    offered: dict[Any, Any]  # menu -> what its choices are by now, to the server
 
     def choose(self, **chosen: str) -> str:
         """Choose in menus; gives the verdict, as the first report was answered."""
         parts = vars(self.tab.question)
         self.values |= {parts[menu]: key for menu, key in chosen.items()}
-        sent = {part: self._through(part, value) for part, value in self.values.items()}
+        sent = dict(self.values)
         first = self._take(self.tab.ask(sent))
         stale = {**sent, self.tab.answer.shown: self.values[self.tab.answer.shown]}  # kept by the server
-        self._take(self.tab.ask({part: self._through(part, value) for part, value in stale.items()}))
+        self._take(self.tab.ask(stale))
         return str(first.get(self.tab.answer.verdict, ""))
 
     def value(self, menu: str) -> Any:
         return self.values[getattr(self.tab.question, menu)]
 
     def _take(self, updates: Updates) -> Updates:
-        for part, update in ({} if updates is NOTHING else updates).items():
-            if isinstance(update, dict) and "choices" in update:
-                self.offered[part] = update["choices"]
         return {} if self.take(updates) is NOTHING else updates
-
-    def _through(self, part: Any, value: Any) -> Any:
-        """What gradio hands on: it makes a menu anew whenever its choices change."""
-        if not isinstance(part, gr.Dropdown):
-            return value
-        menu = type(part)(self.offered.get(part, part.choices), value=None, render=False)
-        return menu.preprocess(value)
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +94,7 @@ def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_eithe
     """In gradio's own server, which keeps for each visitor what their menus offer."""
     page = built(_classify)
     (ask,) = (one for one in functions_of(page) if one.name == "ask")
+    hand_over(ask)  # as it is served
     named = {part.elem_id: part._id for part in ask.inputs if getattr(part, "elem_id", None)}
     values, server = {part._id: getattr(part, "value", None) for part in ask.inputs}, SessionState(page)
 

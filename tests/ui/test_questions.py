@@ -15,7 +15,7 @@ from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify.tab import Classify
 from components.ui.evidence import EvidenceTab
-from components.ui.public.timeout import with_timeout
+from components.ui.public.answering import Asker, with_timeout
 from components.ui.questions import QuestionsTab
 from components.ui.shell import build
 from tests.exhibits.questions.asking import KEYS, LANGUAGES, QUESTIONS, shipped
@@ -168,7 +168,7 @@ def test_a_bug_is_said_to_be_one(shown: QuestionsTab) -> None:
     answers = replace(shown.answers, analyst=replace(shipped(), broken=True))
     served = with_timeout(replace(shown, answers=answers).show_answer, 30)
     with pytest.raises(gr.Error, match="fault of the page"):
-        asyncio.run(served("pooler"))
+        asyncio.run(served(Asker(), "pooler"))
 
 
 def test_without_any_question_there_is_no_tab(whole: gr.Blocks) -> None:

@@ -25,7 +25,6 @@ from components.ui.classify.head import HeadView, build_head
 from components.ui.classify.importance import ImportanceView, build_importance
 from components.ui.classify.label import awaited
 from components.ui.classify.padding import PaddingView, build_padding
-from components.ui.gradio_internals import CandidSlider
 from components.ui.places import (
     AT_ONCE,
     NOTHING,
@@ -213,7 +212,7 @@ def _clamped(layer: object, last: int) -> int:
 def _controls(say: Texts) -> tuple[gr.Slider, gr.Dropdown, Widget]:
     """How to look at the answer. The layers and the tokens to choose from come with each answer."""
     with gr.Column(elem_id="view", elem_classes="card"):
-        layer = CandidSlider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
+        layer = gr.Slider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
         reference = menu("reference", say("view.reference"), [("cls", "cls")], "cls")
         centred = build_control(CENTRED, say)
     return layer, reference, centred

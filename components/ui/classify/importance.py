@@ -22,7 +22,6 @@ from components.exhibits.view import LABEL
 from components.texts import Texts
 from components.types import Analysis, Progress, Query
 from components.ui.classify.label import awaited, offered
-from components.ui.gradio_internals import CandidSlider
 from components.ui.places import (
     AT_ONCE,
     LAST_OF_MODEL,
@@ -202,7 +201,7 @@ def _widgets(say: Texts) -> Widgets:
     """What is asked. The labels and the heads of attention come with each answer."""
     with gr.Column(elem_id="importance-look", elem_classes="card"):
         label = menu("importance-label", say(LABEL.label), [("", "")], "")
-        head = CandidSlider(0, 1, 0, step=1, label=say(HEAD.label), buttons=[], elem_id="attention-head")
+        head = gr.Slider(0, 1, 0, step=1, label=say(HEAD.label), buttons=[], elem_id="attention-head")
         integrated = build_control(INTEGRATED, say)
         status = gr.HTML("", elem_id="importance-status")
         cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="importance-cancel")

@@ -18,8 +18,8 @@ from components.own_head import TABLE
 from components.texts import Texts
 from components.types import BackboneSpec, Query, Reference
 from components.ui.classify.download import Download, build_download
-from components.ui.gradio_internals import CandidDropdown, scripted_html
 from components.ui.places import Updates, menu, text_box
+from components.ui.scripted import scripted_html
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 FOLD = Path(__file__).with_name("fold.js")
@@ -178,7 +178,7 @@ def build_question(analyst: Analyst, examples: Sequence[Example], mine: gr.State
 
 def build_layers(say: Texts) -> gr.Dropdown:
     """The menu of the layer that is pooled: the last, until an answer tells which others there are."""
-    return CandidDropdown(
+    return gr.Dropdown(
         _layers(0, say),
         value=POOL_LAYER.default,
         label=say(POOL_LAYER.label),

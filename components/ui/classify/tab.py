@@ -26,8 +26,8 @@ from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
 from components.ui.classify.download import Download, hub_queue
 from components.ui.classify.question import Question, build_question, same_tokens, to_query
-from components.ui.gradio_internals import scripted_html
 from components.ui.places import AT_ONCE, NOTHING, Given, Updates, state_of
+from components.ui.scripted import scripted_html
 from components.ui.tab import Linked, Surroundings, TabKind
 
 TYPING = Path(__file__).with_name("typing.js")  # asks after a pause in typing

@@ -21,7 +21,6 @@ from components.own_head import MINE, read_head
 from components.texts import Sentence, Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.question import to_query, to_text
-from components.ui.gradio_internals import CandidDropdown
 from components.ui.places import Updates, menu, text_box
 
 # Counted from the end in the menu: backbones differ in how many they have. A link may count from 0, too.
@@ -70,7 +69,7 @@ def build_asking(analyst: Analyst, say: Texts) -> Asking:
         asked = menu("compare-backbones", labels[0], backbones, chosen, scale=5, **several)
         columns = [key for key in FIRST_COLUMNS if key in dict(poolings).values()]
         pooled = menu("compare-poolings", labels[1], poolings, columns, scale=3, **several)
-        layer = CandidDropdown(
+        layer = gr.Dropdown(
             [(layer_name(layer, say), layer) for layer in LAYERS],
             value=POOL_LAYER.default,
             label=say("question.pool_layer"),

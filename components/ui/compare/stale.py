@@ -12,7 +12,7 @@ import gradio as gr
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Control, to_link
 from components.texts import Texts
-from components.ui.gradio_internals import scripted_html
+from components.ui.scripted import scripted_html
 
 SCRIPT = Path(__file__).with_name("stale.js")
 

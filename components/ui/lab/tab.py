@@ -28,7 +28,6 @@ from components.types import Progress, Query
 from components.ui.classify.download import hub_queue
 from components.ui.classify.tab import CLASSIFY, Classify
 from components.ui.compare.asking import offered, offered_poolings
-from components.ui.gradio_internals import scripted_html
 from components.ui.places import (
     AT_ONCE,
     OF_MODEL,
@@ -40,6 +39,7 @@ from components.ui.places import (
     menu,
     progress_html,
 )
+from components.ui.scripted import scripted_html
 from components.ui.tab import Surroundings, TabKind
 
 SCRIPT = Path(__file__).with_name("lab.js")

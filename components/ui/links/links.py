@@ -23,8 +23,8 @@ from components.exhibits.passport import page as passport_page
 from components.exhibits.report.document import Made, report
 from components.texts import Texts
 from components.types import Query
-from components.ui.gradio_internals import scripted_html
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
+from components.ui.scripted import scripted_html
 from components.ui.tab import Linked, Tab, selected
 
 SCRIPT = Path(__file__).with_name("address.js")

@@ -7,27 +7,20 @@ is not this machine. Here only what the page and the API use is let through.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from components.admission import Ticket
 from components.errors import PoolscopeError
 from components.texts import Texts, languages
-from components.ui.gradio_internals import (
-    FIXED_QUERIES,
-    QUEUE_FULL,
-    READS_QUERY,
-    ROUTES,
-    RUNS_A_FUNCTION,
-    error_text,
-    is_unknown_stream,
-)
+from components.ui.gradio_internals import FIXED_QUERIES, READS_QUERY, ROUTES
+from components.ui.public.answering import ARRIVED, FROM, error_text
 from components.ui.public.locale import (
     locale_redirect,
     page_path,
@@ -35,29 +28,16 @@ from components.ui.public.locale import (
     request_texts,
     vary_by_language,
 )
-from components.ui.public.rate_limit import (
-    ADDRESS,
-    OTHER,
-    PRICES,
-    QUESTION,
-    RateLimiter,
-    Rates,
-    client_address,
-    is_local,
-    price,
-)
-from components.ui.public.request_body import (
-    PASSPORT,
-    REPORT,
-    TEXTS,
-    Endpoint,
-    function_name,
-    validated_body,
-)
+from components.ui.public.plain import BODY
+from components.ui.public.prices import OTHER, QUESTION, price
+from components.ui.public.queue import ASKED, Asked
+from components.ui.public.rate_limit import RateLimiter, Rates, client_address, is_local
+from components.ui.public.request_body import REPORT, TEXTS, Body, Endpoint, validated_body
 from components.ui.public.sending import as_taken
-from components.ui.public.timeout import ARRIVED
 
 PAGES = tuple(map(page_path, languages()))
+GRADIO = "/gradio_api/"  # how the paths of gradio's functions begin
+REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"))
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
 # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
@@ -113,7 +93,7 @@ class GuardMiddleware:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":  # gradio has no websockets
             return None
-        scope[ADDRESS] = client_address(scope, self._rates.proxies)
+        scope["state"] = {**scope.get("state", {}), FROM: client_address(scope, self._rates.proxies)}
         receive, send = as_taken(receive, send)
         send, is_page = with_security_headers(send), scope["path"] in PAGES
         say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
@@ -124,16 +104,11 @@ class GuardMiddleware:
             if scope["method"] == "POST":
                 receive = await self._with_checked_body(scope, receive, say)
         except HTTPException as refusal:
-            return await _response(refusal)(scope, receive, send)
+            answer = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
+            return await answer(scope, receive, send)
         if scope["path"] in PAGES and (redirect := locale_redirect(scope, say)):
             return await redirect(scope, receive, send)
-        try:
-            await self._app(scope, receive, _with_own_busy_message(scope, receive, send, say))
-        except RuntimeError as error:
-            if not is_unknown_stream(error):
-                raise
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        return None
+        return await self._app(scope, receive, send)
 
     def _check_head(self, scope: Scope, say: Texts) -> None:
         """Judge a request by its head; HTTPException says why it is refused."""
@@ -143,7 +118,7 @@ class GuardMiddleware:
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        plain = method == "POST" and self._is_plain(path)
+        plain = method == "POST" and (path in TEXTS or path.strip("/") in self._endpoints)
         if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not READS_QUERY.fullmatch(path):
@@ -152,7 +127,7 @@ class GuardMiddleware:
             return
         if int(headers.get("content-length", "0")) > self._most_bytes:
             raise _body_too_large(self._most_bytes, say)
-        scope[ARRIVED] = asyncio.get_running_loop().time()
+        scope["state"][ARRIVED] = asyncio.get_running_loop().time()
         self._spend_address(OTHER, scope, say)
 
     async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
@@ -167,53 +142,53 @@ class GuardMiddleware:
             raise HTTPException(408, say("refusal.request_timeout")) from error
         if len(body) > self._most_bytes:  # the rest of it was not read, so nothing can follow it
             raise _body_too_large(self._most_bytes, say, {"Connection": "close"})
+        headers = MutableHeaders(scope=scope)
         try:
             valid = validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
-            raise HTTPException(400, error_text(error.said(say), Headers(scope=scope))) from error
-        if len(body) > self._max_body_bytes and self._function(scope["path"], valid) not in TABLES:
+            raise HTTPException(400, error_text(error.said(say), headers)) from error
+        if len(body) > self._max_body_bytes and valid.name not in TABLES:
             raise _body_too_large(self._max_body_bytes, say)
-        cost = self._price(scope["path"], valid)
-        # The dearest question may still be asked twice in a minute.
-        most = QUESTION * min(self._rates.visitor, self._rates.address) / 2
-        visitor = f"{scope[ADDRESS]} {valid.get('session_hash', '')}"
-        self._spend(self._visitors, visitor, min(cost, most), scope, say, "refusal.visitor_rate")
-        self._spend_address(min(cost, most) - OTHER, scope, say)
-        body, headers = json.dumps(valid).encode("ascii"), MutableHeaders(scope=scope)
+        session = str(valid.values.get("session_hash", ""))
+        self._pay(self._price(scope["path"], valid), session, scope, say)
+        if valid.endpoint is not None and scope["path"].startswith(GRADIO):
+            ticket = Ticket(scope["state"][FROM], session, valid.endpoint.line, ready=False)
+            from_page = "fn_index" in valid.values and "origin" in headers
+            scope["state"][ASKED] = Asked(ticket, valid.queued, from_page)
+        scope["state"][BODY] = valid.values
+        body = orjson.dumps(valid.values)
         headers["content-length"] = str(len(body))
         headers["content-type"] = "application/json"
         if "transfer-encoding" in headers:
             del headers["transfer-encoding"]
         return _receive_first(body, receive)
 
-    def _is_plain(self, path: str) -> bool:
-        """Whether a POST there is answered in one response of this app's own."""
-        return path in TEXTS or path.strip("/") in self._endpoints
-
-    def _price(self, path: str, valid: dict[str, Any]) -> float:
-        """What a POST with this body costs."""
+    def _price(self, path: str, valid: Body) -> float:
+        """Compute what a POST with this body costs."""
         if path == REPORT:
-            return price(self._extent(valid["query"]))
-        if path == PASSPORT:
-            return PRICES["passport"]([valid["query"]])
-        if self._is_plain(path) or RUNS_A_FUNCTION.match(path):
-            of = PRICES.get(self._function(path, valid), price)
-            return of(valid.get("data", list(valid.values())))
-        return OTHER
+            return price("", self._extent(valid.values["query"]))
+        if path.startswith(REDRAWS):
+            return OTHER
+        return price(valid.name, valid.values.get("data", [*valid.values.values()]))
 
-    def _function(self, path: str, valid: dict[str, Any]) -> str:
-        return function_name(path, valid, self._endpoints)
+    def _pay(self, cost: float, session: str, scope: Scope, say: Texts) -> None:
+        """Count what a question costs its visitor and their address; HTTPException where that is too much."""
+        # The dearest question may still be asked twice in a minute.
+        cost = min(cost, QUESTION * min(self._rates.visitor, self._rates.address) / 2)
+        visitor = f"{scope['state'][FROM]} {session}"
+        self._spend(self._visitors, visitor, cost, scope, say, "refusal.visitor_rate")
+        self._spend_address(cost - OTHER, scope, say)
 
     def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""
-        if not (self._rates.trusts_local and is_local(scope[ADDRESS])):
-            self._spend(self._addresses, scope[ADDRESS], cost, scope, say, "refusal.address_rate")
+        if not (self._rates.trusts_local and is_local(scope["state"][FROM])):
+            self._spend(self._addresses, scope["state"][FROM], cost, scope, say, "refusal.address_rate")
 
     def _spend(
         self, limiter: RateLimiter, client: str, cost: float, scope: Scope, say: Texts, refusal: str
     ) -> None:
         """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
-        wait = limiter.retry_after(client, cost, scope[ARRIVED])
+        wait = limiter.retry_after(client, cost, scope["state"][ARRIVED])
         if wait:
             raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
@@ -233,11 +208,6 @@ def is_same_origin(headers: Headers) -> bool:
     except ValueError:  # no address, such as an unfinished IPv6 one
         return False
     return bool(host) and asking.lower() == host.lower()
-
-
-def _response(refusal: HTTPException) -> JSONResponse:
-    """A refusal in the form in which gradio's page and clients look for its message."""
-    return JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
 
 
 async def read_body(receive: Receive, max_bytes: int) -> bytes:
@@ -267,21 +237,5 @@ def with_security_headers(send: Send) -> Send:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message).update(SECURITY_HEADERS)
         await send(message)
-
-    return sending
-
-
-def _with_own_busy_message(scope: Scope, receive: Receive, send: Send, say: Texts) -> Send:
-    """``send``, which says in this app's words that gradio's queue is full."""
-    full = False
-
-    async def sending(message: Message) -> None:
-        nonlocal full
-        if message["type"] == "http.response.start":
-            full = message["status"] == QUEUE_FULL
-            if full:
-                busy = HTTPException(QUEUE_FULL, say("refusal.queue_full"), {"Retry-After": "5"})
-                return await _response(busy)(scope, receive, send)
-        return None if full else await send(message)
 
     return sending

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from cachetools import LRUCache
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from components.analyses.registry import Cost, analyses
-from components.fairness import MAX_CLIENTS
-
-Price = Callable[[Iterable[object]], float]  # of what a question is asked with, in a client's rate
+from components.admission import MAX_CLIENTS
 
 MINUTE = 60.0  # seconds
-ADDRESS = "poolscope.address"  # in the ASGI scope of a request: who sent it, as `client_address` says
-QUESTION = 10  # what a question costs, in a client's rate
-OTHER = 2  # what any other POST costs: those redraw or cancel
-CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
-EVERY = 15  # what an empty list in a question stands for, about: everything that there is
-CHARACTERS = 5_000  # so many more take as long again, about
-FITTED = 50  # characters of a table that take as long as a question, about
-LOOKED = 100_000  # characters of a table that take as long to read as a question, about
 
 
 @dataclass(frozen=True)
@@ -45,91 +34,25 @@ class Rates:
 class RateLimiter:
     """A token bucket for each client: ``per_minute`` may be spent at once, and as much in every minute after.
 
-    At most ``max_clients`` are remembered; who was not seen for longest is forgotten first.
+    At most ``max_clients`` are remembered; who was not seen for longest is forgotten first. (The library
+    ``limits`` keeps every client in memory, and does not say when there is enough for a price.)
     """
 
     def __init__(self, per_minute: float, max_clients: int = MAX_CLIENTS) -> None:
         self._per_minute = per_minute
-        self._max_clients = max_clients
-        self._full_at: OrderedDict[str, float] = OrderedDict()  # client -> when its bucket is full again
+        self._full_at: LRUCache[str, float] = LRUCache(max_clients)  # when a client's bucket is full again
 
     def retry_after(self, client: str, cost: float, now: float) -> int:
         """Spend ``cost`` at the time ``now``, in seconds: gives 0, or in how many seconds there is enough."""
-        full_at = max(self._full_at.pop(client, now), now)
+        full_at = max(self._full_at.get(client, now), now)
         after = full_at + cost * MINUTE / self._per_minute
         missing = math.ceil(after - now - MINUTE - 1e-6)  # a rounding error is no debt
         self._full_at[client] = full_at if missing > 0 else after
-        if len(self._full_at) > self._max_clients:
-            self._full_at.popitem(last=False)
         return max(missing, 0)
 
 
-def price(values: Iterable[object]) -> float:
-    """What a question with these ``values`` costs: more for long texts, and for combinations of its lists."""
-    characters, cells = _extent(values)
-    return QUESTION * max(1.0, cells / CELLS) * (1 + characters // CHARACTERS)
-
-
-def fit_price(values: Iterable[object]) -> float:
-    """What a table with these ``values`` costs: each row is asked, and then classifiers are fitted."""
-    characters, _ = _extent(values)
-    return QUESTION * max(1.0, characters / FITTED)
-
-
-def table_price(values: Iterable[object]) -> float:
-    """What it costs to say what a table is: it is read, and no checkpoint runs."""
-    characters, _ = _extent(values)
-    return QUESTION * max(1.0, characters / LOOKED)
-
-
-def price_of(cost: Cost) -> Price:
-    """The price of an analysis, whose ``cost`` the registry knows, for what it is asked with."""
-
-    def of(values: Iterable[object]) -> float:
-        given = list(values)
-        characters, _ = _extent(given)
-        by_length = cost.several or cost.characters < math.inf  # a vector's is no text's
-        more = 1 if by_length else 1 + characters // CHARACTERS
-        return QUESTION * cost.of(characters, max(1, *map(_texts, given))) * more
-
-    return of
-
-
-def _texts(value: object) -> int:
-    """How many texts stand beside vectors in what was pasted, at most."""
-    if isinstance(value, str):
-        return value.count('"text"')
-    if isinstance(value, dict):  # one of them, or of MCP
-        return max(1, *map(_texts, value.values()))
-    return sum(isinstance(one, dict) for one in value) if isinstance(value, list) else 1
-
-
-def _extent(values: Iterable[object]) -> tuple[int, int]:
-    """How many characters there are in all texts, and how many combinations of all lists."""
-    texts, cells, unseen = 0, 1, list(values)
-    while unseen:
-        value = unseen.pop()
-        if isinstance(value, list):
-            cells *= len(value) or EVERY
-        elif isinstance(value, str):
-            texts += len(value)
-        elif isinstance(value, dict):  # of MCP
-            unseen.extend(value.values())
-    return texts, cells
-
-
-PRICES: Mapping[str, Price] = {  # by the name of a function; others: price
-    **{name: price_of(kind.cost) for name, kind in analyses().items()},
-    "detect_vector": price_of(analyses()["detect"].cost),
-    "fit": fit_price,
-    "fit_table": fit_price,
-    "read_table": table_price,
-    "trace_versions": price_of(analyses()["trace"].cost),
-}
-
-
 def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -> str:
-    """Who sent a request, as a network: its peer or, if that is one of ``proxies``, the one whom they name.
+    """Find who sent a request, as a network: its peer, or the one whom that names, if it is of ``proxies``.
 
     Every proxy appends the address that it was called from to X-Forwarded-For, so the last one in it that is
     no proxy is one that nobody can make up. Addresses of IPv6 count by their /48: one visitor may have all.
@@ -148,7 +71,7 @@ def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -
 
 
 def is_local(address: str) -> bool:
-    """Whether a `client_address` is none of the internet."""
+    """Tell whether a `client_address` is none of the internet."""
     try:
         return not ip_network(address).is_global
     except ValueError:  # a socket without an address
@@ -156,7 +79,7 @@ def is_local(address: str) -> bool:
 
 
 def _address(given: str) -> IPv4Address | IPv6Address | None:
-    """An address, of version 4 also where it is written as one of version 6; None if it is none."""
+    """Read an address, of version 4 also where it is written as one of version 6; None if it is none."""
     try:
         known = ip_address(given.partition("%")[0])
     except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -11,16 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+import orjson
 
 from components.errors import PoolscopeError
 from components.texts import Sentence
-from components.ui.gradio_internals import (
-    CALL_BY_NAME,
-    CALL_BY_POSITION,
-    CANCEL_OR_RESET,
-    QUEUE_EVENT,
-    block_functions,
-)
+from components.ui.gradio_internals import CALL, CANCEL_OR_RESET, EVENT, block_functions
 
 REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
 TEXTS: Mapping[str, tuple[str, ...]] = {  # what the page sends to paths of this app's own
@@ -33,16 +27,18 @@ MAX_DEPTH = 12  # levels of a body; what a page sends has four
 class Endpoint:
     """A function of the page. ``fields``: its inputs in order; ``required``: those without a default.
 
-    ``name``: what it is called, by which programs call those that are public.
+    ``name``: what it is called, by which programs call those that are public. ``line``: those of a line
+    share places; "" for what is answered without a queue.
     """
 
     fields: tuple[str, ...]
     required: tuple[str, ...]
     name: str = ""
+    line: str = ""
 
 
 def endpoints_of(page: gr.Blocks) -> dict[str | int, Endpoint]:
-    """The functions of a page by their number and, where they are public, by name as well."""
+    """List the functions of a page by their number and, where they are public, by name as well."""
     found: dict[str | int, Endpoint] = {}
     for number, function in block_functions(page).items():
         if function.fn is None:  # run by the browser alone
@@ -50,54 +46,71 @@ def endpoints_of(page: gr.Blocks) -> dict[str | int, Endpoint]:
         fields = tuple(f"data[{position}]" for position in range(len(function.inputs)))
         public = function.api_visibility == "public"
         name = str(function.api_name if public else function.name)
-        found[number] = Endpoint(fields, fields, name)
+        line = str(function.concurrency_id) if function.queue else ""
+        found[number] = Endpoint(fields, fields, name, line)
         if public:
             parameters = inspect.signature(function.fn).parameters
-            required = [name for name, one in parameters.items() if one.default is one.empty]
-            found[name] = Endpoint(tuple(parameters), tuple(required), name)
+            required = tuple(name for name, one in parameters.items() if one.default is one.empty)
+            found[name] = Endpoint(tuple(parameters), required, name, line)
     return found
 
 
-def function_name(path: str, valid: Mapping[str, Any], endpoints: Mapping[str | int, Endpoint]) -> str:
-    """The name of the function that a POST to ``path`` with a ``valid`` body runs; "" if it runs none."""
-    if QUEUE_EVENT.fullmatch(path):
-        return endpoints[valid["fn_index"]].name
-    if call := CALL_BY_NAME.fullmatch(path) or CALL_BY_POSITION.fullmatch(path):
-        return call[1]
-    if path.strip("/") in endpoints:
-        return path.strip("/")
-    asked = valid.get("params")  # of MCP, whose tools have a Space's name before their own
-    return str(asked.get("name", "")).rpartition("_")[2] if isinstance(asked, dict) else ""
+@dataclass(frozen=True)
+class Body:
+    """What was understood of a body: its ``values``, and the ``endpoint`` that it asks, if it asks one.
+
+    ``queued``: it goes through gradio's queue.
+    """
+
+    values: dict[str, Any]
+    endpoint: Endpoint | None = None
+    queued: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the function that it runs; "" if it runs none."""
+        if self.endpoint is not None:
+            return self.endpoint.name
+        asked = self.values.get("params")  # of MCP, whose tools have a Space's name before their own
+        return str(asked.get("name", "")).rpartition("_")[2] if isinstance(asked, dict) else ""
 
 
-def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoint]) -> dict[str, Any]:
-    """The body of a POST to ``path``, with nothing in it that was not understood.
+def validated_body(path: str, body: bytes, endpoints: Mapping[str | int, Endpoint]) -> Body:
+    """Read the body of a POST to ``path``, and keep nothing of it that was not understood.
 
     PoolscopeError names the part that is wrong.
     """
     given = _json_object(body)
-    if by_name := CALL_BY_NAME.fullmatch(path):
-        given = _call_by_name(by_name[1], given, endpoints)
-    elif by_position := CALL_BY_POSITION.fullmatch(path):
-        given = _call_by_position(by_position[1], given, endpoints)
-    elif QUEUE_EVENT.fullmatch(path):
-        given = _queue_event(given, endpoints)
-    elif path in TEXTS:
-        given = _texts(given, TEXTS[path])
-    elif (name := path.strip("/")) in endpoints:
-        given = _call_by_name(name, given, endpoints)
-    elif ending := CANCEL_OR_RESET.fullmatch(path):
-        given = _cancel_or_reset(ending[1], given, endpoints)
-    return given  # what is left is for MCP, which validates it itself
+    if call := CALL.fullmatch(path):
+        endpoint = _endpoint(call[2], endpoints)
+        if call[1]:
+            return Body(_by_name(endpoint, given), endpoint, queued=True)
+        return Body({"data": _data(given, endpoint.fields), **_session(given, False)}, endpoint, queued=True)
+    if event := EVENT.fullmatch(path):
+        endpoint = endpoints[number := _number(given, endpoints)]
+        trigger = given.get("trigger_id")
+        values = {
+            "data": _data(given, endpoint.fields),
+            "fn_index": number,
+            "event_data": _event_data(given),
+            "trigger_id": trigger if isinstance(trigger, int) else None,
+            **_session(given, True),
+        }
+        return Body(values, endpoint, queued=event[1] == "queue/join")
+    if path in TEXTS:
+        name = path.strip("/").removesuffix(".html")
+        return Body(_texts(given, TEXTS[path]), Endpoint(TEXTS[path], (), name))
+    if (name := path.strip("/")) in endpoints:
+        return Body(_by_name(endpoints[name], given), endpoints[name])
+    if ending := CANCEL_OR_RESET.fullmatch(path):
+        return Body(_cancel_or_reset(ending[1], given, endpoints))
+    return Body(given)  # for MCP, which validates it itself
 
 
-def _call_by_name(
-    name: str, given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]
-) -> dict[str, Any]:
-    endpoint = _endpoint(name, endpoints)
+def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> dict[str, Any]:
     for field, value in given.items():
         if field not in endpoint.fields:
-            raise PoolscopeError("field", field, "errors.takes", name=name, fields=endpoint.fields)
+            raise PoolscopeError("field", field, "errors.takes", name=endpoint.name, fields=endpoint.fields)
         _check_value(field, value)
     for field in endpoint.required:
         if field not in given:
@@ -105,28 +118,8 @@ def _call_by_name(
     return given
 
 
-def _call_by_position(
-    name: str, given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]
-) -> dict[str, Any]:
-    endpoint = _endpoint(name, endpoints)
-    return {"data": _data(given, endpoint.fields), **_session(given, required=False)}
-
-
-def _queue_event(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]) -> dict[str, Any]:
-    """What the page sends."""
-    number = _number(given, endpoints)
-    trigger = given.get("trigger_id")
-    return {
-        "data": _data(given, endpoints[number].fields),
-        "fn_index": number,
-        "event_data": _event_data(given),
-        "trigger_id": trigger if isinstance(trigger, int) else None,
-        **_session(given, required=True),
-    }
-
-
 def _texts(given: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    """What the page sends to have a document of a link."""
+    """Read what the page sends to have a document of a link."""
     texts = {field: given.get(field, "") for field in fields}
     for field, value in texts.items():
         if not isinstance(value, str):
@@ -137,7 +130,7 @@ def _texts(given: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
 def _cancel_or_reset(
     which: str, given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]
 ) -> dict[str, Any]:
-    """What the page sends when nobody waits for an answer any longer."""
+    """Read what the page sends when nobody waits for an answer any longer."""
     event = {"event_id": _identifier("event_id", given.get("event_id"))}
     if which == "reset":
         return event
@@ -152,7 +145,7 @@ def _number(given: dict[str, Any], endpoints: Mapping[str | int, Endpoint]) -> i
 
 
 def _event_data(given: dict[str, Any]) -> dict[str, Any]:
-    """What a script or a component says of its event; a box that changes says its text, as ``data`` does."""
+    """Read what a script or component says of its event; a box that changes says its text, as in ``data``."""
     said = given.get("event_data")
     if said is not None and not isinstance(said, dict | str):
         raise PoolscopeError("event_data", said, "errors.object")
@@ -201,25 +194,24 @@ def _endpoint(name: str, endpoints: Mapping[str | int, Endpoint]) -> Endpoint:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    """The JSON object in ``body``."""
+    """Read the JSON object in ``body``."""
     try:
-        given = json.loads(body)
-    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, a number of thousands of digits
+        given = orjson.loads(body)
+    except ValueError as error:  # no JSON, no UTF-8, no finite number, hundreds of levels
         raise PoolscopeError("body", _excerpt(body), "errors.json") from error
     if not isinstance(given, dict):
         raise PoolscopeError("body", given, "errors.object")
-    level: list[Any] = [given]
-    for _ in range(MAX_DEPTH):
-        level = [part for one in level for part in _children(one)]
-    if level:
+    if _is_deeper(given, MAX_DEPTH):
         raise PoolscopeError("body", _excerpt(body), "errors.deep", most=MAX_DEPTH)
     return given
 
 
-def _children(value: object) -> Sequence[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else ()
+def _is_deeper(value: object, levels: int) -> bool:
+    """Tell whether a value has more than so many levels of lists and objects."""
+    if not isinstance(value, dict | list):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(part, levels - 1) for part in parts)
 
 
 def _excerpt(body: bytes) -> str:

@@ -10,12 +10,12 @@ import asyncio
 import hashlib
 import re
 import zlib
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
 import brotli
+from cachetools import LRUCache
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,29 +51,31 @@ class ResponseCache:
     """
 
     def __init__(self, app: ASGIApp, kept: Callable[[str], bool], max_bytes: int = MAX_BYTES) -> None:
-        self._app, self._kept, self._max_bytes = app, kept, max_bytes
-        self._stored: OrderedDict[Key, asyncio.Task[Stored]] = OrderedDict()
+        self._app, self._kept = app, kept
+        self._stored: LRUCache[Key, Stored] = LRUCache(max_bytes, getsizeof=lambda stored: len(stored.body))
+        self._making: dict[Key, asyncio.Task[Stored]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory, or pass the request on."""
         if scope["type"] != "http" or scope["method"] != "GET" or not self._kept(scope["path"]):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        stored = await asyncio.shield(self._task(scope, headers))  # who goes away does not stop it for others
+        key = _key(scope, headers)
+        stored = self._stored.get(key)
+        if stored is None:  # who goes away does not stop it for others
+            stored = await asyncio.shield(self._task(scope, key))
         if stored.headers.get("etag") in _tags(headers.get("if-none-match", "")):
             response = Response(None, HTTPStatus.NOT_MODIFIED, stored.headers)
         else:
             response = Response(stored.body, stored.status, stored.headers)
         return await response(scope, receive, send)
 
-    def _task(self, scope: Scope, headers: Headers) -> asyncio.Task[Stored]:
-        """What makes the response, or made it."""
-        key = _key(scope, headers)
-        task = self._stored.get(key)
+    def _task(self, scope: Scope, key: Key) -> asyncio.Task[Stored]:
+        """Begin to make the response, or find what makes it."""
+        task = self._making.get(key)
         if task is None:
-            task = self._stored[key] = asyncio.create_task(self._made(scope, key))
+            task = self._making[key] = asyncio.create_task(self._made(scope, key))
             task.add_done_callback(lambda made: self._settle(key, made))
-        self._stored.move_to_end(key)
         return task
 
     async def _made(self, scope: Scope, key: Key) -> Stored:
@@ -95,21 +97,11 @@ class ResponseCache:
         return await asyncio.to_thread(_stored, path, encoding, start, body)
 
     def _settle(self, key: Key, made: asyncio.Task[Stored]) -> None:
-        """Forget what failed, and what is too much."""
-        if not _succeeded(made):
-            self._stored.pop(key, None)
-        sizes = {one: len(task.result().body) for one, task in self._stored.items() if _succeeded(task)}
-        total = sum(sizes.values())
-        for oldest, size in sizes.items():
-            if total <= self._max_bytes:
-                break
-            del self._stored[oldest]
-            total -= size
-
-
-def _succeeded(task: asyncio.Task[Stored]) -> bool:
-    done = task.done() and not task.cancelled() and task.exception() is None
-    return done and task.result().status == HTTPStatus.OK
+        """Keep what succeeded."""
+        del self._making[key]
+        done = not made.cancelled() and made.exception() is None
+        if done and made.result().status == HTTPStatus.OK and len(made.result().body) <= self._stored.maxsize:
+            self._stored[key] = made.result()
 
 
 def _key(scope: Scope, headers: Headers) -> Key:

@@ -10,7 +10,7 @@ import gradio as gr
 from components.exhibits.draw.labels import visible
 from components.exhibits.talks import Script, Step, choices_html
 from components.texts import Texts
-from components.ui.gradio_internals import scripted_html
+from components.ui.scripted import scripted_html
 
 STYLE, SCRIPT = (Path(__file__).with_suffix(kind) for kind in (".css", ".js"))
 PICTURE = 'srcdoc="<!doctype html>" sandbox="allow-same-origin" inert tabindex="-1"'  # nothing runs in it

@@ -17,9 +17,9 @@ from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Panel, Shown
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
 from components.texts import Texts
-from components.ui.gradio_internals import scripted_html
 from components.ui.links.links import qr_code
 from components.ui.places import PRIVATE, Place, Updates, build_place
+from components.ui.scripted import scripted_html
 from components.ui.tab import Tab
 from components.ui.talk.speaker import build_speaker
 

@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ui.public.rate_limit import (
-    PRICES,
-    QUESTION,
-    RateLimiter,
-    client_address,
-    fit_price,
-    is_local,
-    price,
-    table_price,
-)
+from components.ui.public.prices import QUESTION, price
+from components.ui.public.rate_limit import RateLimiter, client_address, is_local
 
 
 def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
@@ -93,28 +85,26 @@ def test_who_asks(peer: str, forwarded: list[str], visitor: str) -> None:
     ],
 )
 def test_what_takes_longer_costs_more(values: list[object], questions: float) -> None:
-    assert price(values) == pytest.approx(questions * QUESTION, rel=0.01)
+    assert price("", values) == pytest.approx(questions * QUESTION, rel=0.01)
 
 
 def test_a_vector_costs_the_same_however_long_it_is() -> None:
     """Of 7, 32 and 112 tokens it took 2 to 39 questions on three bundled models where nothing matched."""
-    assert (
-        PRICES["detect"]([[0.5] * 768, "bert"]) == PRICES["detect"](["0.5 " * 9000, "bert"]) == 16 * QUESTION
-    )
+    assert price("detect", [[0.5] * 768, "bert"]) == price("detect", ["0.5 " * 9000, "bert"]) == 16 * QUESTION
 
 
 def test_several_vectors_cost_as_much_as_their_texts_one_by_one() -> None:
     several = [{"text": text, "vector": [0.5, 1]} for text in ("not good", "bad", "a film")]
     for pasted in (several, json.dumps(several), {"root": several}):
-        assert PRICES["detect"]([pasted, "bert", ""]) == 48 * QUESTION
+        assert price("detect", [pasted, "bert", ""]) == 48 * QUESTION
 
 
 def test_a_trace_costs_more_with_each_token() -> None:
     """Of 7, 32 and 102 tokens it took 3 to 4, 12 to 14 and 83 to 89 questions on two bundled models."""
     short, longer = (["bert-sentiment", "good " * count, "good " * count] for count in (5, 30))
-    assert 3 * QUESTION < PRICES["trace"](short) < 5 * QUESTION
-    assert 12 * QUESTION < PRICES["trace"](longer) < 20 * QUESTION
-    assert PRICES["trace"](["bert"]) == price(["bert"]) == QUESTION
+    assert 3 * QUESTION < price("trace", short) < 5 * QUESTION
+    assert 12 * QUESTION < price("trace", longer) < 20 * QUESTION
+    assert price("trace", ["bert"]) == price("", ["bert"]) == QUESTION
 
 
 @pytest.mark.parametrize(
@@ -134,15 +124,19 @@ def test_who_is_in_the_room(address: str, local: bool) -> None:
 
 def test_a_table_costs_more_with_each_row() -> None:
     table = "text,label\n" + "a good film,1\n" * 100
-    assert fit_price([table, "text", "label"]) > fit_price([table[:700], "text", "label"]) > 10 * QUESTION
+    assert (
+        price("fit", [table, "text", "label"]) > price("fit", [table[:700], "text", "label"]) > 10 * QUESTION
+    )
 
 
 def test_to_read_a_table_costs_little_so_that_a_fit_is_left() -> None:
     """One of 700 kB is read in five times the time of a question; one of a few rows in less than one."""
-    assert table_price(["a good film,1\n" * 50_000, "text", "label"]) == pytest.approx(7 * QUESTION, rel=0.01)
-    assert table_price(["text,label\n", "text", "label"]) == QUESTION
+    assert price("read_table", ["a good film,1\n" * 50_000, "text", "label"]) == pytest.approx(
+        7 * QUESTION, rel=0.01
+    )
+    assert price("read_table", ["text,label\n", "text", "label"]) == QUESTION
 
 
 @pytest.mark.parametrize(("name", "questions"), [("analyze", 1), ("importance", 26), ("passport", 41)])
 def test_the_price_of_an_analysis_is_what_it_takes(name: str, questions: float) -> None:
-    assert PRICES[name](["bert", "a film"]) == questions * QUESTION
+    assert price(name, ["bert", "a film"]) == questions * QUESTION

@@ -8,13 +8,60 @@ from collections.abc import Iterator
 
 import gradio as gr
 import pytest
+from starlette.requests import Request
 
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.texts import load_texts
-from components.ui.public.timeout import with_patience, with_timeout
+from components.ui.gradio_internals import block_functions, hand_over
+from components.ui.public.answering import Asker, for_gradio, with_patience, with_timeout
+from components.ui.public.queue import QueueMiddleware
+from tests.serving import built
 
 SAY = load_texts()
+
+
+async def nothing(*_: object) -> None:
+    """An app that answers nothing."""
+
+
+def called(value: object, preferred: str = "en") -> object:
+    """What an event of a page gives whose function looks at a box, at examples, and at the event's data."""
+
+    def look(text: str, example: int, event: gr.EventData) -> str:
+        return f"{text} {example} {event._data}"
+
+    def page() -> gr.Blocks:
+        with gr.Blocks(analytics_enabled=False) as made:
+            text = gr.Textbox()
+            part = gr.Textbox(visible=False, render=False)
+            examples = gr.Dataset(components=[part], samples=[["a"], ["b"]], type="index")
+            examples.click(look, [text, examples], text)
+        return made
+
+    made = built(page)
+    (function,) = block_functions(made).values()
+    hand_over(function)
+    queue = QueueMiddleware(nothing, None, str)  # type: ignore[arg-type]  # nothing waits here
+    function.fn = for_gradio(function, with_timeout(look, 30), queue)
+    scope = {"type": "http", "headers": [(b"accept-language", preferred.encode())]}
+    request, data = gr.Request(Request(scope)), gr.EventData(None, {"x": 1})
+
+    async def call() -> object:
+        return (await made.process_api(function, [7, value], request=request, event_data=data))["data"]
+
+    return asyncio.run(call())
+
+
+def test_an_event_is_answered_with_what_components_take() -> None:
+    assert called(1) == ["7 1 {'x': 1}"]
+
+
+@pytest.mark.parametrize("value", [2, -1, "x", "0", None, True, 1.0, [0], {"index": 0}])
+def test_no_other_example_than_those_offered_is_asked_for(value: object) -> None:
+    with pytest.raises(gr.Error) as refused:
+        called(value, "zh")
+    assert refused.value.message == load_texts("zh")("refusal.value")
 
 
 def test_an_answer_has_a_timeout_and_others_go_on() -> None:
@@ -29,9 +76,9 @@ def test_an_answer_has_a_timeout_and_others_go_on() -> None:
         ask = with_timeout(slow, 0.2)
         for name in ("first", "second"):
             with pytest.raises(gr.Error, match=r"longer than 0\.2 seconds"):
-                await ask(name)
+                await ask(Asker(), name)
         go_on.set()
-        return await with_timeout(slow, 30)("third")
+        return await with_timeout(slow, 30)(Asker(), "third")
 
     assert asyncio.run(visits()) == "third"
     assert begun == ["first", "second", "third"]
@@ -40,9 +87,9 @@ def test_an_answer_has_a_timeout_and_others_go_on() -> None:
 def test_those_who_wait_for_the_hub_take_no_thread_from_others() -> None:
     async def visits() -> str:
         go_on = threading.Event()
-        waiting = [asyncio.ensure_future(with_timeout(go_on.wait, 60)(60)) for _ in range(60)]
+        waiting = [asyncio.ensure_future(with_timeout(go_on.wait, 60)(Asker(), 60)) for _ in range(60)]
         await asyncio.sleep(0)
-        answer: str = await with_timeout(lambda: "here", 5)()
+        answer: str = await with_timeout(lambda: "here", 5)(Asker())
         go_on.set()
         await asyncio.gather(*waiting)
         return answer
@@ -64,8 +111,8 @@ def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
 
     async def visits() -> None:
         with pytest.raises(gr.Error, match="longer than"):
-            await with_timeout(slow, 1)("late")  # its thread has begun by then
-        stopped = asyncio.ensure_future(with_timeout(slow, 30)("stopped"))
+            await with_timeout(slow, 1)(Asker(), "late")  # its thread has begun by then
+        stopped = asyncio.ensure_future(with_timeout(slow, 30)(Asker(), "stopped"))
         assert await asyncio.to_thread(begun["stopped"].wait, 30)
         stopped.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -81,7 +128,7 @@ def test_steps_come_one_after_the_other_and_an_error_comes_through() -> None:
         raise ZeroDivisionError
 
     async def visit() -> list[int]:
-        stream = with_patience(count)(3)
+        stream = with_patience(count)(Asker(), 3)
         seen = [await anext(stream) for _ in range(3)]
         with pytest.raises(ZeroDivisionError):
             await anext(stream)
@@ -108,7 +155,7 @@ def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
             happened.append("closed")
 
     async def visit() -> None:
-        stream = with_patience(steps)()
+        stream = with_patience(steps)(Asker())
         assert await anext(stream) == "first"
         step = asyncio.ensure_future(anext(stream))
         assert await asyncio.to_thread(begun.wait, 30)
@@ -134,7 +181,7 @@ def test_every_error_becomes_a_message(error: Exception, told: str) -> None:
         raise error
 
     with pytest.raises(gr.Error) as raised:
-        asyncio.run(with_timeout(fail, 30)())
+        asyncio.run(with_timeout(fail, 30)(Asker()))
     assert raised.value.message == told
 
 
@@ -143,5 +190,5 @@ def test_a_timeout_of_the_function_s_own_is_a_fault_and_not_lateness() -> None:
         raise TimeoutError("/home/secret.py waited for a lock")
 
     with pytest.raises(gr.Error) as raised:
-        asyncio.run(with_timeout(fail, 30)())
+        asyncio.run(with_timeout(fail, 30)(Asker()))
     assert raised.value.message == SAY("verdict.bug")

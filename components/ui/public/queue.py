@@ -1,0 +1,246 @@
+"""The queue: what waits for its turn, in which order, and streams of answers in which nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+import gradio as gr
+import orjson
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.admission import Admission, FullError, Ticket
+from components.ui.gradio_internals import CLOSE, completed, streamed
+from components.ui.public.locale import request_texts
+
+ASKED = "asked"  # in the state of a request: what the guard understood of it
+UNHEARD = 30.0  # seconds that a question waits for somebody to listen
+LATE = 4.0  # seconds after which the end of a stream is not waited for any longer
+READ = 1.0  # seconds in which an answer that is there reaches its page, and is not waited for any longer
+HELD = 3  # requests of one page that are held at once: a browser opens six, of which it needs others
+BUSY = {"Retry-After": "5"}
+
+
+@dataclass(eq=False)
+class Asked:
+    """A question for gradio: its ``ticket``, and whether it goes through the queue, from a page in a browser.
+
+    ``begun``: gradio has handed it on. ``ended``: its answer has been sent, or nobody waits for it.
+    """
+
+    ticket: Ticket
+    queued: bool
+    from_page: bool
+    begun: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    joined: asyncio.Event = field(default_factory=asyncio.Event)  # its request has been answered
+
+
+class QueueMiddleware:
+    """ASGI middleware before gradio, whose queue lets everything begin at once that comes to it.
+
+    What a page asks depends on what it shows: the next question of a line is handed on when the answer before
+    has been sent. A page that is told to close its stream is heard again once it has: told sooner, it would
+    take the stream that is about to close for one that brings the next answer, and open no other, or find
+    that the answer has gone with the old one. Nothing is begun for who does not listen, and what is unread is
+    dropped with its last listener, by ``forget``.
+    """
+
+    def __init__(self, app: ASGIApp, admission: Admission, forget: Callable[[str], None]) -> None:
+        self._app, self._admission, self._forget = app, admission, forget
+        self._events: dict[str, tuple[str, Asked]] = {}  # event -> its session and question, until it ends
+        self._heard: Counter[str] = Counter()  # streams that are open, by session
+        self._wanted: dict[str, asyncio.Event] = {}  # session -> set when somebody listens
+        self._closing: dict[str, asyncio.Event] = {}  # session whose page is to close its stream -> it has
+        self._last: dict[tuple[str, str], Asked] = {}  # of a session in a line
+        self._held: Counter[str] = Counter()  # requests, by session
+        self._joining: dict[str, set[Asked]] = {}  # session -> what is handed on, and not an event yet
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on when it is its turn; 503 where too many wait, 404 for a stream of nothing."""
+        asked: Asked | None = scope.get("state", {}).get(ASKED)
+        if asked is not None:
+            return await self._ask(asked, scope, receive, send)
+        stream = streamed(scope) if scope["type"] == "http" else None
+        if stream is None:
+            return await self._app(scope, receive, send)
+        session, event = stream
+        session = self._events[event][0] if event in self._events else session
+        if not any(session == of for of, _ in self._events.values()):
+            say = request_texts(Headers(scope=scope))
+            return await JSONResponse({"detail": say("refusal.not_found")}, 404)(scope, receive, send)
+        return await self._listen(session, scope, receive, send)
+
+    @asynccontextmanager
+    async def turn(self, asked: Asked, session: str) -> AsyncIterator[None]:
+        """Hold the place of a question, as soon as somebody listens and it is its turn."""
+        asked.begun = True
+        try:
+            await self._listened(session)
+            async with self._admission.place(asked.ticket):
+                yield
+        finally:
+            self._admission.leave(asked.ticket)
+            asyncio.get_running_loop().call_later(READ, self._settle, session, asked)
+
+    def is_quiet(self) -> bool:
+        """Tell whether nobody who listens waits for anything."""
+        return not any(self._heard[session] > 0 for session, _ in [*self._events.values()])
+
+    async def _ask(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._admission.enter(asked.ticket)
+        except FullError:
+            return await busy(scope)(scope, receive, send)
+        if not asked.queued:
+            async with self._admission.place(asked.ticket):
+                return await self._app(scope, receive, send)
+        taken = False
+
+        async def sending(message: Message) -> None:
+            nonlocal taken
+            if event := _event(message.get("body", b"")):
+                taken = True
+                self._events[event] = asked.ticket.visitor or event, asked
+                asyncio.get_running_loop().call_later(UNHEARD, self._expire, event)
+            await send(message)
+
+        try:
+            await self._in_order(asked)
+            self._joining.setdefault(asked.ticket.visitor, set()).add(asked)
+            await self._app(scope, receive, sending)
+        finally:
+            asked.joined.set()
+            joining = self._joining.get(asked.ticket.visitor, set())
+            joining.discard(asked)
+            if not joining:
+                self._joining.pop(asked.ticket.visitor, None)
+            if not taken:
+                self._end(asked)
+
+    async def _in_order(self, asked: Asked) -> None:
+        """Wait until a page has what it asked before, and has closed the stream that it is told to."""
+        session, line = asked.ticket.visitor, asked.ticket.line
+        if not session:
+            return
+        before, self._last[session, line] = self._last.get((session, line)), asked
+        if asked.from_page and before is not None and self._held[session] < HELD:
+            self._held[session] += 1
+            await before.ended.wait()
+            self._held[session] -= 1
+            self._held += Counter()
+        while closing := self._closing.get(session):
+            await closing.wait()
+
+    async def _listened(self, session: str) -> None:
+        """Wait until somebody listens; gr.Error, which nobody reads, where nobody does."""
+        if self._heard[session]:
+            return
+        wanted = self._wanted.setdefault(session, asyncio.Event())
+        try:
+            async with asyncio.timeout(UNHEARD):
+                await wanted.wait()
+        except TimeoutError as error:
+            raise gr.Error("nobody listens", print_exception=False) from error
+        finally:
+            self._wanted.pop(session, None)
+
+    async def _listen(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a stream of answers on, until the page that is told to close it has.
+
+        It is not told so, and gradio is asked for a stream again, while another question is on its way.
+        """
+        closing, end, started = None, None, False
+        on_its_way: list[Asked] = []
+
+        async def sending(message: Message) -> None:
+            nonlocal closing, end, started
+            body = message.get("body", b"")
+            if closing is None and CLOSE in body:
+                on_its_way.extend(self._joining.get(session, ()))
+                closing = None if on_its_way else self._closing.setdefault(session, asyncio.Event())
+            if on_its_way or (started and message["type"] == "http.response.start"):
+                return
+            if closing is not None and not message.get("more_body", False):
+                end = message  # the page closes the stream sooner
+                return
+            started = True
+            await send(message)
+            for event in completed(body):
+                if event in self._events:
+                    self._end(self._events.pop(event)[1])
+
+        self._heard[session] += 1
+        if wanted := self._wanted.get(session):
+            wanted.set()
+        try:
+            await self._app(scope, receive, sending)
+            while on_its_way:
+                for asked in on_its_way:
+                    await asked.joined.wait()
+                on_its_way.clear()
+                await self._app(scope, receive, sending)
+            if closing is not None:
+                await _left(receive)
+        finally:
+            self._heard[session] -= 1
+            self._drop(session)
+            if closing is not None:
+                self._closing.pop(session, None)
+                closing.set()
+        if end is not None:
+            await send(end)
+
+    def _settle(self, session: str, asked: Asked) -> None:
+        """End a question whose answer is there for a while, whoever has read it."""
+        self._end(asked)
+        self._drop(session)
+
+    def _expire(self, event: str) -> None:
+        """Forget a question that gradio has not begun, since who asked has gone."""
+        if event in self._events and not self._events[event][1].begun:
+            self._end(self._events.pop(event)[1])
+
+    def _drop(self, session: str) -> None:
+        """Drop what is unread of a session that nobody listens to."""
+        if self._heard[session] <= 0:
+            del self._heard[session]
+            for event, (of, asked) in list(self._events.items()):
+                if of == session and (asked.ended.is_set() or asked.ticket.granted.done()):
+                    del self._events[event]
+            self._forget(session)
+
+    def _end(self, asked: Asked) -> None:
+        """Let the next question of a session begin; a ticket that was not used is free."""
+        asked.ended.set()
+        if not asked.begun:
+            self._admission.leave(asked.ticket)
+        key = asked.ticket.visitor, asked.ticket.line
+        if self._last.get(key) is asked:
+            del self._last[key]
+
+
+def busy(scope: Scope) -> JSONResponse:
+    """Say that as many wait as may."""
+    say = request_texts(Headers(scope=scope))
+    return JSONResponse({"detail": say("refusal.queue_full")}, 503, BUSY)
+
+
+def _event(body: bytes) -> str:
+    """Read the event that gradio has made of a question, in its answer to the request; "" for none."""
+    if not body.startswith(b'{"event_id":'):
+        return ""
+    return str(orjson.loads(body)["event_id"])
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until the browser has closed the connection; not for ever, since a proxy may keep it open."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LATE):
+            while (await receive())["type"] != "http.disconnect":
+                pass
