@@ -12,7 +12,7 @@ from components.analyses.padding import Padding
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import State
-from components.exhibits.importance.controls import INTEGRATED
+from components.exhibits.importance.methods import INTEGRATED
 from components.exhibits.view import LABEL
 from components.texts import Sentence
 from components.types import Analysis, Query

@@ -31,17 +31,14 @@ from components.exhibits.head.lens import DEPTH, LENS
 from components.exhibits.head.serving import DETECTIVE as VECTOR
 from components.exhibits.head.serving import PADDED
 from components.exhibits.head.steps import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
-from components.exhibits.importance.agreement import AGREES
 from components.exhibits.importance.attention import ATTENTION
-from components.exhibits.importance.bars import BARS
-from components.exhibits.importance.controls import HEAD as ATTENTION_HEAD
-from components.exhibits.importance.controls import INTEGRATED
-from components.exhibits.importance.sentence import SENTENCE as IMPORTANT
-from components.exhibits.lab.confusion import CONFUSION
+from components.exhibits.importance.bars import AGREES, BARS
+from components.exhibits.importance.bars import SENTENCE as IMPORTANT
+from components.exhibits.importance.methods import HEAD as ATTENTION_HEAD
+from components.exhibits.importance.methods import INTEGRATED
 from components.exhibits.lab.found import Found
 from components.exhibits.lab.misses import MISSES
-from components.exhibits.lab.plane import PLANE
-from components.exhibits.lab.ranking import CURVE, NUMBERS, RANKING
+from components.exhibits.lab.ranking import CONFUSION, CURVE, NUMBERS, PLANE, RANKING
 from components.exhibits.view import CENTRED, LABEL, LAYER
 from components.texts import Sentence
 from components.types import Analysis

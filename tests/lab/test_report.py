@@ -7,7 +7,7 @@ import pytest
 
 from components.exhibits.draw.labels import visible
 from components.exhibits.lab.found import Found
-from components.exhibits.lab.plane import DRAWN, plane
+from components.exhibits.lab.ranking import DRAWN, plane
 from components.exhibits.panels import LAB
 from components.fitting import Table
 from components.lab.__main__ import Done, reported

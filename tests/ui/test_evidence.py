@@ -6,15 +6,14 @@ import gradio as gr
 import pytest
 
 from components.exhibits.evidence.evidence import select
-from components.results import Table, beside, table
+from components.results import Table
 from components.texts import load_texts
 from components.ui.evidence import EvidenceTab, build_evidence
 from components.ui.places import NOTHING
 from components.ui.tab import Surroundings
-from tests.exhibits.showing import Tags
 from tests.measured import having, measured
 from tests.serving import built
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_results import BACKBONES, fake_results
 from tests.ui.page import function_of, links_of
 
@@ -97,13 +96,3 @@ def test_the_tab_is_filled_on_arrival_and_private(whole: gr.Blocks, tab: Evidenc
     assert set(drawn) <= set(choose.outputs)
     for part, value in drawn.items():
         assert part.value == value
-
-
-def test_nothing_from_a_file_is_markup() -> None:
-    changes = {"probe": ("backbone", "task", "pooling"), "cosine": ("backbone", "pooling"), "head": ("task",)}
-    rows = [
-        beside(measured(RESULTS, kind)[0], **dict.fromkeys(names, XSS)) for kind, names in changes.items()
-    ]
-    shown = html_on(tab_of(table(map(vars, rows)))[1])
-    assert "onerror=pwn()" in shown
-    assert not Tags(shown).tags & {"img", "svg", "script"}

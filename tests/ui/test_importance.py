@@ -8,7 +8,7 @@ import pytest
 
 from components.analyses.importance import Importance
 from components.errors import PoolscopeError
-from components.exhibits.importance.controls import HEAD, INTEGRATED
+from components.exhibits.importance.methods import HEAD, INTEGRATED
 from components.exhibits.view import LABEL
 from components.types import Query
 from components.ui.classify.importance import ImportanceView, Seen

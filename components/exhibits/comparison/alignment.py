@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-
-import numpy as np
+from itertools import chain, compress
 
 from components.analyses.compare import Compared
 from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
-from components.exhibits.comparison.segmentation import Span, holding, words
 from components.exhibits.view import View
 from components.types import Analysis, Tokens
 
@@ -85,7 +85,9 @@ def align(comparison: Comparison, depth: float, centring: Centring) -> Alignment
     texts = (query.text, query.text_pair) if query.text_pair else (query.text,)
     told = [one.tokens for one in found.values() if _tells_spans(one.tokens)]
     cut = tuple(
-        words(text, (span for tokens in told for span in _spans(tokens, number)))
+        finest_words(
+            text, (span for tokens in told for span in compress(_spans(tokens), tokens.segment == number))
+        )
         for number, text in enumerate(texts)
     )
     views = {key: View(one, nearest(depth, one.layers), centring) for key, one in found.items()}
@@ -114,18 +116,9 @@ def _tells_spans(tokens: Tokens) -> bool:
     return bool((tokens.span[:, 0] < tokens.span[:, 1]).any())
 
 
-def _spans(tokens: Tokens, text: int) -> list[Span]:
-    return [_span(tokens, index) for index in _within(tokens, text)]
-
-
-def _span(tokens: Tokens, index: int) -> Span:
-    start, end = tokens.span[index]
-    return int(start), int(end)
-
-
-def _within(tokens: Tokens, text: int) -> list[int]:
-    """Indices of the tokens of one text's own."""
-    return [int(index) for index in np.flatnonzero(tokens.segment == text)]
+def _spans(tokens: Tokens) -> list[Span]:
+    """Where each of the T tokens stands in its text."""
+    return [(int(start), int(end)) for start, end in tokens.span]
 
 
 def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
@@ -137,10 +130,10 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
     held: list[list[list[Token]]] = [[[] for _ in found] for found in cut]
     outside: list[list[Token]] = [[] for _ in range(len(cut) + 1)]
     begun = 0  # texts whose tokens have come
-    for index, label in enumerate(view.labels):
+    for index, (label, span) in enumerate(zip(view.labels, _spans(tokens), strict=True)):
         token = Token(
             label,
-            _span(tokens, index),
+            span,
             float(view.similarity[index]),
             bool(analysis.reads.positions[index]),
             index == tokens.cls,
@@ -152,3 +145,65 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
             begun = max(begun, text + 1)
             held[text][holding(cut[text], token.span)].append(token)
     return Tokenized(*about, True, tuple(tuple(map(tuple, one)) for one in held), tuple(map(tuple, outside)))
+
+
+Span = tuple[int, int]  # the first character and one past the last
+
+# Scripts that are written without spaces, as Unicode's names of their characters begin.
+UNSPACED = (
+    *("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "YI ", "TANGUT"),
+    *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "TAI ", "NEW TAI LUE"),
+)
+JOINER = "\u200d"
+APOSTROPHES, POINTS = "'’", ".,"
+
+# Over a text's kinds of characters, as _kind gives them.
+WORD = re.compile(
+    r"""(?=.)
+    s*[xj]*                                                  # spaces, and marks that have nothing to stand on
+    (?: [ad][xj]* (?: (?: q(?=a) | (?<=d)m(?=d) )? [ad][xj]* )*              # letters and digits: don't, 3.5
+      | rr?[xj]*                                                             # a flag is two letters
+      | [^sxjadr][xj]* (?: (?<=j)[^sxjadr][xj]* )*                           # one character, or some joined
+    )?
+    (?: s*\Z )?""",
+    re.VERBOSE,
+)
+
+
+def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The finest words of ``text``, in their order, such that each of the tokens' ``spans`` lies within one.
+
+    They begin and end where words, punctuation marks, ideographs and emoji of the text do, and not within
+    any of the spans.
+    """
+    borders = {match.end() for match in WORD.finditer("".join(map(_kind, text)))}
+    for start, end in spans:
+        borders.difference_update(range(start + 1, min(end, len(text))))
+    ends = sorted(borders)
+    return tuple(zip([0, *ends], ends, strict=False))
+
+
+def holding(found: Sequence[Span], span: Span) -> int:
+    """Index of the word among those ``found`` that holds a token.
+
+    A token of no character stands for a space, and goes where the next character does.
+    """
+    return min(bisect_right(found, span[0], key=lambda word: word[0]), len(found)) - 1
+
+
+def _kind(character: str) -> str:
+    """One letter that says how a character sticks to others."""
+    category = unicodedata.category(character)
+    if character.isspace():
+        return "s"
+    if character == JOINER:
+        return "j"
+    if category[0] == "M" or category == "Cf" or "\U0001f3fb" <= character <= "\U0001f3ff":
+        return "x"  # goes with what stands before it: accents, invisible characters, tones of skin
+    if "\U0001f1e6" <= character <= "\U0001f1ff":
+        return "r"
+    if category[0] == "L":
+        return "i" if unicodedata.name(character, "").startswith(UNSPACED) else "a"
+    if category[0] == "N":
+        return "d"
+    return "q" if character in APOSTROPHES else "m" if character in POINTS else "o"

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 
 from components.analyses.compare import Cell
-from components.exhibits.comparison.alignment import Alignment, align, mean
+from components.exhibits.comparison.alignment import Alignment, align, holding, mean
 from components.exhibits.comparison.comparison import Comparison, Labels, grouped, predicts
-from components.exhibits.comparison.segmentation import holding
 from components.exhibits.draw.labels import token_labels, visible
 from components.exhibits.exhibit import data_frame
 from components.types import Analysis

@@ -25,6 +25,7 @@ from components.exhibits.evidence.evidence import (
     corrected,
     data_of,
     gains,
+    hover,
     named,
     shared,
 )
@@ -174,18 +175,10 @@ def _lines(evidence: Evidence, every: Sequence[Row], pooling: str, place: int, s
     traces = []
     for key, (colour, symbol, _) in zip(evidence.backbones, MARKS, strict=False):
         rows = [row for row in every if row.backbone == key and pooling in row.poolings]
-        said = [
-            say(
-                "evidence.depths_hover",
-                pooling=escape(row.called),
-                backbone=escape(evidence.title(key)),
-                layer=row.layer,
-                value=accuracy_text(row.value),
-                low=accuracy_text(row.low),
-                high=accuracy_text(row.high),
-            )
-            for row in rows
-        ]
+        said = []
+        for row in rows:
+            more = {"pooling": escape(row.called), "layer": row.layer}
+            said.append(hover(evidence, row, "evidence.depths_hover", accuracy_text, say, **more))
         style = {"mode": "lines+markers", "line": {"color": colour, "width": 2}, **axes_of(place)}
         marker = {"color": colour, "symbol": symbol, "size": 7}
         if rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -30,6 +30,8 @@ WIDEST = 16  # characters of a line of a label
 COUNTS, PS = ("better", "worse"), ("p", "corrected")
 ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
 RHOS = ("rho", "rho_low", "rho_high")
+
+Format = Callable[[float], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +183,12 @@ def spread(found: Iterable[Row], scale: float, digits: int) -> str:
 def accuracy_text(value: float) -> str:
     """An accuracy as it is shown everywhere: percent with one digit."""
     return f"{number(100 * value, 1)} %"
+
+
+def hover(evidence: Evidence, row: Row, key: str, shown: Format, say: Texts, **more: object) -> str:
+    """The text of ``key`` on pointing at a row, as escaped HTML; ``shown`` writes its value and its ends."""
+    values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
+    return say(key, backbone=escape(evidence.title(row.backbone)), **values, **more)
 
 
 def label_lines(poolings: Iterable[str]) -> list[str]:

@@ -20,6 +20,7 @@ from components.exhibits.evidence.evidence import (
     columns_of,
     corrected,
     data_of,
+    hover,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html
 from components.exhibits.view import number
@@ -161,18 +162,10 @@ def _figure(evidence: Evidence, found: Sequence[Row], answers: list[str], say: T
 
 def _dots(evidence: Evidence, rows: Sequence[Row], index: int, answers: Sequence[str], say: Texts) -> Trace:
     """A dot with its interval for each answer of a checkpoint."""
-    said = [
-        say(
-            "evidence.explained_hover",
-            answer=escape(row.answer),
-            backbone=escape(evidence.title(row.backbone)),
-            rho=number(row.value),
-            low=number(row.low),
-            high=number(row.high),
-            measured=row.measured,
-        )
-        for row in rows
-    ]
+    said = []
+    for row in rows:
+        more = {"answer": escape(row.answer), "measured": row.measured}
+        said.append(hover(evidence, row, "evidence.explained_hover", number, say, **more))
     colours = [_colour(row) for row in rows]
     marker = {"color": colours, "line": {"color": OTHER, "width": 1}, "size": 9}
     whisker = {"thickness": 1.5, "width": 3, "color": OTHER}

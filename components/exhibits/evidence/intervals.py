@@ -8,7 +8,7 @@ ranking counts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain
@@ -27,11 +27,13 @@ from components.exhibits.evidence.evidence import (
     BASE,
     LEVEL,
     Evidence,
+    Format,
     accuracy_text,
     against_base,
     corrected,
     ends,
     gains,
+    hover,
     in_rows,
     label_lines,
     spread,
@@ -55,8 +57,6 @@ LINES_MOST = 10  # steps of an axis, so that intervals are wider than dots on a 
 NATIVE = "native"  # the head's own vector
 HATCH = {"shape": "/", "size": 6, "solidity": 0.3}  # of a bar; the style sheet has the same for the legend
 GUIDE = "rgba(128, 128, 128, 0.9)"  # of a line through a value that others are held against
-
-Format = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -237,19 +237,10 @@ def _said(
     evidence: Evidence, placed: Sequence[Row], shift: float, shown: Format, key: str, say: Texts, **more: str
 ) -> pd.DataFrame:
     """The rows as they are drawn, ``shift`` below the middle of their place; ``key``: of what is said."""
-    said = [
-        say(
-            key,
-            pooling=escape(row.called),
-            backbone=escape(evidence.title(row.backbone)),
-            value=shown(row.value),
-            low=shown(row.low),
-            high=shown(row.high),
-            examples=row.measured,
-            **more,
-        )
-        for row in placed
-    ]
+    said = []
+    for row in placed:
+        named = {"pooling": escape(row.called), "examples": row.measured, **more}
+        said.append(hover(evidence, row, key, shown, say, **named))
     return drawn(placed, (round(row.place + shift, 3) for row in placed), said)
 
 

@@ -19,6 +19,7 @@ from components.exhibits.evidence.evidence import (
     columns_of,
     data_of,
     ends,
+    hover,
     label_lines,
     named,
     shared,
@@ -195,18 +196,10 @@ def _dots(evidence: Evidence, placed: Sequence[Row], key: str, index: int, step:
     """The dots of one backbone as it is or after one step, each in its lane of a row."""
     rows = [row for row in placed if (row.backbone, row.step) == (key, step)]
     lane = (list(SIGNS).index(step) - (len(SIGNS) - 1) / 2) * LANE
-    said = [
-        say(
-            "evidence.steps_hover",
-            pooling=escape(row.called),
-            step=say(f"evidence.step_{step}"),
-            backbone=escape(evidence.title(key)),
-            rho=number(row.value),
-            low=number(row.low),
-            high=number(row.high),
-        )
-        for row in rows
-    ]
+    name, said = say(f"evidence.step_{step}"), []
+    for row in rows:
+        more = {"pooling": escape(row.called), "step": name}
+        said.append(hover(evidence, row, "evidence.steps_hover", number, say, **more))
     marker: dict[str, Any] = {
         "color": MARKS[evidence.backbones.index(key)][0],
         "symbol": SIGNS[step][0],

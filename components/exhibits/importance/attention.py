@@ -11,7 +11,7 @@ from components.exhibits.draw.labels import shorten, word
 from components.exhibits.draw.layers import cells, least_width, rows_layout
 from components.exhibits.draw.style import DIVERGING
 from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, scale_html
-from components.exhibits.importance.controls import HEAD
+from components.exhibits.importance.methods import HEAD
 from components.exhibits.view import View, asked_line, percent, reference_name
 from components.texts import Sentence, Texts
 from components.types import Floats

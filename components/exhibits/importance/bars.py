@@ -1,8 +1,10 @@
-"""Several answers to "which token matters", side by side: a column of bars each, tokens from the top down."""
+"""Several answers to "which token matters": side by side as bars, held against erasure, and in words."""
 
 from __future__ import annotations
 
+import textwrap
 from html import escape
+from itertools import chain
 from math import isnan
 from typing import Any
 
@@ -12,20 +14,34 @@ import pandas as pd
 from components.analyses.importance import Importance
 from components.exhibits.control import State
 from components.exhibits.draw.figure import Figure, Trace
+from components.exhibits.draw.intervals import axis_number
 from components.exhibits.draw.labels import shorten, visible, width, word
 from components.exhibits.draw.style import (
     BRACKET,
     OTHER,
     ZERO_LINE,
     axis,
+    diverging,
     layout,
+    name_width,
     row_axis,
     row_brackets,
     tick_texts,
     tick_width,
     token_colours,
+    value_axis,
+    written,
 )
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, key_html, legend_html
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    key_html,
+    legend_html,
+    strong_html,
+    token_html,
+)
 from components.exhibits.importance.methods import Method, Methods
 from components.exhibits.view import View, asked_line, number, reference_name, yes_or_no
 from components.texts import Sentence, Texts
@@ -39,6 +55,11 @@ FIRST = 3  # tokens whose rank stands beside their bar
 PALE = 0.35  # opacity of the other bars
 GAP = 0.12  # between columns, as a part of one
 ROOM = 0.2  # beside the longest bar, for its rank
+RHO_ROW = 40  # pixels, of two lines
+RHO_WIDEST = 18  # characters of a line beside the axis of rho: a phone is narrow
+BESIDE = 0.02  # between a bar and its number
+BELOW = 52  # pixels, for the axis
+BAND = "rgba(128, 128, 128, 0.22)"  # of what chance gives
 FAR = 0.5  # an axis starts at 0 where the smallest value is below this part of the largest
 
 
@@ -78,7 +99,7 @@ def bars_figure(methods: Methods, view: View, say: Texts) -> Figure:
         height=total * (ROW if total <= MANY else LOW_ROW) + TOP + 12,
         margin={"l": left, "r": 14, "t": TOP, "b": 12},
         yaxis=row_axis(tick_texts(view)),
-        **{f"xaxis{_number(place)}": _axis(methods, place) for place in places},
+        **{f"xaxis{axis_number(place)}": _axis(methods, place) for place in places},
         **row_brackets(view, say, left),
     )
     frame["annotations"] = [*frame["annotations"], *(_title(methods, place, say) for place in places)]
@@ -94,7 +115,7 @@ def _bars(methods: Methods, view: View, place: int, say: Texts) -> Trace:
     return Trace(
         type="bar",
         orientation="h",
-        xaxis=f"x{_number(place)}",
+        xaxis=f"x{axis_number(place)}",
         x=[None if isnan(value) else float(f"{value:.3g}") for value in method.values],
         y0=0,
         dy=1,
@@ -169,11 +190,6 @@ def rho_text(methods: Methods, method: Method) -> str:
     return "–" if rho is None else number(rho)
 
 
-def _number(place: int) -> str:
-    """The number of an axis, as plotly counts them."""
-    return str(place + 1) if place else ""
-
-
 def _left(view: View) -> int:
     return tick_width(view.labels) + (BRACKET if view.is_pair else 0)
 
@@ -240,3 +256,156 @@ def _legend(methods: Methods, view: View, say: Texts) -> str:
         delta = f"{given.integrated.delta:.2g}".replace("-", "−")
         items.append(f"<li>{escape(say('matters.delta', steps=given.integrated.steps, delta=delta))}</li>")
     return legend_html(*items)
+
+
+def agreement(given: Importance | Sentence, _: State, say: Texts) -> Shown:
+    """How alike each answer orders the tokens of the text and erasure does."""
+    if isinstance(given, Sentence):
+        return Shown()
+    methods = Methods(given)
+    band = key_html("chance", say("matters.chance", total=len(methods.own)))
+    return Shown(
+        heading=_rho_heading(methods, say),
+        words=_rho_words(methods, say),
+        data=_rho_data(methods, say),
+        figure=agreement_figure(methods, say),
+        above=hint_html(say("matters.rho_hint" if _told(methods) else "matters.no_rho")),
+        legend=legend_html(band) if _told(methods) else "",
+        about=asked_line(methods.analysis, say),
+    )
+
+
+AGREES = Exhibit(
+    "erasure-rho", agreement, plotted=True, applies=lambda given: isinstance(given, Importance), width=2
+)
+
+
+def agreement_figure(methods: Methods, say: Texts) -> Figure:
+    """A bar for each method but erasure, from -1 to 1; behind them what chance gives."""
+    names = [textwrap.wrap(method_name(method, methods, say), RHO_WIDEST) for method in methods.others]
+    rhos = [methods.rho(method) for method in methods.others]
+    told = [(place, rho) for place, rho in enumerate(rhos) if rho is not None]
+    bars = Trace(
+        type="bar",
+        orientation="h",
+        x=[round(rho, 4) for _, rho in told],
+        y=[place for place, _ in told],
+        marker={"color": [OTHER if abs(rho) <= methods.chance else diverging(rho) for _, rho in told]},
+        hovertemplate=say("matters.rho_hover", name="%{y}", rho="%{x:.3f}") + "<extra></extra>",
+        width=0.5,
+    )
+    texts = written(
+        [max(rho, 0.0) + BESIDE for _, rho in told],
+        [place for place, _ in told],
+        [number(rho) for _, rho in told],
+        "middle right",
+    )
+    frame = layout(
+        height=len(names) * RHO_ROW + BELOW,
+        margin={"l": name_width(tuple(chain.from_iterable(names))), "r": 40, "t": 6, "b": BELOW - 6},
+        xaxis=value_axis(
+            say("matters.rho_axis"),
+            range=[-1, 1],
+            tickvals=[-1, -0.5, 0, 0.5, 1],
+            ticktext=["−1", "", "0", "", "1"],  # there is no room for all on a phone
+            tickangle=0,
+            **ZERO_LINE,
+        ),
+        yaxis=row_axis(["<br>".join(map(escape, lines)) for lines in names]),
+        shapes=[_band(methods.chance)] if told else [],
+    )
+    return Figure(data=[bars, texts], layout=frame)
+
+
+def _told(methods: Methods) -> bool:
+    """Whether there is rho of any of them."""
+    return any(methods.rho(method) is not None for method in methods.others)
+
+
+def _band(chance: float) -> dict[str, Any]:
+    ends = {"x0": -chance, "x1": chance, "yref": "paper", "y0": 0, "y1": 1}
+    return {"type": "rect", "layer": "below", **ends, "fillcolor": BAND, "line": {"width": 0}}
+
+
+def _rho_heading(methods: Methods, say: Texts) -> str:
+    """How many of the answers order the tokens as erasure does, beyond chance."""
+    if methods.analysis.random:
+        return say("matters.rho_heading_random")
+    if not _told(methods):
+        return say("matters.rho_heading_none")
+    rhos = [methods.rho(method) for method in methods.others]
+    alike = sum(rho is not None and rho > methods.chance for rho in rhos)
+    return say("matters.rho_heading", count=alike, total=len(rhos))
+
+
+def _rho_words(methods: Methods, say: Texts) -> str:
+    parts = (
+        say("matters.rho_of", name=method_name(method, methods, say), rho=rho_text(methods, method))
+        for method in methods.others
+    )
+    chance = number(methods.chance)
+    return say("matters.rho_description", rhos=say.listed(parts), chance=chance, total=len(methods.own))
+
+
+def _rho_data(methods: Methods, say: Texts) -> pd.DataFrame:
+    """A row for each method but erasure: its name, rho, and how far chance goes with so many tokens."""
+    rhos = [methods.rho(method) for method in methods.others]
+    return data_frame(
+        (
+            (say("matters.method"), [method_name(method, methods, say) for method in methods.others]),
+            (say("matters.rho_axis"), [float("nan") if rho is None else rho for rho in rhos]),
+            (say("matters.chance_column"), [methods.chance] * len(rhos)),
+        )
+    )
+
+
+def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
+    """The answer in words, and what could not be had, unless the verdict says so; or why there is none."""
+    if isinstance(given, Sentence):
+        said = escape(say("matters.refused", reason=visible(given.said(say))))
+        return Shown(html=f'<p class="way finding">{said}</p>')
+    methods = Methods(given)
+    lines = (
+        [say("matters.random")] if methods.analysis.random else [_erased(methods, say), _near(methods, say)]
+    )
+    more = (warning for warning in given.warnings if warning not in methods.analysis.warnings)
+    notes = "".join(f"<li>{escape(visible(warning.said(say)))}</li>" for warning in more)
+    notices = f'<div class="notices"><ul>{notes}</ul></div>' if notes else ""
+    return Shown(html=f'<p class="way finding">{say.together(filter(None, lines))}</p>{notices}')
+
+
+SENTENCE = Exhibit("importance", sentence, element="importance-lead", frame="bare")
+
+
+def _erased(methods: Methods, say: Texts) -> str:
+    """The token whose erasure makes the output fall most, as escaped HTML."""
+    if not methods.own:
+        return escape(say("matters.no_text"))
+    first = methods.ranked(methods.every[-1])[0]
+    found = {"eraser": escape(visible(methods.importance.eraser)), "label": strong_html(methods.label)}
+    if methods.importance.erasure[first] <= 0:
+        return say("matters.none_falls", **found)
+    values = {"before": methods.text(methods.before), "after": methods.text(methods.without(first))}
+    values = {name: strong_html(value) for name, value in values.items()}
+    key = "matters.erasing" if len(methods.own) > 1 else "matters.erasing_one"
+    return say(key, token=_token(methods, first), **found, **values)
+
+
+def _near(methods: Methods, say: Texts) -> str:
+    """Where the token most like [CLS] comes when tokens are erased, and rho, as escaped HTML."""
+    if len(methods.own) < 2:
+        return ""
+    similarity, erasure = methods.every[0], methods.every[-1]
+    most = methods.ranked(similarity)[0]
+    place = methods.ranked(erasure).index(most) + 1
+    view = View(methods.analysis, methods.analysis.layers)
+    found = {"token": _token(methods, most), "reference": escape(shorten(reference_name(view, say), 24))}
+    near = say("matters.near", place=place, total=len(methods.own), **found)
+    if methods.goes == "none":
+        return say.together((near, escape(say("matters.no_rho"))))
+    rho = strong_html(rho_text(methods, similarity))
+    return say.together((near, say(f"matters.rho_{methods.goes}", rho=rho)))
+
+
+def _token(methods: Methods, index: int) -> str:
+    return token_html(methods.labels[index], bool(methods.analysis.reads.positions[index]))

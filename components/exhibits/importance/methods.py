@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from components.analyses.importance import Importance
+from components.exhibits.control import Control, Switch, Whole
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import indices, labels_of, number, percent
 from components.types import Analysis, Floats
@@ -120,3 +121,8 @@ class Methods:
     def text(self, value: float) -> str:
         """An output as a reader sees it."""
         return number(value) if self.raw else percent(min(max(value, 0.0), 1.0))
+
+
+MOST_HEADS = 1000
+INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
+HEAD = Control("attention_head", Whole(0, MOST_HEADS), 0, "matters.head")  # 0: the mean over heads

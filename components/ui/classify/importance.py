@@ -16,7 +16,7 @@ from components.errors import PoolscopeError
 from components.exhibits.answered import asked_of, importance_of
 from components.exhibits.control import Control, State
 from components.exhibits.importance.attention import head_of
-from components.exhibits.importance.controls import HEAD, INTEGRATED
+from components.exhibits.importance.methods import HEAD, INTEGRATED
 from components.exhibits.panels import IMPORTANCE
 from components.exhibits.view import LABEL
 from components.texts import Texts

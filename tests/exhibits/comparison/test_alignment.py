@@ -10,7 +10,7 @@ from transformers import AutoTokenizer
 
 from components.analyses.compare import Cell, Compared
 from components.centring import Centring
-from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean, nearest
+from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.view import CENTRINGS
 from components.model.encoding import encode
@@ -124,51 +124,6 @@ def in_order(line: Tokenized) -> list[Any]:
     return parts
 
 
-def surfaces(*families: str, text: str) -> list[str]:
-    found = aligned(*(analysis(family, text) for family in families))
-    return [found.surface(0, place) for place in range(len(found.words[0]))]
-
-
-@pytest.mark.parametrize(
-    ("families", "text", "expected"),
-    [
-        (("bert", "distilbert"), "don't go!!", ["don't", "go", "!", "!"]),
-        (FAMILIES, "Ein Café, naïve", ["Ein", "Café", ",", "naïve"]),
-        (("bert", "roberta"), "你好世界", ["你", "好", "世", "界"]),
-        (FAMILIES, "你好,世界", ["你好", ",", "世界"]),  # Unigram takes two characters for one word
-        (("bert", "gpt2"), "😀👍🏽", ["😀👍🏽"]),  # WordPiece does not know the two, and takes them for one
-        (("gpt2", "roberta"), "😀👍🏽", ["😀", "👍🏽"]),
-        (("bert", "gpt2"), "see http://x", ["see", "http", "://", "x"]),
-    ],
-)
-def test_words_of_some_tokenizers(families: tuple[str, ...], text: str, expected: list[str]) -> None:
-    assert surfaces(*families, text=text) == expected
-
-
-def test_special_tokens_stand_where_they_stood() -> None:
-    pair = aligned(*(analysis(family, "good film", "bad film") for family in FAMILIES))
-    shown = {
-        key: [[piece.label for piece in part] for part in line.outside]
-        for key, line in pair.backbones.items()
-    }
-    assert shown["bert"] == [["[CLS]"], ["[SEP]"], ["[SEP]"]]
-    assert shown["roberta"] == [["<s>"], ["</s>", "</s>"], ["</s>"]]
-    assert shown["xlnet"] == [[], ["<sep>"], ["<sep>", "<cls>"]]
-    assert aligned(analysis("gpt2", "good film")).backbones["gpt2"].outside == ((), ())
-
-
-def test_what_is_cut_off_is_not_seen() -> None:
-    found = aligned(analysis("bert", HOSTILE["cut off"]), analysis("xlnet", HOSTILE["cut off"]))
-    (words,) = found.words
-    assert len(words) == 60 * 6
-    for line in found.backbones.values():
-        seen = [bool(pieces) for pieces in line.words[0]]
-        last = seen.index(False)
-        assert last < LIMIT
-        assert not any(seen[last:])
-        assert last <= found.seen[0]
-
-
 def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
     one = analysis("bert", "café delightful")
     spans = one.tokens.span.tolist()
@@ -181,17 +136,6 @@ def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
             assert (line.layer, line.last) == (layer, LAYERS)
             expected = sum(float(values[layer, place]) for place in first) / len(first)
             assert mean(line.words[0][0]) == pytest.approx(expected)
-
-
-def test_the_nearest_layer() -> None:
-    for layers in range(1, 30):
-        for depth in range(101):
-            near = nearest(depth, layers)
-            assert all(
-                abs(near / layers - depth / 100) <= abs(other / layers - depth / 100) + 1e-9
-                for other in range(layers + 1)
-            )
-    assert [nearest(depth, 3) for depth in (-5, 1e9)] == [0, 3]
 
 
 def test_a_tokenizer_that_does_not_tell_is_left_out() -> None:

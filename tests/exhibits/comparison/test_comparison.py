@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from components.exhibits.answer.verdict import chosen_labels, outputs_figure
-from components.exhibits.comparison.comparison import FAINT, STRONG, refusals, strength
+from components.exhibits.comparison.comparison import FAINT, STRONG, strength
 from components.exhibits.draw.style import LABELS, label_colour
 from components.texts import load_texts
 from components.types import Analysis
@@ -92,11 +92,6 @@ def test_a_label_has_the_colour_that_it_has_alone() -> None:
 )
 def test_colour_is_as_strong_as_the_answer_is_sure(given: Analysis, expected: float) -> None:
     assert strength(given) == pytest.approx(expected, abs=0.51)
-
-
-def test_every_reason_is_counted() -> None:
-    counts = refusals(comparison([["why", YES, "why"], ["else", "why", NO]]).cells)
-    assert {str(reason): count for reason, count in counts.items()} == {"why": 3, "else": 1}
 
 
 def test_names_are_short_where_that_tells_them_apart() -> None:

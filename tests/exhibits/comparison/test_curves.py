@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,7 +17,7 @@ from components.texts import load_texts
 from components.types import Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import checked
-from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake import FakeAnalyst
 
 SAY = load_texts()
 POOLINGS = ("mean", "native")
@@ -92,20 +91,6 @@ def test_the_axis_holds_every_value_and_no_more_than_it_needs() -> None:
     assert len(checked(curves_figure([], "plain", SAY)).data) == 0
 
 
-def test_more_backbones_than_colours_still_differ() -> None:
-    line = np.array([0.1, 0.2], dtype=np.float32)
-    figure = checked(curves_figure([Curve(f"b{place}", line) for place in range(12)], "plain", SAY))
-    looks = {(trace.line.color, trace.line.dash) for trace in figure.data}
-    assert len(looks) == 12
-
-
-def test_names_from_outside_are_escaped() -> None:
-    asked = compared("hostile")
-    named = replace(asked, backbones=(replace(asked.backbones[0], title=XSS),))
-    shown = str(checked(curves_figure(curves_of(named, "plain"), "plain", SAY)).to_dict())
-    assert "<" not in re.sub(r"</?(b|br|span|extra)>", "", shown)
-
-
 def shown(given: Comparison, centring: Centring = "plain") -> Shown:
     return curves(given, {"compare_centred": centring}, SAY)
 
@@ -130,19 +115,6 @@ def test_the_file_has_them_for_each_centring() -> None:
     np.testing.assert_allclose(centred, analysis.centred[:, 1:].mean(axis=1), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(standardised, analysis.standardised[:, 1:].mean(axis=1), rtol=1e-4, atol=1e-6)
     assert rows(shown(given, "standardised")) == found
-
-
-def test_the_axis_says_what_was_done_to_the_states() -> None:
-    given = compared("first")
-    titles = {checked(shown(given, one).figure).layout.yaxis.title.text for one in CENTRINGS}
-    assert titles == {SAY(f"compare.curves_axis_{one}") for one in CENTRINGS}
-    assert len(titles) == 3
-
-
-def test_a_backbone_alone_has_a_curve() -> None:
-    assert len(rows(shown(compared("first")))) == 3
-    both = compared("first", "pair")
-    assert len(rows(shown(replace(both, compared=both.compared[:1])))) == 3
 
 
 def test_where_there_is_no_curve_there_is_nothing_to_take_away() -> None:

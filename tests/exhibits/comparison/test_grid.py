@@ -157,13 +157,6 @@ def test_swaps_are_marked_and_counted_apart() -> None:
     assert said(comparison([[NO, value]])).endswith("not trained on; 1 gives a value.")
 
 
-def test_an_untrained_swap_is_both() -> None:
-    untrained = swap(answer([0.2, 0.8], trained=False))
-    given = comparison([[NO, untrained]])
-    assert Table(grid(given, {}, SAY).html).classes[1][2].split() == ["untrained", "swap"]
-    assert said(given) == ("1 combination says negative.1 with untrained weights: their outputs are random.")
-
-
 def test_one_vector_is_counted_once_and_named_together() -> None:
     titles = ["BERT · x", "GPT · x", "XL · x"]
     apart = vector(answer([0.9, 0.1]), 7)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.exhibits.comparison.segmentation import Span, holding, words
+from components.exhibits.comparison.alignment import Span, finest_words, holding
 
 CHARACTERS = st.sampled_from(
     [*"ab1 .,'-\t\n", "\u00a0", "é", "\u0301", "你", "م", "😀", "\u200d", "🇩", "🏽", "\u200b"]
@@ -13,7 +13,7 @@ TEXTS = st.text(CHARACTERS | st.characters(exclude_categories=()), max_size=30)
 
 
 def cut(text: str, *spans: Span) -> list[str]:
-    return [text[start:end] for start, end in words(text, spans)]
+    return [text[start:end] for start, end in finest_words(text, spans)]
 
 
 @pytest.mark.parametrize(
@@ -45,24 +45,6 @@ def test_a_text_alone(text: str, expected: list[str]) -> None:
     assert cut(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "spans", "expected"),
-    [
-        ("a not b", [(1, 5), (0, 1)], ["a", " not", " b"]),  # a token with the space before it
-        ("a not b", [(0, 5)], ["a not", " b"]),  # one over two words
-        ("don't", [(0, 3), (3, 4), (4, 5)], ["don't"]),  # cut finer than words are
-        ("http://x", [(0, 4), (4, 7), (7, 8)], ["http", "://", "x"]),
-        ("你好世界", [(0, 2), (1, 3)], ["你好世", "界"]),  # tokens that overlap
-        ("a b c d", [(0, 7)], ["a b c d"]),
-        ("a b", [(1, 1), (3, 3), (0, 0)], ["a", " b"]),  # of no character
-        ("a b", [(1, 99)], ["a", " b"]),  # beyond the end
-        ("a b, c", [(2, 4), (3, 6)], ["a", " b, c"]),
-    ],
-)
-def test_a_token_is_never_cut(text: str, spans: list[Span], expected: list[str]) -> None:
-    assert cut(text, *spans) == expected
-
-
 def joined(count: int, pieces: list[tuple[int, int]]) -> list[list[int]]:
     """``count`` things in groups such that each range of ``pieces`` lies in one, by merging sets."""
     groups = [{index} for index in range(count)]
@@ -76,10 +58,10 @@ def joined(count: int, pieces: list[tuple[int, int]]) -> list[list[int]]:
 @given(TEXTS, st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=12))
 def test_whatever_text_and_tokens(text: str, drawn: list[tuple[int, int]]) -> None:
     spans = [(start, start + length) for start, length in drawn if start + length <= len(text)]
-    found = words(text, spans)
+    found = finest_words(text, spans)
     assert [index for start, end in found for index in range(start, end)] == list(range(len(text)))
     assert all(start < end for start, end in found)
-    alone = words(text, [])
+    alone = finest_words(text, [])
     sets = joined(len(text), [*alone, *spans])
     assert [list(range(start, end)) for start, end in found] == sets
     for span in spans:

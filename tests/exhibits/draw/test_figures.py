@@ -55,14 +55,6 @@ def test_128_tokens_and_six_layers_stay_below_40_kilobytes(
 
 
 @pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
-def test_backgrounds_are_clear_and_nothing_zooms(figure: Callable[[Anatomy], Figure]) -> None:
-    layout = checked(figure(anatomy("first", "not good"))).layout
-    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0, 0, 0, 0)"
-    assert layout.xaxis.fixedrange
-    assert layout.yaxis.fixedrange
-
-
-@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
 def test_markup_from_outside_is_escaped(figure: Callable[[Anatomy], Figure]) -> None:
     hostile = anatomy("hostile", f"a {XSS} b", XSS)
     shown = json.dumps(json.loads(figure(hostile).to_json()))

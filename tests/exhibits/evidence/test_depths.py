@@ -7,8 +7,8 @@ from statsmodels.stats.multitest import multipletests
 from components.exhibits.evidence.depths import DEPTHS, profiles
 from components.exhibits.evidence.evidence import Evidence, select
 from components.results import Row, Table, beside
-from components.texts import languages, load_texts
-from tests.exhibits.showing import checked, plain, records
+from components.texts import load_texts
+from tests.exhibits.showing import checked, plain
 from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, DEEP, LOWER, TASKS, fake_results
 
@@ -97,19 +97,3 @@ def test_every_layer_is_drawn_with_its_interval(total: int) -> None:
         np.testing.assert_allclose(ends[1], [row.low for row in everything], atol=2e-4)
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>cls</b>", "mean", "max", "layer (0: the embeddings)"]
-
-
-def test_its_numbers_are_one_row_for_each_layer() -> None:
-    shown = DEPTHS.show(evidence(2), {}, SAY)
-    assert shown.data is not None
-    assert len(shown.data) == 2 * len(DEEP) * (LOWER + 1)
-    first = records(shown)[0]
-    (known,) = (row for row in below(BACKBONES[0]) if (row.pooling, row.layer) == ("cls", 0))
-    assert (first["pooling"], first["layer"], float(first["better"])) == ("cls", "0", known.better)
-    assert float(first["accuracy"]) == pytest.approx(known.value)
-
-
-@pytest.mark.parametrize("tag", languages())
-def test_without_numbers_there_is_nothing(tag: str) -> None:
-    bare = evidence(results=having(RESULTS, depth=[]))
-    assert DEPTHS.shown(bare, {}, load_texts(tag)).figure is None

@@ -1,14 +1,13 @@
 """What the exhibit of explanations says and draws, against the numbers that it was given."""
 
 import numpy as np
-import pytest
 from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.explanations import EXPLANATIONS
 from components.results import Row, Table, beside
-from components.texts import languages, load_texts
-from tests.exhibits.showing import checked, plain, records
+from components.texts import load_texts
+from tests.exhibits.showing import checked, plain
 from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, FAMILIES, LOWER, fake_results
 
@@ -86,20 +85,3 @@ def test_a_checkpoint_with_fewer_layers_keeps_to_the_rows_of_the_others() -> Non
     assert figure.layout.yaxis.ticktext == full.layout.yaxis.ticktext
     assert len(figure.data[0].y) == len(full.data[0].y) - 2
     assert list(figure.data[1].y) == list(full.data[1].y)
-
-
-def test_its_numbers_are_one_row_for_each_answer_of_each_checkpoint() -> None:
-    shown = EXPLANATIONS.show(evidence(), {}, SAY)
-    found = records(shown)
-    assert len(found) == len(measured(RESULTS, "agreement"))
-    compared = next(row for row in found if row["answer"] == f"similarity to [CLS], layer {LOWER}")
-    assert (compared["better"], compared["p"]) == ("", "")
-    rhos = [float(row["ρ"]) for row in found]
-    np.testing.assert_allclose(rhos, [row.value for row in measured(RESULTS, "agreement")], atol=1e-6)
-
-
-@pytest.mark.parametrize("tag", languages())
-def test_without_numbers_there_is_nothing(tag: str) -> None:
-    bare = evidence(having(RESULTS, agreement=[]))
-    assert EXPLANATIONS.shown(bare, {}, load_texts(tag)).figure is None
-    assert EXPLANATIONS.shown(evidence(), {}, load_texts(tag)).figure is not None

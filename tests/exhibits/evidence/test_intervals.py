@@ -1,22 +1,18 @@
 """The two plots: their dots, boxes, lines and axes are the results."""
 
-import re
-
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from components.exhibits.draw.intervals import MARKS
 from components.exhibits.evidence.evidence import Evidence, accuracy_text, select
 from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, RHO
 from components.exhibits.evidence.tables import PROBES
 from components.exhibits.exhibit import to_csv
-from components.results import Row, beside, table
+from components.results import Row, beside
 from components.texts import load_texts
 from tests.exhibits.compared_html import words
 from tests.exhibits.showing import checked, rows
 from tests.measured import having, measured
-from tests.ui.fake import XSS
 from tests.ui.fake_results import BACKBONES, fake_results
 
 SAY = load_texts()
@@ -107,19 +103,6 @@ def test_an_axis_holds_what_is_drawn_and_says_where_it_does_not_go_from_0_to_1(
     assert layout.xaxis.title.text.partition("<br>")[2] == title
 
 
-def test_five_backbones_differ_in_colour_and_in_shape_and_stay_small() -> None:
-    for figure in (accuracy(evidence(5)), rho(evidence(5))):
-        assert len({dots.marker.color for dots in figure.data}) == len(MARKS)
-        assert len({dots.marker.symbol for dots in figure.data}) == len(MARKS)
-        assert len(figure.to_json().encode()) <= 40_000
-
-
-def test_names_from_outside_are_escaped() -> None:
-    probe = beside(measured(RESULTS, "probe")[0], backbone="b", task=XSS, pooling=XSS)
-    shown = str(accuracy(select(table([vars(probe)]), XSS, ("b",), {"b": XSS})).to_dict())
-    assert "<" not in re.sub(r"</?(b|br|span|extra)\b[^<>]*>", "", shown)
-
-
 def test_the_legend_names_every_backbone_its_size_and_what_needs_no_network() -> None:
     alone, several = (LEGEND.show(evidence(total), {}, SAY).html for total in (1, 5))
     assert "Dotted line: cls." in alone
@@ -168,13 +151,6 @@ def test_boxes_are_the_intervals_of_own_heads_hatched_under_a_swap(keys: tuple[s
             ends = {getattr(row, "pooling", "native"): (row.low, row.high) for row in rows_of}
             assert places == {name: pytest.approx(each, abs=2e-4) for name, each in ends.items()}
             assert all(said.startswith(MARK) == swapped for said in bar.hovertext)
-
-
-def test_the_legend_names_the_mark_of_a_swap_only_where_it_is_drawn() -> None:
-    assert MARK in LEGEND.show(tuned(), {}, SAY).html
-    for other in (tuned("bert-pretrained"), tuned(task="topic"), tuned(task="paraphrase")):
-        assert MARK not in LEGEND.show(other, {}, SAY).html
-        assert not [bar for bar in accuracy(other).data if bar.type == "bar"]
 
 
 def test_probes_are_ranked_as_if_there_were_no_swap() -> None:

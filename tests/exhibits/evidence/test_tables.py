@@ -4,7 +4,7 @@ import pytest
 
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
-from components.exhibits.exhibit import Exhibit, to_csv
+from components.exhibits.exhibit import to_csv
 from components.results import Table, beside, holm
 from components.texts import load_texts
 from tests.exhibits.showing import records, saved
@@ -69,8 +69,3 @@ def test_swaps_are_tested_once_for_each_vector_of_a_head() -> None:
         assert saved(shown.html) == to_csv(shown.data)
     nothing = SWAPS.show(evidence(results=having(RESULTS, swap=[])), {}, SAY)
     assert "No own head was measured under a swap." in nothing.html
-
-
-@pytest.mark.parametrize("exhibit", [PROBES, OWN_HEADS], ids=["numbers", "own"])
-def test_tasks_are_called_as_in_the_language(exhibit: Exhibit[Evidence]) -> None:
-    assert "情感" in exhibit.show(evidence(), {}, load_texts("zh")).html

@@ -7,7 +7,7 @@ from components.exhibits.draw.labels import shorten
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.whitening import WHITENING
 from components.results import Row, Table, beside
-from components.texts import languages, load_texts
+from components.texts import load_texts
 from tests.exhibits.showing import checked, plain, records
 from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, POOLED, fake_results
@@ -123,10 +123,3 @@ def test_its_numbers_hold_the_gain_of_each_step() -> None:
     gains = [float(row["ρ less that of plain cosines"]) for row in whole[1:]]
     expected = [row.gain for step in STEPS for row in of(CHOSEN[0], step) if row.pooling == "mean"]
     np.testing.assert_allclose(gains, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("tag", languages())
-def test_without_numbers_there_is_nothing(tag: str) -> None:
-    bare = evidence(having(RESULTS, postprocessed=[]))
-    assert WHITENING.shown(bare, {}, load_texts(tag)).figure is None
-    assert WHITENING.shown(evidence(), {}, load_texts(tag)).figure is not None

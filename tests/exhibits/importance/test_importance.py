@@ -10,18 +10,15 @@ import pytest
 from components.analyses.importance import Importance
 from components.exhibits.answer.similarity import HEATMAP, SIMILARITY
 from components.exhibits.exhibit import heading_html
-from components.exhibits.importance.agreement import AGREES
 from components.exhibits.importance.attention import ATTENTION
-from components.exhibits.importance.bars import BARS
-from components.exhibits.importance.controls import HEAD
-from components.exhibits.importance.methods import ERASURE, Methods
-from components.exhibits.importance.sentence import SENTENCE
+from components.exhibits.importance.bars import AGREES, BARS, SENTENCE
+from components.exhibits.importance.methods import HEAD, Methods
 from components.texts import Sentence, load_texts
 from components.types import Floats, Query
 from tests.exhibits.importance.made import alike, made, without_attention
 from tests.exhibits.showing import checked, numbers, plain, rows
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_importance import HEADS, STEPS
+from tests.ui.fake_importance import HEADS
 
 SAY = load_texts()
 
@@ -219,12 +216,6 @@ def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> 
     assert checked(shown.figure).layout.xaxis == similar.xaxis
 
 
-def test_a_head_that_there_is_not_is_the_mean() -> None:
-    one = given()
-    shown = [ATTENTION.show(one, {HEAD.key: head}, SAY).figure for head in (0, HEADS + 1)]
-    assert checked(shown[0]) == checked(shown[1])
-
-
 def test_without_attention_the_rest_is_shown_and_it_is_said_why() -> None:
     one = without_attention(given().analysis)
     assert len(drawn(one).data) == 3
@@ -250,23 +241,9 @@ def test_a_refusal_is_a_sentence_and_nothing_is_drawn() -> None:
         assert exhibit.shown(why, {}, SAY).figure is None
 
 
-def test_how_exact_integrated_gradients_are_is_said_where_they_are_there() -> None:
-    pair = given("pair", "not good", "a pair")
-    assert f"integrated gradients: {STEPS} steps, convergence delta −0.012" in plain(
-        BARS.show(pair, {}, SAY).legend
-    )
-    assert "convergence" not in plain(BARS.show(given(), {}, SAY).legend)
-
-
 def test_what_an_untrained_head_says_is_grey_and_no_finding() -> None:
     one = given("untrained")
     for exhibit in (BARS, AGREES):
         assert "the outputs are random" in exhibit.show(one, {}, SAY).heading.lower()
     assert {colour for bar in drawn(one).data for colour in bar.marker.color} == {"#85898f"}
     assert plain(SENTENCE.show(one, {}, SAY).html) == SAY("matters.random")
-
-
-def test_values_of_a_regression_are_no_percents() -> None:
-    one = given("score")
-    assert "%" not in plain(SENTENCE.show(one, {}, SAY).html)
-    assert [method.name for method in Methods(one).every][-1] == ERASURE
