@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from components.exhibits.draw.figure import Figure
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.menus import Menu
 from components.texts import Texts
-from components.types import Progress
 from components.ui.gradio_internals import PLOTLY
 from components.ui.scripted import scripted_html
 
@@ -230,13 +228,6 @@ def build_control(control: Control[Any], say: Texts) -> Widget:
     if isinstance(kind, Brought):
         return menu(str(more["elem_id"]), str(more["label"]), [("", "")], "")
     raise TypeError(f"{control.key}: a card holds switches, sliders, choices and menus, not {kind}")
-
-
-def progress_html(line: str, step: Progress | None) -> str:
-    """How far an answer is, in a line of words, not escaped, and a bar; None before that is known."""
-    said, far = escape(line), "" if step is None else f' max="{step.total}" value="{step.done}"'
-    bar = f'<progress{far} aria-label="{said}"></progress>'
-    return f'<div class="progress" role="status"><p>{said}</p>{bar}</div>'
 
 
 def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:

@@ -28,16 +28,16 @@ def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, an
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
     assert set(view.parts) <= set(updates) <= set(page.tab.outputs)
-    assert "drawn at random" in updates[place_of([view.places], "head").above]
-    assert updates[place_of([view.places], "takehome").codes[0]].startswith("import torch")
+    assert "drawn at random" in updates[place_of([view.view.places], "head").above]
+    assert updates[place_of([view.view.places], "takehome").codes[0]].startswith("import torch")
 
 
 def test_a_head_is_taken_apart_when_its_view_is_opened(page: Page, analyst: Counting) -> None:
     view = page.tab.answer.head
-    assert not set(view.places.parts) & set(page.set(backbone="untrained"))
+    assert not set(view.view.places.parts) & set(page.set(backbone="untrained"))
     updates = page.take(page.tab.answer.head.dissect(page.values))
     assert set(updates) == set(view.parts)
-    assert "drawn at random" in updates[place_of([view.places], "head").above]
+    assert "drawn at random" in updates[place_of([view.view.places], "head").above]
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
     assert page.tab.answer.head.dissect(page.values) == {view.opened: True}  # it stands there
     assert len(analyst.asked) == 2
@@ -49,8 +49,8 @@ def test_a_head_that_nobody_looks_at_any_longer_is_not_that_of_another_answer(pa
     page.set(text="not good")
     page.values[view.opened] = False
     updates = page.set(text="so good")
-    assert {updates[part] for part in view.places.parts} == {""}
-    assert not set(view.places.parts) & set(page.set(text="too good"))  # nothing stands there
+    assert {updates[part] for part in view.view.places.parts} == {""}
+    assert not set(view.view.places.parts) & set(page.set(text="too good"))  # nothing stands there
 
 
 def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,8 +61,8 @@ def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pyt
     monkeypatch.setattr(type(page.tab.analyst), "anatomy", lambda _, query: refuse(query))
     view = page.tab.answer.head
     updates = page.take(page.tab.answer.head.dissect(page.values))
-    assert 'class="mistake"' in updates[view.places.places[0].above]
-    assert page.values[view.stored] is None  # opening it once more asks again
+    assert 'class="mistake"' in updates[view.view.places.places[0].above]
+    assert page.values[view.view.stored] is None  # opening it once more asks again
 
 
 def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> None:

@@ -97,8 +97,10 @@ def test_backbones_come_one_by_one_and_the_rest_waits() -> None:
     assert len(steps) == 1 + 3
     for done, step in enumerate(steps):
         said = f"{done} of 3 backbones" if done < 3 else "6 combinations, from one forward pass for each of 3"
-        assert said in words(step[page.tab.status])
-        assert step[page.tab.cancel]["interactive"] == (done < 3)  # each time: the page may lose an update
+        assert said in words(step[page.tab.bar.status])
+        assert step[page.tab.bar.cancel]["interactive"] == (
+            done < 3
+        )  # each time: the page may lose an update
         assert not set(page.place("curves").parts) & set(step)  # drawn once, at the end
     for done, step in enumerate(steps[1:], start=1):
         assert step[page.place("grid").above].count('class="pending"') == 2 * (3 - done)
@@ -115,7 +117,7 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
     coming.close()  # type: ignore[attr-defined]  # it is a generator
     stopped = page.take(page.tab.stop(page.values))
     assert analyst.log == ["asked", "first", "left"]
-    assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.status])
+    assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.bar.status])
     assert stopped[page.place("grid").above].count("was not asked") == 2
     assert [one.backbone.key for one in page.values[page.tab.shown].compared] == ["first"]
     assert "curves-heading" in page.look("curves")[page.place("curves").above]
@@ -158,12 +160,12 @@ def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
     shown, before = page.values[page.tab.shown], page.tab.settle(page.values)
     page.set(**given)
     left = page.ask()
-    assert told in words(left[page.tab.status])
-    assert "<img" not in left[page.tab.status]
-    assert not left[page.tab.cancel]["interactive"]
+    assert told in words(left[page.tab.bar.status])
+    assert "<img" not in left[page.tab.bar.status]
+    assert not left[page.tab.bar.cancel]["interactive"]
     assert set(left) == {
-        page.tab.status,
-        page.tab.cancel,
+        page.tab.bar.status,
+        page.tab.bar.cancel,
         *page.tab.places.parts,
         *page.tab.trace.news,
     }
@@ -176,7 +178,9 @@ def test_too_many_combinations_are_refused_before_anything_runs() -> None:
     page = Page(analyst)
     backbones = [spec.key for spec in analyst.backbones() if spec.available]
     page.set(backbones=backbones, poolings=[spec.key for spec in analyst.poolings()])
-    assert "combinations: 45 was given; at most 40 are compared at once" in words(page.ask()[page.tab.status])
+    assert "combinations: 45 was given; at most 40 are compared at once" in words(
+        page.ask()[page.tab.bar.status]
+    )
     assert analyst.log == ["asked"]
     assert page.values[page.tab.shown] is None
     assert "not there yet" not in str(page.tab.settle(page.values))  # nobody waits for what is refused
@@ -245,7 +249,7 @@ def test_what_was_asked_stands_beside_what_is_shown() -> None:
     controls = [one.control for one in page.tab.linked if one.part in page.tab.inputs]
 
     def asked(updates: dict[Any, Any]) -> list[str]:
-        found = re.findall(r'data-keys="([^"]*)" data-asked="([^"]*)"', updates[page.tab.status])
+        found = re.findall(r'data-keys="([^"]*)" data-asked="([^"]*)"', updates[page.tab.bar.status])
         assert all(keys.split() == [control.key for control in controls] for keys, _ in found)
         return [unescape(link) for _, link in found]
 

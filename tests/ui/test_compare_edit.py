@@ -25,12 +25,12 @@ def test_each_backbone_reads_each_version_once_and_the_grid_comes_row_by_row() -
     page = edited(analyst=analyst, backbones=["first", "last", "many"])
     steps = list(page.steps())
     assert [one for one in analyst.log if one in KEYS] == ["first", "first", "last", "last", "many", "many"]
-    assert "0 of 3 backbones, both versions each" in words(steps[0][page.tab.status])
+    assert "0 of 3 backbones, both versions each" in words(steps[0][page.tab.bar.status])
     for done, step in enumerate(steps[1:], start=1):
-        assert done == 3 or f"{done} of 3 backbones" in words(step[page.tab.status])
+        assert done == 3 or f"{done} of 3 backbones" in words(step[page.tab.bar.status])
         assert step[page.place("grid").above].count('class="pending"') == 3 * (3 - done)
     assert "9 combinations, both versions, from one forward pass for each of 3 backbones" in words(
-        steps[3][page.tab.status]
+        steps[3][page.tab.bar.status]
     )
 
 
@@ -42,7 +42,7 @@ def test_one_version_only_forgets_the_second_and_asks_nothing() -> None:
     left = page.take(page.tab.single(page.values))
     assert (left[page.tab.version.text], left[page.place("moves").above]) == ("", "")
     assert "now:" not in left[page.place("grid").above]
-    assert "18 combinations, from one forward pass" in words(left[page.tab.status])
+    assert "18 combinations, from one forward pass" in words(left[page.tab.bar.status])
     assert page.values[page.tab.shown].after is None
     assert analyst.log == log
     assert page.tab.single(page.values) == page.tab.version.empty

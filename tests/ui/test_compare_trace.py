@@ -60,9 +60,9 @@ def test_nothing_is_traced_before_the_click_and_then_what_is_shown() -> None:
     assert analyst.asked == [(Query("many", "not good", "a pair"), "good", "a fair")]
     assert analyst.find("many").title in plain(drawn[card.place.above])
     assert drawn[card.place.plot]
-    assert [one[card.cancel]["interactive"] for one in (*busy, drawn)] == [True, True, False]
+    assert [one[card.bar.cancel]["interactive"] for one in (*busy, drawn)] == [True, True, False]
     said = [SAY("trace.starting"), SAY("trace.progress", done=1, total=4), ""]
-    assert [plain(one[card.status]) for one in (*busy, drawn)] == said
+    assert [plain(one[card.bar.status]) for one in (*busy, drawn)] == said
 
 
 def test_what_cannot_be_traced_says_why_where_the_trace_would_be() -> None:
@@ -103,7 +103,7 @@ def test_who_gives_it_up_keeps_what_was_there_and_what_is_under_way_is_closed() 
     steps.close()
     assert analyst.closed == [True]
     updates = page.tab.trace.stopped()
-    assert SAY("trace.stopped") in plain(updates[page.tab.trace.status])
+    assert SAY("trace.stopped") in plain(updates[page.tab.trace.bar.status])
     assert not set(updates) & set(page.tab.trace.place.parts)
 
 

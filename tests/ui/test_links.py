@@ -76,8 +76,8 @@ def test_every_control_of_every_tab_is_in_the_link(page: tuple[gr.Blocks, Links]
     besides = {
         classify_of(links).question.place,  # follows from the backbone
         classify_of(links).answer.head.label,  # the same choice as beside what matters
-        classify_of(links).answer.padding.detective.vector,  # too long for a link
-        classify_of(links).answer.padding.detective.prefix,
+        classify_of(links).answer.padding.vector,  # too long for a link
+        classify_of(links).answer.padding.prefix,
         *(part for part in blocks.blocks.values() if str(part.elem_id).startswith(BESIDES)),
     }
     controls = {

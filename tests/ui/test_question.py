@@ -23,5 +23,14 @@ def test_a_reference_is_a_name_or_an_index(given: object, reference: object) -> 
 
 
 def test_whatever_a_browser_sends_becomes_a_query() -> None:
-    query = to_query("a", None, ["x"], 5, 7, True, {})
-    assert query == Query("['x']", "a", "", "5", "7", reference="{}", task="True")
+    sent = {
+        "text": "a",
+        "pair": None,
+        "backbone": ["x"],
+        "pooling": 5,
+        "head": 7,
+        "task": True,
+        "reference": {},
+    }
+    assert to_query(sent) == Query("['x']", "a", "", "5", "7", reference="{}", task="True")
+    assert to_query({"backbone": "x", "text": "a"}) == Query("x", "a")

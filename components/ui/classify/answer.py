@@ -21,10 +21,16 @@ from components.exhibits.view import CENTRED, LABEL, LAYER, View, facts
 from components.texts import Texts
 from components.types import Analysis, Reference
 from components.ui.classify.frames import Frames, connect_frames, key_of
-from components.ui.classify.head import HeadView, build_head
-from components.ui.classify.importance import ImportanceView, build_importance
-from components.ui.classify.label import awaited
-from components.ui.classify.padding import PaddingView, build_padding
+from components.ui.classify.views import (
+    AskedView,
+    HeadView,
+    ImportanceView,
+    PaddingView,
+    awaited_label,
+    build_head,
+    build_importance,
+    build_padding,
+)
 from components.ui.places import (
     AT_ONCE,
     NOTHING,
@@ -71,14 +77,14 @@ class Answer:
         return {CENTRED: self.centred, **own}
 
     @property
-    def asked(self) -> tuple[HeadView | ImportanceView | PaddingView, ...]:
+    def asked(self) -> tuple[AskedView, ...]:
         """The views that are asked for once somebody looks at them."""
-        return self.head, self.padding, self.importance
+        return self.head.view, self.padding.view, self.importance.view
 
     @property
     def filled(self) -> set[Any]:
         """What says of each view whether anything stands in it, and whether it is open."""
-        return {self.head.opened, self.head.stored, self.importance.stored, self.padding.stored}
+        return {self.head.opened, *(view.stored for view in self.asked)}
 
     @property
     def all(self) -> list[Any]:
@@ -119,8 +125,8 @@ class Answer:
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         views = [one for one in self.views.children if isinstance(one, gr.Tab)]
-        self.head.connect([one for one in views if one is not self.head.select])
-        self.head.share_label(self.importance.controls[LABEL])
+        others = [one for one in views if one is not self.head.view.select]
+        self.head.connect(others, self.importance.controls[LABEL])
         self.padding.connect()
         self.importance.connect()
         self.connect_frames()
@@ -169,7 +175,7 @@ class Answer:
         offered = [("cls", "cls"), (self.say("view.reference_pooled"), "pooled")]
         kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
         looks: Updates = {part: control.of(state) for control, part in self.looks.items()}
-        looks[self.head.label] = awaited(state)
+        looks[self.head.label] = awaited_label(state)
         looks[self.reference] = gr.update(choices=offered, value=kept)
         return {**looks, **self.importance.await_next(state)}
 

@@ -14,7 +14,7 @@ from components.analyst import Analyst
 from components.exhibits.draw.labels import visible
 from components.exhibits.view import POOL_LAYER
 from components.menus import HEADS, BackboneMenu, Choices, Example, suited, unlinked
-from components.own_head import TABLE
+from components.own_head import MINE, TABLE
 from components.texts import Texts
 from components.types import BackboneSpec, Query, Reference
 from components.ui.classify.download import Download, build_download
@@ -79,38 +79,31 @@ class Question:
         """The backbones as they are now."""
         return BackboneMenu.of(self.analyst, found, self.say)
 
-    def explain(self, asked: Query, query: Query, models: BackboneMenu) -> Updates:
+    def explain(self, asked: Query, query: Query, models: BackboneMenu, last: int | None = None) -> Updates:
         """Updates that make the menus, as they were ``asked``, offer what fits ``query`` and say what it is.
 
-        A menu keeps its value where that fits: the visitor may have chosen anew in the meantime.
+        A menu keeps its value where that fits: the visitor may have chosen anew in the meantime. ``last``: of
+        the layers of the answer, None where there is none.
         """
-        was = self._menus(asked, models)
+        was = self._menus(asked, models, last)
         return {
             part: gr.update(
                 **{name: new for name, new in now.items() if (name, new) != ("value", was[part]["value"])}
             )
-            for part, now in self._menus(query, models).items()
+            for part, now in self._menus(query, models, last).items()
         }
 
     def fill(self, query: Query, models: BackboneMenu, last: int | None) -> Updates:
-        """Updates that make the question ask ``query``; ``last``: as in `layers`."""
-        menus = {part: gr.update(**properties) for part, properties in self._menus(query, models).items()}
+        """Updates that make the question ask ``query``; ``last``: as in `explain`."""
+        menus = {
+            part: gr.update(**properties) for part, properties in self._menus(query, models, last).items()
+        }
         return {
             self.text: query.text,
             self.pair: query.text_pair,
-            self.pool_layer: gr.update(value=query.pool_layer, **self.layers(last)),
             **menus,
             **self.choose(query.backbone, models),
         }
-
-    def layers(self, last: int | None) -> dict[str, Any]:
-        """What offers the layers of a backbone up to its ``last``; nothing where no answer told that."""
-        return {} if last is None else {"choices": _layers(last, self.say)}
-
-    def explain_layers(self, asked: Query, query: Query, last: int | None) -> Updates:
-        """Updates that offer the layers, and choose that of ``query`` if it was ``asked`` of another."""
-        chosen = {"value": query.pool_layer} if asked.pool_layer != query.pool_layer else {}
-        return {self.pool_layer: gr.update(**{**self.layers(last), **chosen})}
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Updates that choose a backbone, among those of its place."""
@@ -123,9 +116,11 @@ class Question:
         backbone = gr.update(choices=models.within(name), info=models.note(key))
         return {self.place: gr.update(**_places(models, name)), self.backbone: backbone}
 
-    def _menus(self, query: Query, models: BackboneMenu) -> dict[Any, dict[str, Any]]:
+    def _menus(self, query: Query, models: BackboneMenu, last: int | None) -> dict[Any, dict[str, Any]]:
         """What each menu offers beside ``query``, with one line that explains its choice."""
+        layers = {} if last is None else {"choices": _layers(last, self.say)}
         return {
+            self.pool_layer: {"value": query.pool_layer, **layers},
             self.backbone: {"value": query.backbone, "info": models.note(query.backbone)},
             self.pooling: {
                 "value": query.pooling,
@@ -168,25 +163,20 @@ def build_question(analyst: Analyst, examples: Sequence[Example], mine: gr.State
                     pooling = menu(
                         "pooling", say("question.pooling"), pooled, first.pooling, info=summary, **size
                     )
-                    pool_layer = build_layers(say)
+                    pool_layer = gr.Dropdown(  # the last layer, until an answer tells which others there are
+                        _layers(0, say),
+                        value=POOL_LAYER.default,
+                        label=say(POOL_LAYER.label),
+                        filterable=False,
+                        elem_id=POOL_LAYER.key,
+                        scale=1,
+                        min_width=90,
+                    )
                 head = menu("head", say("question.head"), **_head(query, choices, say))
         chips = _chips(examples, say)
     found = gr.State(())
     asking = (text, pair, backbone, pooling, head, task, pool_layer)
     return Question(*asking, place, found, mine, lookup, download, chips, choices, analyst, summaries, say)
-
-
-def build_layers(say: Texts) -> gr.Dropdown:
-    """The menu of the layer that is pooled: the last, until an answer tells which others there are."""
-    return gr.Dropdown(
-        _layers(0, say),
-        value=POOL_LAYER.default,
-        label=say(POOL_LAYER.label),
-        filterable=False,
-        elem_id=POOL_LAYER.key,
-        scale=1,
-        min_width=90,
-    )
 
 
 def _layers(last: int, say: Texts) -> list[tuple[str, int]]:
@@ -256,26 +246,22 @@ def _chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
     )
 
 
-def to_query(
-    text: object,
-    pair: object,
-    backbone: object,
-    pooling: object,
-    head: object,
-    task: object,
-    reference: object,
-    pool_layer: int = POOL_LAYER.default,
-) -> Query:
-    """A Query of what a browser sent; whatever is not a string is taken as its text."""
+def to_query(sent: Mapping[str, Any]) -> Query:
+    """A Query of what a browser or a link sent, by the keys of controls; of any value its text."""
+
+    def text(key: str, default: str = "") -> str:
+        return to_text(sent.get(key, default))
+
     return Query(
-        backbone=to_text(backbone),
-        text=to_text(text),
-        text_pair=to_text(pair),
-        pooling=to_text(pooling),
-        head=to_text(head),
-        reference=to_reference(reference),
-        task=to_text(task),
-        pool_layer=pool_layer,
+        backbone=text("backbone"),
+        text=text("text"),
+        text_pair=text("pair"),
+        pooling=text("pooling", "native"),
+        head=text("head", "own"),
+        reference=to_reference(sent.get("reference", "cls")),
+        task=text("task"),
+        pool_layer=POOL_LAYER.of(sent),
+        mine=text(MINE),
     )
 
 

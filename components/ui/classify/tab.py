@@ -21,6 +21,7 @@ from components.exhibits.exhibit import Panel
 from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View
 from components.menus import HEADS, BackboneMenu, Example, absent, load_examples, refusal, suited
+from components.own_head import MINE
 from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer
@@ -167,7 +168,7 @@ class Classify:
 
     def answer_to(self, state: State) -> Answered:
         """The answer to what ``state`` asks; PoolscopeError if there is none."""
-        return Answered.apart(self.analyst, self.analyst.ask("anatomy", query_of(state)), state)
+        return Answered.apart(self.analyst, self.analyst.ask("anatomy", to_query(state)), state)
 
     def facts(self, answer: Answered, state: State) -> dict[str, str]:
         """The question, and how its answer is looked at."""
@@ -184,7 +185,7 @@ class Classify:
 
         What does not go together there is given up, and said; texts never are.
         """
-        query = replace(query_of(state), mine=given[self.question.mine])
+        query = to_query({**state, MINE: given[self.question.mine]})
         models, found, faults = self._looked_up(query.backbone)
         if faults:
             query = replace(query, backbone=str(self.question.backbone.value))
@@ -240,15 +241,18 @@ class Classify:
             # a menu was left without a choice, or was late to hear what was given up for it
             return NOTHING if asked == query else self.question.explain(asked, query, models)
         answer, answered = self.respond(query, given, models)
-        layers = self.question.explain_layers(asked, answered, self.answer.last_in(answer))
-        return {**self.question.explain(asked, answered, models), **layers, **answer}
+        return {**self.question.explain(asked, answered, models, self.answer.last_in(answer)), **answer}
 
     def asked(self, given: Given) -> Query:
         """The question as it stands on the page."""
-        text, pair, backbone, pooling, head, task, sent = (given[part] for part in self.question.inputs)
-        layer = POOL_LAYER.of({POOL_LAYER.key: sent})
-        query = to_query(text, pair, backbone, pooling, head, task, given[self.answer.reference], layer)
-        return replace(query, mine=given[self.question.mine])
+        sent = {one.control.key: given[one.part] for one in self.linked if one.part is not None}
+        return to_query({**sent, MINE: given[self.question.mine]})
+
+    def pose(self, query: Query, given: Given) -> Updates:
+        """Put ``query`` in the place of the question, and answer it."""
+        models = self.question.models(given[self.question.found])
+        answer, answered = self.respond(query, given, models)
+        return {**self.question.fill(answered, models, self.answer.last_in(answer)), **answer}
 
     def arrive(self, given: Given) -> Updates:
         """Answer the question, and offer every backbone as it is now: one has been downloaded."""
@@ -284,15 +288,19 @@ class Classify:
 
     def try_example(self, given: Given) -> Updates:
         """Put the clicked example in the place of the question, and answer it."""
-        question = self.question
-        example = self.examples[given[question.examples]]
-        models = question.models(given[question.found])
-        backbone = suited(example, given[question.backbone], models.specs)
-        head, task = given[question.head], given[question.task]
-        query = to_query(example.text, example.text_pair, backbone, example.pooling, head, task, "cls")
-        query = replace(query, mine=given[question.mine])
-        answer, answered = self.respond(question.choices.fitted(query, models.get(backbone)), given, models)
-        return {**question.fill(answered, models, self.answer.last_in(answer)), **answer}
+        example = self.examples[given[self.question.examples]]
+        models = self.question.models(given[self.question.found])
+        key = suited(example, given[self.question.backbone], models.specs)
+        query = replace(
+            self.asked(given),
+            backbone=key,
+            text=example.text,
+            text_pair=example.text_pair,
+            pooling=example.pooling,
+            reference="cls",
+            pool_layer=POOL_LAYER.default,
+        )
+        return self.pose(self.question.choices.fitted(query, models.get(key)), given)
 
     def respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
         """The answer, or the offer of a backbone that is not here; the query. A refusal's banner stays."""
@@ -356,13 +364,6 @@ class Classify:
                 return self._answer(replace(query, reference="cls"), given)
             return self.answer.refuse(error), query
         return self.answer.show(answered, looked_at, given), replace(query, task=answered.analysis.query.task)
-
-
-def query_of(state: State) -> Query:
-    """The query that a link asks."""
-    keys = ("text", "pair", "backbone", "pooling", "head", "task", "reference")
-    text, pair, backbone, pooling, head, task, reference = (state[key] for key in keys)
-    return to_query(text, pair, backbone, pooling, head, task, reference, POOL_LAYER.of(state))
 
 
 def _unknown(label: str, labels: Sequence[str]) -> list[PoolscopeError]:

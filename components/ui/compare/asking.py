@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -178,24 +178,22 @@ def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator
 
 
 def _answers(
-    analyst: Analyst, comparison: Comparison, texts: tuple[str, str] | None, state: Mapping[str, object]
+    analyst: Analyst, comparison: Comparison, texts: tuple[str, str] | None, state: State
 ) -> Generator[Compared]:
     """What each backbone says of one version; nothing where there is none."""
     if texts is not None:
-        layer = POOL_LAYER.of(cast("State", state))
-        yield from analyst.compare(
-            [
-                replace(
-                    to_query(texts[0], texts[1], spec.key, pooling, state["compare_head"], "", "cls", layer),
-                    mine=to_text(state.get(MINE)),
-                )
-                for spec in comparison.backbones
-                for pooling in comparison.poolings
-            ]
-        )
+        asked = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
+        yield from analyst.compare([query_of(state, texts, *one) for one in asked])
 
 
-def _second(state: Mapping[str, object]) -> tuple[str, str] | None:
+def query_of(state: State, texts: tuple[str, str], backbone: str, pooling: str) -> Query:
+    """The query for one cell of one version, as ``state`` asks it."""
+    sent = {"text": texts[0], "pair": texts[1], "backbone": backbone, "pooling": pooling}
+    query = to_query({**sent, "head": state["compare_head"], MINE: state.get(MINE)})
+    return replace(query, pool_layer=POOL_LAYER.of(state))
+
+
+def _second(state: State) -> tuple[str, str] | None:
     """The texts of the second version; None where its boxes are blank."""
     texts = to_text(state["version_text"]), to_text(state["version_pair"])
     return texts if any(text.strip() for text in texts) else None

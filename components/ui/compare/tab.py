@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -14,7 +15,7 @@ from gradio.components import Component
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison, failure, progress, result
-from components.exhibits.control import Asked, Control, OneOf, SomeOf, State
+from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
 from components.exhibits.edit.trace import TRACED
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON, TRACING
@@ -23,12 +24,14 @@ from components.own_head import MINE
 from components.texts import Texts
 from components.ui.classify.question import to_text
 from components.ui.compare.asking import POOL_LAYER, Asking, asked, build_asking, compared, facts_of, offered
-from components.ui.compare.stale import asked_html, build_stale
 from components.ui.compare.trace import TraceCard, build_trace, with_trace
 from components.ui.compare.version import Version, build_version
 from components.ui.places import AT_ONCE, PRIVATE, Given, Place, Places, Updates, build_places, state_of
+from components.ui.progress import ProgressBar, build_progress
+from components.ui.scripted import scripted_html
 from components.ui.tab import Linked, Surroundings, Tab, TabKind
 
+STALE = Path(__file__).with_name("stale.js")  # notes where something else is set than what is shown was asked
 WAITING = 2  # comparisons at once; each takes the engine for one backbone after the other
 
 
@@ -38,12 +41,12 @@ def build_compare(around: Surroundings) -> Compare:
     gr.HTML(f'<p class="lead">{escape(say("compare.lead"))}</p>')
     asking, version = build_asking(analyst, say), build_version(say)
     with gr.Row(elem_id="compare-progress"):
-        status = gr.HTML("", elem_id="compare-status")
-        cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="compare-cancel")
-        build_stale(say)
+        bar = build_progress("compare", say)
+        note = f'<p role="status" hidden>{escape(say("compare.stale"))}</p>'  # which the browser alone shows
+        scripted_html(note, STALE, "compare-stale")
     shown, calls = gr.State(None), gr.State(0)
     places, trace = _places(analyst, shown, asking, say)
-    tab = Compare(analyst, say, asking, version, status, cancel, places, trace, shown, calls, around.mine)
+    tab = Compare(analyst, say, asking, version, bar, places, trace, shown, calls, around.mine)
     around.select.select(
         tab.visit,
         inputs={tab.calls},
@@ -64,9 +67,7 @@ def build_compare(around: Surroundings) -> Compare:
         trigger_mode="always_last",
         **PRIVATE,
     )
-    # First this, so that nothing comes after it.
-    cancel.click(None, cancels=[coming], api_visibility="private")
-    cancel.click(tab.stop, inputs=tab.view, outputs=tab.changed, **AT_ONCE)
+    bar.connect(coming, tab.stop, tab.changed, tab.view)
     coming.success(tab.settle, inputs=tab.view, outputs=[*tab.places.parts, *tab.trace.parts], **AT_ONCE)
     version.connect(asking.text, asking.pair, tab.calls)
     version.clear.click(tab.single, inputs=tab.view, outputs=tab.changed, **AT_ONCE)
@@ -111,8 +112,7 @@ class Compare(Tab):
     say: Texts
     asking: Asking
     version: Version
-    status: gr.HTML
-    cancel: gr.Button
+    bar: ProgressBar
     places: Places
     trace: TraceCard
     shown: gr.State
@@ -166,7 +166,7 @@ class Compare(Tab):
     def changed(self) -> list[Any]:
         """Everything that a comparison may change."""
         drawn = [*self.places.parts, *self.trace.parts]
-        return [self.shown, self.status, self.cancel, *self.version.empty, *drawn]
+        return [self.shown, *self.bar.parts, *self.version.empty, *drawn]
 
     @property
     def outputs(self) -> list[Any]:
@@ -205,7 +205,6 @@ class Compare(Tab):
 
         What cannot be asked leaves the comparison before as it is. Closing the iterator cancels the rest.
         """
-        idle = {self.cancel: gr.update(interactive=False)}
         state = {one.control.key: given[one.part] for one in self.linked if one.part in self.inputs}
         state[MINE] = given[self.mine]
         try:
@@ -215,9 +214,9 @@ class Compare(Tab):
                 drawn = self.places.show(comparison, {}, self._first_drawn())
                 yield {self.shown: comparison, **self._status(comparison), **drawn, **self.trace.empty}
         except PoolscopeError as error:
-            yield {self.status: failure(error, self.say), **idle}
+            yield self.bar.idle(failure(error, self.say))
         except Exception as error:
-            yield {self.status: "", **idle}
+            yield self.bar.idle()
             raise gr.Error(self.say("verdict.bug")) from error
 
     def settle(self, given: Given) -> Updates:
@@ -233,8 +232,7 @@ class Compare(Tab):
         shown: Comparison | None = given[self.shown]
         if shown is None or shown.state != "running":
             key = "compare.stopped_before" if shown is None else "compare.kept"
-            said = f'<p class="progress">{escape(self.say(key))}</p>'
-            return {self.status: said, self.cancel: gr.update(interactive=False)}
+            return self.bar.idle(f'<p class="progress">{escape(self.say(key))}</p>')
         return self._show(replace(shown, state="stopped"), given)
 
     def single(self, given: Given) -> Updates:
@@ -273,9 +271,16 @@ class Compare(Tab):
     def _status(self, comparison: Comparison) -> Updates:
         """How far it is. All of it each time: of two updates that come close, the page may lose the first."""
         running = comparison.state == "running"
+        said = (progress if running else result)(comparison, self.say) + self._asked(comparison)
+        return {**self.bar.idle(said), self.bar.cancel: gr.update(interactive=running)}
+
+    def _asked(self, comparison: Comparison) -> str:
+        """What was asked of what has come, as a link would hold it, as HTML; "" before anything has."""
+        if not comparison.compared:
+            return ""
         controls = [one.control for one in self.linked if one.part in self.inputs]
-        said = (progress if running else result)(comparison, self.say) + asked_html(comparison, controls)
-        return {self.status: said, self.cancel: gr.update(interactive=running)}
+        keys, asked = " ".join(one.key for one in controls), to_link(comparison.question, controls)
+        return f'<span hidden data-keys="{keys}" data-asked="{escape(asked)}"></span>'
 
     def _looks(self, given: Given) -> State:
         return state_of(self.looks, given)

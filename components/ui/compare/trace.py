@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from html import escape
 from typing import Any
 
 import gradio as gr
@@ -21,19 +20,10 @@ from components.exhibits.exhibit import Shown, hint_html
 from components.own_head import MINE, read_head
 from components.texts import Texts
 from components.types import Progress, Query
-from components.ui.classify.question import to_query, to_text
-from components.ui.compare.asking import POOL_LAYER
-from components.ui.places import (
-    AT_ONCE,
-    LAST_OF_MODEL,
-    NOTHING,
-    Given,
-    Place,
-    Updates,
-    build_place,
-    menu,
-    progress_html,
-)
+from components.ui.classify.question import to_text
+from components.ui.compare.asking import query_of
+from components.ui.places import LAST_OF_MODEL, NOTHING, Given, Place, Updates, build_place, menu
+from components.ui.progress import ProgressBar, build_progress
 
 TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
 
@@ -53,8 +43,7 @@ class TraceCard:
     backbone: gr.Dropdown
     button: gr.Button
     texts: gr.Textbox
-    status: gr.HTML
-    cancel: gr.Button
+    bar: ProgressBar
     place: Place
 
     @property
@@ -65,12 +54,12 @@ class TraceCard:
     @property
     def news(self) -> list[Any]:
         """What a trace changes."""
-        return [self.status, self.cancel, *self.place.parts]
+        return [*self.bar.parts, *self.place.parts]
 
     @property
     def empty(self) -> Updates:
         """Updates that leave nothing, so that the card is hidden."""
-        return {**self.place.show(Shown(), self.say), **self.idle()}
+        return {**self.place.show(Shown(), self.say), **self.bar.idle()}
 
     def offer(self, comparison: Comparison, state: State) -> Updates:
         """Updates for a comparison of which no trace has been asked; none is offered for one version."""
@@ -84,27 +73,16 @@ class TraceCard:
         )
         lead = self.say("trace.lead")
         offer = Shown(heading=self.say("trace.heading"), words=lead, above=hint_html(lead))
-        drawn = {**self.place.show(offer, self.say), **self.idle()}
+        drawn = {**self.place.show(offer, self.say), **self.bar.idle()}
         return {self.backbone: backbones, self.texts: _texts(comparison), **drawn}
-
-    def busy(self, step: Progress | None) -> Updates:
-        """Updates that say how far it is, None where nothing is known, and let it be given up."""
-        line = self.say("trace.starting")
-        if step is not None:
-            line = self.say("trace.progress", done=step.done, total=step.total)
-        return {self.status: progress_html(line, step), self.cancel: gr.update(interactive=True)}
 
     def show(self, found: Traced, state: State) -> Updates:
         """Updates that show the trace, or why there is none."""
-        return {**self.place.show(TRACE.shown(found, state, self.say), self.say), **self.idle()}
+        return {**self.place.show(TRACE.shown(found, state, self.say), self.say), **self.bar.idle()}
 
     def stopped(self) -> Updates:
         """Updates once it was given up: what was there before stays."""
-        return self.idle(f'<p class="progress" role="status">{escape(self.say("trace.stopped"))}</p>')
-
-    def idle(self, said: str = "") -> Updates:
-        """Updates once nothing is under way; ``said`` is HTML."""
-        return {self.status: said, self.cancel: gr.update(interactive=False)}
+        return self.bar.stopped(self.say("trace.stopped"))
 
     def connect(self) -> None:
         """Ask when the button is pressed, or another backbone chosen."""
@@ -116,8 +94,7 @@ class TraceCard:
             show_progress_on=[self.place.above],
             **LAST_OF_MODEL,
         )
-        self.cancel.click(None, cancels=[coming], api_visibility="private")
-        self.cancel.click(self.stopped, outputs=self.news, **AT_ONCE)
+        self.bar.connect(coming, self.stopped, self.news)
 
     def trace_versions(self, given: Given) -> Iterator[Updates]:
         """Trace between both versions of the comparison that is shown, or say why there is no trace.
@@ -129,22 +106,26 @@ class TraceCard:
             yield NOTHING
             return
         state = {**shown.question, TRACED.key: given[self.backbone]}
-        yield self.busy(None)
+        yield self.bar.busy(self.say("trace.starting"))
         try:
             query, others = _asked(shown, state)
             with closing(self.analyst.ask_in_parts("trace", query, **others)) as steps:
                 for step in steps:
-                    yield self.busy(step) if isinstance(step, Progress) else self.show(step, state)
+                    if isinstance(step, Progress):
+                        line = self.say("trace.progress", done=step.done, total=step.total)
+                        yield self.bar.busy(line, step)
+                    else:
+                        yield self.show(step, state)
         except PoolscopeError as error:
             yield self.show(error.sentence, state)
         except Exception as error:
-            yield self.idle()
+            yield self.bar.idle()
             raise gr.Error(self.say("verdict.bug")) from error
 
 
 def build_trace(analyst: Analyst, shown: gr.State, backbones: list[tuple[str, str]], say: Texts) -> TraceCard:
     """Lay the card out, which the style sheet hides while it is empty. ``backbones``: may be compared."""
-    made: list[tuple[gr.Dropdown, gr.Button, gr.Textbox, gr.HTML, gr.Button]] = []
+    made: list[tuple[gr.Dropdown, gr.Button, gr.Textbox, ProgressBar]] = []
 
     def asking() -> None:
         with gr.Row(elem_id="trace-ask"):
@@ -153,9 +134,7 @@ def build_trace(analyst: Analyst, shown: gr.State, backbones: list[tuple[str, st
             )
             button = gr.Button(say("trace.button"), elem_id="trace-start", scale=0, min_width=220)
         texts = gr.Textbox("", visible="hidden", show_label=False, elem_id="trace-texts")
-        status = gr.HTML("", elem_id="trace-status")
-        cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="trace-cancel")
-        made.append((backbone, button, texts, status, cancel))
+        made.append((backbone, button, texts, build_progress("trace", say)))
 
     with gr.Column(elem_id="trace", elem_classes="card"):
         place = build_place(TRACE, "trace", say, Shown(), asking)
@@ -179,12 +158,12 @@ def trace_of(analyst: Analyst, comparison: Comparison, state: State) -> Patched:
 def _asked(comparison: Comparison, state: State) -> tuple[Query, dict[str, str]]:
     """What is traced: the first version, and the texts of the second."""
     text, pair, other, other_pair = (to_text(state[key]) for key in TEXTS)
-    backbone = traced_backbone(comparison, state)
-    layer = POOL_LAYER.of(state)
-    query = to_query(text, pair, backbone, "native", state["compare_head"], "", "cls", layer)
+    query = query_of(state, (text, pair), traced_backbone(comparison, state), "native")
     if query.head == MINE:  # it was fitted for one pooling
-        head = read_head(state.get(MINE))
-        query = replace(query, pooling=head.pooling, pool_layer=head.layer, mine=to_text(state[MINE]))
+        head = read_head(query.mine)
+        query = replace(query, pooling=head.pooling, pool_layer=head.layer)
+    else:
+        query = replace(query, mine="")
     return query, {"other": other, "other_pair": other_pair}
 
 

@@ -37,8 +37,8 @@ from components.ui.places import (
     Updates,
     build_places,
     menu,
-    progress_html,
 )
+from components.ui.progress import ProgressBar, build_cancel
 from components.ui.scripted import scripted_html
 from components.ui.tab import Surroundings, TabKind
 
@@ -76,14 +76,14 @@ def build_lab(around: Surroundings) -> None:
         choices = _choices(around.analyst, say)
     with gr.Row(elem_id="lab-go"):
         start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
-        cancel = gr.Button(say("download.cancel"), interactive=False, elem_id="lab-cancel", scale=0)
-    status = gr.HTML("", elem_id="lab-status")
+        cancel = build_cancel("lab", say, scale=0)
+    bar = ProgressBar(gr.HTML("", elem_id="lab-status"), cancel)
     with gr.Column(visible=False, elem_id="lab-found") as column:
         use = gr.Button(say("lab.use"), elem_id="lab-use")
         places = build_places(PANEL, say)
     for name, button in samples.items():
         button.click(partial(sample, name), outputs=[table], **AT_ONCE)
-    _connect(Lab(around, table, notes, columns, *choices, cancel, status, column, places), start, use)
+    _connect(Lab(around, table, notes, columns, *choices, bar, column, places), start, use)
 
 
 LAB = TabKind("lab", "page.lab", build_lab)
@@ -103,8 +103,7 @@ class Lab:
     backbones: gr.Dropdown
     poolings: gr.Dropdown
     layers: gr.Radio
-    cancel: gr.Button
-    status: gr.HTML
+    bar: ProgressBar
     found: gr.Column
     places: Places
 
@@ -121,7 +120,7 @@ class Lab:
     @property
     def news(self) -> list[Any]:
         """Everything that a fit changes."""
-        return [self.cancel, self.status, self.found, self.around.mine, *self.places.parts]
+        return [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
 
     @property
     def classify(self) -> Classify:
@@ -156,7 +155,7 @@ class Lab:
         titles = {spec.key: spec.said(self.say) for spec in self.around.analyst.backbones()}
         try:
             table, plan, notes = self._asked(given)
-            yield {self.found: gr.update(visible=False), **self._busy(self.say("lab.starting"))}
+            yield {self.found: gr.update(visible=False), **self.bar.busy(self.say("lab.starting"))}
             begun = time.monotonic()
             with closing(self.around.analyst.fit(table, plan)) as steps:
                 far = Far(titles, plan, begun)
@@ -166,20 +165,21 @@ class Lab:
                         shown = self.places.show(Found(step, titles), {})
                         yield {
                             **{self.found: gr.update(visible=True), self.around.mine: step.head, **shown},
-                            **self._idle(hint_html(took) + _hints(notes, self.say)),
+                            **self.bar.idle(hint_html(took) + _hints(notes, self.say)),
                         }
                     else:
                         far = far.after(step, time.monotonic())
-                        yield self._busy(far.line(step, self.say), step, far.told(self.say))
+                        done = Progress(step.done, step.total)
+                        yield self.bar.busy(far.line(step, self.say), done, far.told(self.say))
         except PoolscopeError as error:
-            yield self._idle(_refused(error, self.say))
+            yield self.bar.idle(_refused(error, self.say))
         except Exception as error:
-            yield self._idle("")
+            yield self.bar.idle("")
             raise gr.Error(self.say("verdict.bug")) from error
 
     def stopped(self) -> Updates:
         """Updates once it was given up."""
-        return self._idle(_line(self.say("lab.stopped")))
+        return self.bar.idle(_line(self.say("lab.stopped")))
 
     def try_mine(self, given: Given) -> Updates:
         """Put a text of the table in the place of the question, and have the visitor's own head answer it."""
@@ -192,10 +192,7 @@ class Lab:
         except PoolscopeError:  # there is no table any longer: the question stays as it is
             text, pair = given[question.text], given[question.pair]
         query = Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=mine)
-        models = question.models(given[question.found])
-        answer, answered = self.classify.respond(query, given, models)
-        filled = question.fill(answered, models, self.classify.answer.last_in(answer))
-        return {self.around.chosen: gr.update(selected=CLASSIFY.key), **filled, **answer}
+        return {self.around.chosen: gr.update(selected=CLASSIFY.key), **self.classify.pose(query, given)}
 
     def _chosen(self, given: Given) -> Columns:
         text, pair, label = (str(given[one] or "") for one in self.columns)
@@ -216,15 +213,6 @@ class Lab:
             one: gr.update(choices=offer, value=value)
             for one, offer, value in zip(self.columns, offers, values, strict=True)
         }
-
-    def _busy(self, line: str, step: Stage | None = None, told: str = "") -> Updates:
-        """Updates that say how far it is; it can be given up. ``told``: HTML below."""
-        bar = progress_html(line, None if step is None else Progress(step.done, step.total))
-        return {self.status: bar + told, self.cancel: gr.update(interactive=True)}
-
-    def _idle(self, said: str) -> Updates:
-        """Updates once nothing is under way; ``said`` is HTML."""
-        return {self.status: said, self.cancel: gr.update(interactive=False)}
 
 
 @dataclass(frozen=True)
@@ -296,9 +284,8 @@ def _connect(lab: Lab, start: gr.Button, use: gr.Button) -> None:
         **hub_queue("fit"),
     )
     told = json.dumps({key: _line(lab.say(f"lab.{key}")) for key in ("stopped", "refused")})
-    coming.failure(None, js=ENDED.replace("{told}", told), outputs=[lab.status], **PRIVATE)
-    lab.cancel.click(None, cancels=[coming], api_visibility="private")
-    lab.cancel.click(lab.stopped, outputs=lab.news, **AT_ONCE)
+    coming.failure(None, js=ENDED.replace("{told}", told), outputs=[lab.bar.status], **PRIVATE)
+    lab.bar.connect(coming, lab.stopped, lab.news)
     use.click(
         lab.try_mine,
         inputs={*lab.classify.inputs, *lab.asking},
