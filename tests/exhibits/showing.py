@@ -5,13 +5,17 @@ import io
 import json
 import re
 from base64 import b64decode
+from collections.abc import Sequence
 from html import unescape
 from html.parser import HTMLParser
+from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from components.exhibits.draw.figure import Figure
 from components.exhibits.exhibit import Shown, to_csv
+from components.results import Row
 
 
 def rows(shown: Shown) -> list[list[str]]:
@@ -36,6 +40,12 @@ def checked(figure: Figure | None) -> go.Figure:
     """What plotly.js draws, each value checked by plotly's own classes; ValueError where one is wrong."""
     assert figure is not None
     return go.Figure(json.loads(figure.to_json()))
+
+
+def same_intervals(rows: Sequence[Row], values: Sequence[float], bars: Any) -> None:
+    """Check that dots at ``values`` with their error ``bars`` are the results of ``rows``."""
+    drawn = np.array([values, np.subtract(values, bars.arrayminus), np.add(values, bars.array)]).T
+    np.testing.assert_allclose(drawn, [(row.value, row.low, row.high) for row in rows], atol=2e-4)
 
 
 def numbers(cells: list[str]) -> list[float]:

@@ -14,7 +14,7 @@ from components.exhibits.comparison.alignment import Alignment, Tokenized, align
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.view import CENTRINGS
 from components.model.encoding import encode
-from components.types import Analysis, BackboneSpec, Query, Reads, Tokens
+from components.types import Analysis, BackboneSpec, Query, Reads
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
 
@@ -136,18 +136,6 @@ def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
             assert (line.layer, line.last) == (layer, LAYERS)
             expected = sum(float(values[layer, place]) for place in first) / len(first)
             assert mean(line.words[0][0]) == pytest.approx(expected)
-
-
-def test_a_tokenizer_that_does_not_tell_is_left_out() -> None:
-    one, other = analysis("bert", "don't"), analysis("xlnet", "don't")
-    silent = Tokens(
-        other.tokens.text, 0 * other.tokens.span, other.tokens.segment, other.tokens.special, other.tokens.cls
-    )
-    found = aligned(one, replace(other, tokens=silent))
-    assert not found.backbones["xlnet"].aligned
-    assert found.backbones["xlnet"].words == ((),)
-    assert found.backbones["bert"].words == aligned(one).backbones["bert"].words
-    assert aligned(replace(other, tokens=silent)).seen == (0,)
 
 
 def test_reads_are_those_of_native_where_there_is_an_answer() -> None:

@@ -26,24 +26,19 @@ def tokens(*pieces: tuple[str, int, int]) -> Tokens:
     )
 
 
-def test_ascii_pieces_keep_their_marks() -> None:
-    pieces = tokens(("play", 0, 4), ("##ing", 4, 7), ("Ġgood", 7, 12), ("▁the", 12, 16))
-    assert token_labels(pieces, ("playing good the", "")) == ("play", "##ing", "Ġgood", "▁the")
-
-
-def test_byte_level_spelling_gives_way_to_the_characters_themselves() -> None:
-    pieces = tokens(("Ġcaf", 0, 4), ("Ã©", 4, 5))
-    assert token_labels(pieces, (" café", "")) == ("Ġcaf", "é")
-
-
-def test_pieces_of_one_character_are_numbered() -> None:
-    pieces = tokens(("ĠðŁ", 0, 2), ("ĺ", 1, 2), ("Ģ", 1, 2))
-    assert token_labels(pieces, (" 😀", "")) == ("Ġ😀", "😀 1/2", "😀 2/2")
-
-
-def test_repeated_words_are_not_numbered() -> None:
-    pieces = tokens(("very", 0, 4), ("very", 5, 9))
-    assert token_labels(pieces, ("very very", "")) == ("very", "very")
+@pytest.mark.parametrize(
+    ("text", "pieces", "labels"),
+    [
+        ("playing the", (("play", 0, 4), ("##ing", 4, 7), ("▁the", 7, 11)), ("play", "##ing", "▁the")),
+        (" café", (("Ġcaf", 0, 4), ("Ã©", 4, 5)), ("Ġcaf", "é")),  # byte-level spelling
+        (" 😀", (("ĠðŁ", 0, 2), ("ĺ", 1, 2), ("Ģ", 1, 2)), ("Ġ😀", "😀 1/2", "😀 2/2")),
+        ("very very", (("very", 0, 4), ("very", 5, 9)), ("very", "very")),
+    ],
+)
+def test_a_label_has_the_marks_of_the_vocabulary_and_the_characters_of_the_text(
+    text: str, pieces: tuple[tuple[str, int, int], ...], labels: tuple[str, ...]
+) -> None:
+    assert token_labels(tokens(*pieces), (text, "")) == labels
 
 
 def test_special_tokens_stand_as_they_are() -> None:

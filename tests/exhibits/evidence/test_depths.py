@@ -8,7 +8,7 @@ from components.exhibits.evidence.depths import DEPTHS, profiles
 from components.exhibits.evidence.evidence import Evidence, select
 from components.results import Row, Table, beside
 from components.texts import load_texts
-from tests.exhibits.showing import checked, plain
+from tests.exhibits.showing import checked, plain, same_intervals
 from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, DEEP, LOWER, TASKS, fake_results
 
@@ -90,10 +90,6 @@ def test_every_layer_is_drawn_with_its_interval(total: int) -> None:
         expected = [row for row in below(key) if row.pooling == pooling]
         (last,) = measured(RESULTS, "probe", backbone=key, task="topic", pooling=pooling)
         assert list(line.x) == list(range(LOWER + 1))
-        everything = [*expected, last]
-        np.testing.assert_allclose(line.y, [row.value for row in everything], atol=1e-4)
-        ends = np.array(line.y) + line.error_y.array, np.array(line.y) - line.error_y.arrayminus
-        np.testing.assert_allclose(ends[0], [row.high for row in everything], atol=2e-4)
-        np.testing.assert_allclose(ends[1], [row.low for row in everything], atol=2e-4)
+        same_intervals([*expected, last], line.y, line.error_y)
     titles = [note.text for note in figure.layout.annotations]
     assert titles == ["<b>cls</b>", "mean", "max", "layer (0: the embeddings)"]

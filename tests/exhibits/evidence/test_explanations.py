@@ -1,13 +1,12 @@
 """What the exhibit of explanations says and draws, against the numbers that it was given."""
 
-import numpy as np
 from statsmodels.stats.multitest import multipletests
 
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.explanations import EXPLANATIONS
 from components.results import Row, Table, beside
 from components.texts import load_texts
-from tests.exhibits.showing import checked, plain
+from tests.exhibits.showing import checked, plain, same_intervals
 from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, FAMILIES, LOWER, fake_results
 
@@ -64,10 +63,7 @@ def test_every_answer_is_drawn_with_its_interval_in_the_row_of_its_name() -> Non
     assert len(figure.data) == len(KEYS)
     for key, dots in zip(KEYS, figure.data, strict=True):
         rows = list(of(key).values())
-        np.testing.assert_allclose(dots.x, [row.value for row in rows], atol=1e-4)
-        ends = np.array(dots.x) + dots.error_x.array, np.array(dots.x) - dots.error_x.arrayminus
-        np.testing.assert_allclose(ends[0], [row.high for row in rows], atol=2e-4)
-        np.testing.assert_allclose(ends[1], [row.low for row in rows], atol=2e-4)
+        same_intervals(rows, dots.x, dots.error_x)
         for place, row in zip(dots.y, rows, strict=True):
             assert (f"layer {row.layer}" in names[place]) == (row.layer is not None)
             assert row.method.split("_")[0][:5] in names[place] or row.method == "rollout"

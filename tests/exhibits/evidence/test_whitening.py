@@ -8,7 +8,7 @@ from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.whitening import WHITENING
 from components.results import Row, Table, beside
 from components.texts import load_texts
-from tests.exhibits.showing import checked, plain, records
+from tests.exhibits.showing import checked, plain, records, same_intervals
 from tests.measured import having, measured
 from tests.ui.fake_results import BACKBONES, POOLED, fake_results
 
@@ -98,10 +98,7 @@ def test_every_rho_is_drawn_with_its_interval_in_the_row_of_its_name() -> None:
         called = {shorten(pooling): row for pooling, row in rows.items()}
         drawn = [called[names[round(place)].removeprefix("<b>").removesuffix("</b>")] for place in dots.y]
         assert len(drawn) == len(rows)
-        np.testing.assert_allclose(dots.x, [row.value for row in drawn], atol=1e-4)
-        ends = np.array(dots.x) + dots.error_x.array, np.array(dots.x) - dots.error_x.arrayminus
-        np.testing.assert_allclose(ends[0], [row.high for row in drawn], atol=2e-4)
-        np.testing.assert_allclose(ends[1], [row.low for row in drawn], atol=2e-4)
+        same_intervals(drawn, dots.x, dots.error_x)
     assert [note.text for note in figure.layout.annotations] == ["<b>BERT</b>", "<b>RoBERTa</b>"]
 
 

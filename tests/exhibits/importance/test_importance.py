@@ -1,14 +1,13 @@
 """What is called importance, side by side: the order, the ranks, what they come to against erasure."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from components.analyses.importance import Importance
-from components.exhibits.answer.similarity import HEATMAP, SIMILARITY
+from components.exhibits.answer.similarity import HEATMAP
 from components.exhibits.exhibit import heading_html
 from components.exhibits.importance.attention import ATTENTION
 from components.exhibits.importance.bars import AGREES, BARS, SENTENCE
@@ -36,20 +35,6 @@ def ranks(bar: go.Bar) -> dict[int, str]:
     return {index: plain(text) for index, text in enumerate(bar.text) if text}
 
 
-def test_tokens_stand_in_the_order_of_the_similarities_and_each_answer_has_a_column() -> None:
-    pair = given("pair", "not good", "a pair")
-    bars = drawn(pair)
-    assert (
-        bars.layout.yaxis.ticktext
-        == checked(SIMILARITY.show(pair.analysis, {}, SAY).figure).layout.yaxis.ticktext
-    )
-    assert [bar.xaxis for bar in bars.data] == ["x", "x2", "x3", "x4", "x5", "x6"]
-    domains = [bars.layout[f"xaxis{place}"].domain for place in ("", 2, 3, 4, 5, 6)]
-    assert all(before[1] < after[0] for before, after in pairwise(domains))
-    np.testing.assert_allclose(bars.data[0].x, pair.analysis.similarity[-1], rtol=5e-3)
-    np.testing.assert_allclose(bars.data[-1].x, pair.erasure, rtol=5e-3)
-
-
 def test_the_numbers_are_those_of_each_answer() -> None:
     pair = given("pair", "not good", "a pair")
     assert pair.attention is not None
@@ -75,6 +60,8 @@ def test_the_numbers_are_those_of_each_answer() -> None:
         ]
     )
     np.testing.assert_allclose(np.array([numbers(row[3:]) for row in found]).T, expected, rtol=1e-5)
+    for bar, values in zip(drawn(pair).data, expected, strict=True):
+        np.testing.assert_allclose(bar.x, values, rtol=5e-3)
 
 
 def test_where_a_model_fails_without_a_token_that_was_added_there_is_no_bar() -> None:
