@@ -10,6 +10,7 @@ from components.analyses.anatomy import Anatomy
 from components.errors import PoolscopeError
 from components.menus import load_examples
 from components.types import Analysis, Query
+from components.ui.classify.question import to_query, to_reference
 from components.ui.places import NOTHING
 from components.ui.public.answering import Asker, with_timeout
 from tests.ui.page import Counting, Page, drawn, place_of
@@ -187,18 +188,12 @@ def test_a_menu_that_fits_keeps_its_value(page: Page) -> None:
     assert all("value" not in updates[menu] for menu in (parts.backbone, parts.pooling, parts.head))
 
 
-def test_after_a_mistake_the_old_question_is_answered_again(page: Page) -> None:
-    text = page.values[page.tab.question.text]
-    page.set()
-    page.set(text="")
-    assert page.set(text=text)[page.tab.answer.area]["visible"]
-
-
 def test_a_banner_is_taken_away_by_what_is_asked_after_an_answer(page: Page) -> None:
     """The menu of a link that is refused asks again, after the link has put its own banner there."""
     text = page.values[page.tab.question.text]
     assert page.tab.banner not in page.set(text="")  # as of such a link: there was no answer before
-    assert page.set(text=text)[page.tab.banner] == ""
+    again = page.set(text=text)
+    assert (again[page.tab.banner], again[page.tab.answer.area]["visible"]) == ("", True)
     assert page.set(text="")[page.tab.banner] == ""  # an answered question above it was about another text
 
 
@@ -226,3 +221,35 @@ def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert caught.value.print_exception
     assert "a bug" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "reference"),
+    [
+        ("cls", "cls"),
+        ("pooled", "pooled"),
+        (3, 3),
+        ("3", 3),
+        (" 3 ", 3),
+        ("-1", -1),
+        (None, ""),
+        (True, "True"),
+        ("²", "²"),
+    ],
+)
+def test_a_reference_is_a_name_or_an_index(given: object, reference: object) -> None:
+    assert to_reference(given) == reference
+
+
+def test_whatever_a_browser_sends_becomes_a_query() -> None:
+    sent = {
+        "text": "a",
+        "pair": None,
+        "backbone": ["x"],
+        "pooling": 5,
+        "head": 7,
+        "task": True,
+        "reference": {},
+    }
+    assert to_query(sent) == Query("['x']", "a", "", "5", "7", reference="{}", task="True")
+    assert to_query({"backbone": "x", "text": "a"}) == Query("x", "a")

@@ -126,15 +126,22 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
 def test_another_view_asks_nothing() -> None:
     analyst = Watched()
     page = Page(analyst)
-    assert page.look("curves") is NOTHING
+    assert page.look("curves") is page.look("words") is NOTHING
     left = page.ask()
     log = list(analyst.log)
     page.set(centred="centred")
     centred, place = page.look("curves"), page.place("curves")
     assert set(centred) == set(place.parts)
     assert drawn(centred[place.plot]).data[0].y != drawn(left[place.plot]).data[0].y
+    words_at = page.place("words")
+    assert page.look("words") == {part: left[part] for part in words_at.parts}
+    seen = {left[words_at.below]}
+    for depth, centring in ((0, "plain"), (50, "plain"), (50, "centred")):
+        page.set(depth=depth, words_centred=centring)
+        seen.add(page.look("words")[words_at.below])
+    assert len(seen) == 4
+    assert analyst.log == log
     assert page.ask()[place.plot] == centred[place.plot]
-    assert analyst.log[: len(log)] == log
     assert analyst.log.count("asked") == 2
 
 

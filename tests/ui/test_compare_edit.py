@@ -3,7 +3,9 @@
 from typing import Any
 
 import gradio as gr
+import pytest
 
+from components.ui.compare.version import load_negations
 from tests.exhibits.compared_html import words
 from tests.ui.compare_page import Page, Watched
 from tests.ui.fake import FakeAnalyst
@@ -77,3 +79,24 @@ def test_texts_of_another_tab_are_the_only_version() -> None:
     queries = [cell.query for cell in page.values[tab.shown].cells]
     assert {(query.text, query.text_pair) for query in queries} == {("good", "")}
     assert page.values[tab.shown].after is None
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("The plot is not bad, but it is not good.", "The plot is bad, but it is not good."),
+        ("Not bad at all", "Bad at all"),
+        ("not", ""),
+        ("it is good? not!", "it is good? !"),
+        ("I don't like it", "I do like it"),
+        ("I don’t like it", "I do like it"),
+        ("Can't complain", "Can complain"),
+        ("they WON'T come", "they Will come"),
+        ("it cannot work", "it can work"),
+        ("a film without a plot", "a film a plot"),
+        ("a knot, a note and nothing", None),
+        ("", None),
+    ],
+)
+def test_the_first_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
+    assert load_negations().drop(given) == left
