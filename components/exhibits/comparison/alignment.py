@@ -1,4 +1,8 @@
-"""A comparison word by word: what each backbone's tokenizer makes of a word, and how near [CLS] that is."""
+"""A comparison word by word: what each backbone's tokenizer makes of a word, and how near [CLS] that is.
+
+Words are such that no token lies in two. A word carries the spaces before it, so that every character belongs
+to one; the last carries those behind it, too.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,28 @@ from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.view import View
 from components.types import Analysis, Tokens
+
+Span = tuple[int, int]  # the first character and one past the last
+
+# Scripts that are written without spaces, as Unicode's names of their characters begin.
+UNSPACED = (
+    *("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "YI ", "TANGUT"),
+    *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "TAI ", "NEW TAI LUE"),
+)
+JOINER = "\u200d"
+APOSTROPHES, POINTS = "'’", ".,"
+
+# Over a text's kinds of characters, as _kind gives them.
+WORD = re.compile(
+    r"""(?=.)
+    s*[xj]*                                                  # spaces, and marks that have nothing to stand on
+    (?: [ad][xj]* (?: (?: q(?=a) | (?<=d)m(?=d) )? [ad][xj]* )*              # letters and digits: don't, 3.5
+      | rr?[xj]*                                                             # a flag is two letters
+      | [^sxjadr][xj]* (?: (?<=j)[^sxjadr][xj]* )*                           # one character, or some joined
+    )?
+    (?: s*\Z )?""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True)
@@ -145,29 +171,6 @@ def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
             begun = max(begun, text + 1)
             held[text][holding(cut[text], token.span)].append(token)
     return Tokenized(*about, True, tuple(tuple(map(tuple, one)) for one in held), tuple(map(tuple, outside)))
-
-
-Span = tuple[int, int]  # the first character and one past the last
-
-# Scripts that are written without spaces, as Unicode's names of their characters begin.
-UNSPACED = (
-    *("CJK ", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "BOPOMOFO", "YI ", "TANGUT"),
-    *("THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "TAI ", "NEW TAI LUE"),
-)
-JOINER = "\u200d"
-APOSTROPHES, POINTS = "'’", ".,"
-
-# Over a text's kinds of characters, as _kind gives them.
-WORD = re.compile(
-    r"""(?=.)
-    s*[xj]*                                                  # spaces, and marks that have nothing to stand on
-    (?: [ad][xj]* (?: (?: q(?=a) | (?<=d)m(?=d) )? [ad][xj]* )*              # letters and digits: don't, 3.5
-      | rr?[xj]*                                                             # a flag is two letters
-      | [^sxjadr][xj]* (?: (?<=j)[^sxjadr][xj]* )*                           # one character, or some joined
-    )?
-    (?: s*\Z )?""",
-    re.VERBOSE,
-)
 
 
 def finest_words(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -29,6 +29,8 @@ from components.exhibits.exhibit import (
 from components.exhibits.view import HOW, centring_of, number
 from components.texts import Texts
 
+DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
+ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
 DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
 WORDS_CENTRED = Control("words_centred", HOW, "plain", "view.centring", "view.centring_info")
 NAME = 40  # characters of a backbone or a word in a sentence
@@ -163,10 +165,6 @@ def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | Non
         mean(tokens),
         read if tokens else "",
     )
-
-
-DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
-ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
 
 
 @dataclass(frozen=True, eq=False)

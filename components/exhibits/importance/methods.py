@@ -19,6 +19,10 @@ SIMILARITY = "similarity"
 ERASURE = "erasure"  # what the others are held against
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
 
+MOST_HEADS = 1000
+INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
+HEAD = Control("attention_head", Whole(0, MOST_HEADS), 0, "matters.head")  # 0: the mean over heads
+
 
 Goes = Literal["alike", "opposed", "chance", "none", "random"]
 
@@ -121,8 +125,3 @@ class Methods:
     def text(self, value: float) -> str:
         """An output as a reader sees it."""
         return number(value) if self.raw else percent(min(max(value, 0.0), 1.0))
-
-
-MOST_HEADS = 1000
-INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
-HEAD = Control("attention_head", Whole(0, MOST_HEADS), 0, "matters.head")  # 0: the mean over heads

@@ -29,6 +29,10 @@ PAGE_LINK = re.compile(r' href="\?([^"]*)"')
 PAPER = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"  # the policy of a page without scripts
 END = "</body></html>\n"
 TITLE = 60  # characters of the text that the title names
+# Of a document on a page that is not ours: its own scripts and buttons that save, nothing of that page.
+SANDBOX = "allow-scripts allow-downloads"
+LEVEL = 6  # of gzip: 9 takes off 0.2 % more
+COLOURS = "margin: 1rem; background: #fff; color: #1e293b; font: 16px/1.5 system-ui, sans-serif"
 
 
 @dataclass(frozen=True)
@@ -186,14 +190,6 @@ def _policy(scripts: list[str]) -> str:
     return f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-SCRIPT = Path(__file__).with_name("unpack.js")
-SANDBOX = (
-    "allow-scripts allow-downloads"  # its own scripts, and buttons that save: nothing of the page around
-)
-LEVEL = 6  # of gzip: 9 takes off 0.2 % more
-COLOURS = "margin: 1rem; background: #fff; color: #1e293b; font: 16px/1.5 system-ui, sans-serif"
-
-
 def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
     """The document of these ``pieces`` as one HTML element, ``height`` pixels high and as wide as its place.
 
@@ -214,4 +210,4 @@ def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
 
 @cache
 def _script() -> str:
-    return SCRIPT.read_text(encoding="utf-8")
+    return (HERE / "unpack.js").read_text(encoding="utf-8")
