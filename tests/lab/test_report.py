@@ -7,7 +7,7 @@ import pytest
 
 from components.exhibits.draw.labels import visible
 from components.exhibits.lab.found import Found
-from components.exhibits.lab.ranking import DRAWN, plane
+from components.exhibits.lab.ranking import POINTS, plane
 from components.exhibits.panels import LAB
 from components.fitting import Table
 from components.lab.__main__ import Done, reported
@@ -57,13 +57,13 @@ def test_nothing_in_it_leads_to_a_page_or_is_run(fits: Found) -> None:
 
 
 def test_of_a_long_table_the_map_draws_a_part_and_the_file_has_all() -> None:
-    fit, many = found()[0].fit, DRAWN + 500
+    fit, many = found()[0].fit, POINTS + 500
     labels = ("bad", "good") * (many // 2)
     table = Table(tuple(f"text {row}" for row in range(many)), (), labels)
     points = np.stack([np.arange(many), np.arange(many) % 2], axis=1).astype(np.float32)
     shown = plane(Found(replace(fit, table=table, map=points), {}), {}, SAY)
     drawn = [(x, y) for trace in checked(shown.figure).data for x, y in zip(trace.x, trace.y, strict=True)]
-    assert len(drawn) == len(set(drawn)) == DRAWN
+    assert len(drawn) == len(set(drawn)) == POINTS
     assert {min(drawn)[0], max(drawn)[0]} == {0, many - 1}
     assert len(rows(shown)) == many + 1
-    assert SAY("lab.plane_drawn", count=DRAWN, total=many) in shown.above
+    assert SAY("lab.plane_drawn", count=POINTS, total=many) in shown.above

@@ -29,9 +29,16 @@ from components.ui.public.locale import (
     vary_by_language,
 )
 from components.ui.public.plain import BODY
-from components.ui.public.prices import OTHER, QUESTION, price
 from components.ui.public.queue import ASKED, Asked
-from components.ui.public.rate_limit import RateLimiter, Rates, client_address, is_local
+from components.ui.public.rate_limit import (
+    OTHER,
+    QUESTION,
+    RateLimiter,
+    Rates,
+    client_address,
+    is_local,
+    price,
+)
 from components.ui.public.request_body import REPORT, TEXTS, Body, Endpoint, validated_body
 from components.ui.public.sending import as_taken
 

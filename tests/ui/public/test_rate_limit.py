@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.ui.public.prices import QUESTION, price
-from components.ui.public.rate_limit import RateLimiter, client_address, is_local
+from components.ui.public.rate_limit import QUESTION, RateLimiter, client_address, is_local, price
 
 
 def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
