@@ -17,6 +17,7 @@ QUESTIONS = 4  # of each page
 AT_ONCE = 25  # pages
 LOST = 20.0  # seconds
 SLOW = 0.02  # seconds that a page may be busy with something else
+BUSY = 0.8  # seconds in which an answer comes
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,8 @@ class Page:
         answer = await self.client.post("/gradio_api/queue/join", json=body, headers=headers)
         event = str(answer.raise_for_status().json()["event_id"])
         waits = self.answers.setdefault(event, asyncio.get_running_loop().create_future())
+        if self.chance.random() < 0.2:  # a busy page hears of it after the answer itself
+            await asyncio.sleep(BUSY)
         if not self.open:
             self.open = True
             self.streams.append(asyncio.create_task(self.listen()))

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import gradio as gr
 import orjson
+from cachetools import LRUCache
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import Admission, FullError, Ticket
@@ -24,6 +25,8 @@ LATE = 4.0  # seconds after which the end of a stream is not waited for any long
 READ = 1.0  # seconds in which an answer that is there reaches its page, and is not waited for any longer
 HELD = 3  # requests of one page that are held at once: a browser opens six, of which it needs others
 BUSY = {"Retry-After": "5"}
+TOLD = 10_000  # sessions of which it is remembered that they have been told all that they asked
+NOTHING_MORE = b"data: {" + CLOSE + b"}\n\n"  # a stream that ends at once
 
 
 @dataclass(eq=False)
@@ -60,9 +63,14 @@ class QueueMiddleware:
         self._last: dict[tuple[str, str], Asked] = {}  # of a session in a line
         self._held: Counter[str] = Counter()  # requests, by session
         self._joining: dict[str, set[Asked]] = {}  # session -> what is handed on, and not an event yet
+        self._told: LRUCache[str, None] = LRUCache(TOLD)  # sessions that have been sent all that they asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on when it is its turn; 503 where too many wait, 404 for a stream of nothing."""
+        """Pass a request on when it is its turn; 503 where too many wait, 404 for a stream of nothing.
+
+        A busy page may read an answer and the end of its stream before it hears that its question was taken.
+        It opens a stream then, of which there is nothing more to tell; an error would be shown as one.
+        """
         asked: Asked | None = scope.get("state", {}).get(ASKED)
         if asked is not None:
             return await self._ask(asked, scope, receive, send)
@@ -72,6 +80,8 @@ class QueueMiddleware:
         session, event = stream
         session = self._events[event][0] if event in self._events else session
         if not any(session == of for of, _ in self._events.values()):
+            if session in self._told:
+                return await Response(NOTHING_MORE, media_type="text/event-stream")(scope, receive, send)
             say = request_texts(Headers(scope=scope))
             return await JSONResponse({"detail": say("refusal.not_found")}, 404)(scope, receive, send)
         return await self._listen(session, scope, receive, send)
@@ -174,6 +184,7 @@ class QueueMiddleware:
             for event in completed(body):
                 if event in self._events:
                     self._end(self._events.pop(event)[1])
+                    self._told[session] = None
 
         self._heard[session] += 1
         if wanted := self._wanted.get(session):
@@ -213,6 +224,7 @@ class QueueMiddleware:
             for event, (of, asked) in list(self._events.items()):
                 if of == session and (asked.ended.is_set() or asked.ticket.granted.done()):
                     del self._events[event]
+                    self._told.pop(session, None)
             self._forget(session)
 
     def _end(self, asked: Asked) -> None:

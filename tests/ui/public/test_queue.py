@@ -229,3 +229,21 @@ def test_what_is_answered_at_once_has_a_place_while_it_is() -> None:
             admission.enter(Ticket("9.9.9.9"))
 
     run(visit)
+
+
+def test_a_page_that_was_told_everything_is_told_so_and_another_that_nothing_is_there() -> None:
+    """A busy page hears that its question was taken after the answer, and opens a stream for it."""
+
+    async def visit() -> None:
+        gradio, gone = Gradio(), asyncio.Event()
+        await gradio.ask()[1]
+        stream = gradio.listen(gone)
+        for piece in (completed("e1"), b"data: {" + CLOSE + b"}\n\n", b""):
+            gradio.streams.put_nowait(piece)
+        gone.set()
+        await stream
+        start, body = await gradio.listen(asyncio.Event())
+        assert (start["status"], body["body"]) == (200, module.NOTHING_MORE)
+        assert (await gradio.listen(asyncio.Event(), "nobody"))[0]["status"] == 404
+
+    run(visit)
