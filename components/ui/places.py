@@ -198,9 +198,9 @@ def build_place(
 
 
 def build_watch() -> gr.HTML:
-    """Make an empty component that fires ``load`` when its value changes while it is in sight."""
+    """Make an empty component that fires ``select`` when its value changes while it is in sight."""
     script = """watch("value", () => requestAnimationFrame(() => {
-        if (element.parentElement.checkVisibility()) trigger("load");
+        if (element.parentElement.checkVisibility()) trigger("select");
     }))"""
     return gr.HTML("", html_template="", js_on_load=script, apply_default_css=False)
 

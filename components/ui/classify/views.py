@@ -90,7 +90,7 @@ class AskedView:
     ) -> Any:
         """Have ``ask`` called when the view is to be filled, and at ``events``; gives the event."""
         return gr.on(
-            [self.select.select, self.watch.load, *events],
+            [self.select.select, self.watch.select, *events],
             ask,
             inputs={self.shown, self.stored, *inputs},
             outputs=outputs,
