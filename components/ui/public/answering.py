@@ -162,13 +162,15 @@ def _taken(function: BlockFunction, args: Sequence[Any], asker: Asker) -> list[A
             given, *rest = args
             return [{part: _value(part, value) for part, value in given.items()}, *rest]
         parts = iter(function.inputs)
-        return [one if isinstance(one, gr.EventData) else _value(next(parts), one) for one in args]
+        return [one if isinstance(one, gr.EventData) else _value(next(parts, None), one) for one in args]
     except Exception as error:  # whatever components raise, as gradio does
         logger.info("refused: a value that a component does not take")
         raise gr.Error(asker.say("refusal.value"), print_exception=False) from error
 
 
 def _value(part: Any, value: Any) -> Any:
+    if part is None:  # the default of a parameter that has no input: gradio fills it in
+        return value
     if isinstance(part, gr.State | gr.Dropdown | gr.Slider):  # the choices may have changed since it was sent
         return value
     if isinstance(part, gr.Dataset) and not (type(value) is int and 0 <= value < len(part.samples or ())):
