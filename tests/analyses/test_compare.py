@@ -198,7 +198,7 @@ def test_the_backbone_is_asked_for_once_and_only_if_there_is_anything_to_answer(
     attempts = []
 
     class Never:
-        def run(self, job: Job[object]) -> NoReturn:
+        def run(self, job: Job) -> NoReturn:
             attempts.append(job)
             raise PoolscopeError("backbone", "x", "errors.forgotten")
 
