@@ -13,7 +13,7 @@ run: $(VENV)/run.stamp
 test: $(VENV)/test.stamp static
 	$(PYTEST) --numprocesses=auto --maxprocesses=4 --ignore=tests/recipe --ignore=tests/siege
 
-# Parts that are tested when their files have changed: `.ci/run` asks tests/stamps.py for them.
+# Parts to test when their files have changed: `python -m tests.stamps changed` names them.
 recipe siege-tests: $(VENV)/test.stamp
 	$(PYTEST) --numprocesses=auto --maxprocesses=4 tests/$(@:-tests=)
 	$(BIN)/python -m tests.stamps write $@
