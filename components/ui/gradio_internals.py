@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import gradio as gr
-from gradio.block_function import BlockFunction
+from gradio.block_function import BlockFunction as BlockFunction  # for those who name its type
 from gradio.context import LocalContext
 from starlette.types import Scope
 

@@ -17,12 +17,12 @@ from typing import Any
 import gradio as gr
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
-from gradio.block_function import BlockFunction
 from starlette.datastructures import Headers
 
 from components.analyst import ADDRESS, PATIENCE
 from components.errors import PoolscopeError
 from components.texts import Texts
+from components.ui.gradio_internals import BlockFunction
 from components.ui.public.locale import request_texts
 from components.ui.public.queue import ASKED, Asked, QueueMiddleware
 
