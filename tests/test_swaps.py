@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.exhibits.answer.verdict import OUTPUTS, VERDICT
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.exhibit import Shown
 from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report
+from components.exhibits.verdict import OUTPUTS, VERDICT
 from components.inference.engine import Engine
 from components.texts import languages, load_texts
 from components.types import Query

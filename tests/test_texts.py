@@ -21,8 +21,8 @@ from components.own_head import TABLE
 from components.settings import Settings
 from components.texts import ENGLISH, Sentence, languages, load_texts
 from components.types import Query
+from tests.exhibits.answers import answered
 from tests.exhibits.compared import answer, comparison
-from tests.exhibits.importance.made import answered
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_kinds import KINDS, Kind
 

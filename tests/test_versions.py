@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.exhibits.edit.versions import align_versions, versions
+from components.exhibits.edit import align_versions, versions
 from components.inference.engine import Engine
 from components.types import Query
 from tests.ui.compare_page import Page

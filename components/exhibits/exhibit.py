@@ -19,9 +19,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from components.exhibits.control import Control, State
-from components.exhibits.draw.figure import Figure
-from components.exhibits.draw.labels import shorten, visible, word
-from components.exhibits.draw.style import DIVERGING
+from components.exhibits.draw import DIVERGING, Figure
+from components.exhibits.view import shorten, visible, word
 from components.texts import Sentence, Texts
 
 Column = Sequence[object] | NDArray[Any]

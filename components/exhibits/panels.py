@@ -1,24 +1,26 @@
-"""What there is to look at: every exhibit of every tab, in its place. A new exhibit is a line here."""
+"""Panels: every exhibit of every tab, in its place. A new exhibit is a line here."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from operator import attrgetter
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.detect import Detected
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
-from components.exhibits.answer.similarity import HEATMAP, SIMILARITY, TABLE
-from components.exhibits.answer.verdict import HOW_TO_READ, OUTPUTS, VERDICT
-from components.exhibits.answered import Answered
+from components.analyst import Analyst
+from components.errors import PoolscopeError
 from components.exhibits.comparison.agreement import AGREEMENT
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.comparison.table import COMPARISON_TABLE
 from components.exhibits.comparison.words import WORDS
-from components.exhibits.edit.moves import MOVES
-from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced
+from components.exhibits.control import State
+from components.exhibits.edit import MOVES
 from components.exhibits.evidence.depths import DEPTHS
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.evidence.explanations import EXPLANATIONS
@@ -26,22 +28,92 @@ from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, P
 from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
 from components.exhibits.evidence.whitening import WHITENING
 from components.exhibits.exhibit import Panel
-from components.exhibits.head.flow import FLOW
-from components.exhibits.head.lens import DEPTH, LENS
-from components.exhibits.head.serving import DETECTIVE as VECTOR
-from components.exhibits.head.serving import PADDED
-from components.exhibits.head.steps import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
-from components.exhibits.importance.attention import ATTENTION
-from components.exhibits.importance.bars import AGREES, BARS
-from components.exhibits.importance.bars import SENTENCE as IMPORTANT
-from components.exhibits.importance.methods import HEAD as ATTENTION_HEAD
-from components.exhibits.importance.methods import INTEGRATED
+from components.exhibits.flow import FLOW
+from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
+from components.exhibits.importance import AGREES, ATTENTION, BARS, INTEGRATED
+from components.exhibits.importance import HEAD as ATTENTION_HEAD
+from components.exhibits.importance import SENTENCE as IMPORTANT
 from components.exhibits.lab.found import Found
 from components.exhibits.lab.misses import MISSES
 from components.exhibits.lab.ranking import CONFUSION, CURVE, NUMBERS, PLANE, RANKING
+from components.exhibits.lens import DEPTH, LENS
+from components.exhibits.serving import DETECTIVE as VECTOR
+from components.exhibits.serving import PADDED
+from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
+from components.exhibits.trace import TRACE, TRACED, Traced, traced
+from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.view import CENTRED, LABEL, LAYER
 from components.texts import Sentence
-from components.types import Analysis
+from components.types import Analysis, Query
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The answer, and what is asked for once somebody looks at it: the head, importance, and padding.
+
+    ``dissect``, ``ask`` and ``audit`` give these; they raise PoolscopeError where there is none.
+    """
+
+    analysis: Analysis
+    dissect: Callable[[], Anatomy]
+    ask: Callable[[], Importance]
+    audit: Callable[[], Padding]
+
+    @classmethod
+    def by(cls, analyst: Analyst, analysis: Analysis, state: State) -> Answered:
+        """With a head, importance as ``state`` asks for it, and padding, by ``analyst``."""
+        query = analysis.query
+        return cls(
+            analysis,
+            partial(analyst.ask, "anatomy", query),
+            partial(importance_of, analyst, query, state),
+            partial(padding_of, analyst, query),
+        )
+
+    @classmethod
+    def apart(cls, analyst: Analyst, anatomy: Anatomy, state: State) -> Answered:
+        """The same where the head was taken apart with the answer."""
+        return replace(cls.by(analyst, anatomy.analysis, state), dissect=lambda: anatomy)
+
+    @cached_property
+    def anatomy(self) -> Anatomy:
+        """The head taken apart; PoolscopeError where there is none."""
+        return self.dissect()
+
+    @cached_property
+    def importance(self) -> Importance | Sentence:
+        """What is called the importance of each token, or why it cannot be had."""
+        try:
+            return self.ask()
+        except PoolscopeError as error:
+            return error.sentence
+
+    @cached_property
+    def padding(self) -> Padding | Sentence:
+        """What padding changes, or why that was not measured."""
+        try:
+            return self.audit()
+        except PoolscopeError as error:
+            return error.sentence
+
+
+def padding_of(analyst: Analyst, query: Query) -> Padding:
+    """What padding changes of the checkpoint's own answer to a text, whatever else ``query`` asks."""
+    found: Padding = analyst.ask("padding", Query(query.backbone, query.text, query.text_pair))
+    return found
+
+
+def importance_of(analyst: Analyst, query: Query, state: State) -> Importance:
+    """What is called importance in an answer, as ``state`` asks; PoolscopeError says why there is none."""
+    options = {"label": LABEL.of(state), "integrated": INTEGRATED.of(state)}
+    found: Importance = analyst.ask("importance", asked_of(query), **options)
+    return found
+
+
+def asked_of(query: Query) -> Query:
+    """The question that is asked there: importance has similarity to [CLS] at the last layer beside it."""
+    return replace(query, reference="cls", layer=-1)
+
 
 ANSWER: Panel[Answered, Analysis] = Panel(
     key="verdict",

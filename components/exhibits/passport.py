@@ -7,11 +7,10 @@ from html import escape
 from math import prod
 
 from components.analyses.passport import Passport
-from components.exhibits.draw.labels import shorten, visible, width
 from components.exhibits.exhibit import Column, table_html, titled_frame
-from components.exhibits.head.steps import ORIGINS, counted, size
+from components.exhibits.head import ORIGINS, counted, size
 from components.exhibits.report.document import paper, section
-from components.exhibits.view import number
+from components.exhibits.view import number, shorten, visible, width
 from components.texts import Named, Texts
 
 GREEN, RED, GREY = "#157f3b", "#b3261e", "#475569"  # white is read on each of them

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, State, foreign, from_link, to_link
-from components.exhibits.draw.labels import shorten, visible
+from components.exhibits.view import shorten, visible
 from components.texts import Texts
 
 NAMED = re.compile(r"(.*?)\s*\{#([a-z][a-z0-9-]*)\}")  # a title, and the name of the talk in an address

@@ -12,11 +12,11 @@ import gradio as gr
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
-from components.exhibits.draw.intervals import MARKS
-from components.exhibits.draw.labels import visible
+from components.exhibits.draw import MARKS
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import EVIDENCE as PANEL
+from components.exhibits.view import visible
 from components.results import Table, of
 from components.texts import Texts
 from components.ui.places import AT_ONCE, NOTHING, Given, Places, Updates, build_places, menu

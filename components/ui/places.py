@@ -16,7 +16,7 @@ from typing import Any
 import gradio as gr
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
-from components.exhibits.draw.figure import Figure
+from components.exhibits.draw import Figure
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
 from components.menus import Menu
 from components.texts import Texts

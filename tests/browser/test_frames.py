@@ -5,8 +5,8 @@ from itertools import product
 
 from playwright.sync_api import Page, Request, expect
 
-from components.exhibits.answer.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.control import State
+from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.view import CENTRED, CENTRINGS, LAYER
 from components.texts import load_texts
 from components.types import Analysis, Query

@@ -11,10 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
 from components.analyses.compare import Compared
-from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS
+from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS, Answered
 from components.exhibits.report.document import Made, report
 from components.inference.engine import Engine
 from components.texts import load_texts

@@ -1,6 +1,6 @@
 """Answers for every panel: of every kind, with texts that are usual, short, long and hostile."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from components.analyses.anatomy import Anatomy
 from components.analyses.compare import Compared
 from components.analyses.detect import Candidate, Detected
+from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.analyses.trace import Patched
 from components.analyses.ways import Way
@@ -30,18 +31,51 @@ from components.exhibits.panels import (
     READING,
     TOKENS,
     TRACING,
+    Answered,
 )
 from components.fitting import Fit, Miss, Plan, Table
 from components.texts import Sentence
-from components.types import Query
+from components.types import Analysis, Floats, Query
 from tests.exhibits.compared import comparison
-from tests.exhibits.importance.made import answered, refused, without_attention
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
 from tests.ui.fake_detect import fake_detected
+from tests.ui.fake_importance import agreed, fake_importance
 from tests.ui.fake_kinds import KINDS
 from tests.ui.fake_lab import fake_fit
 from tests.ui.fake_results import BACKBONES, fake_results
+
+
+def made(analysis: Analysis) -> Importance:
+    """For the likeliest output; with integrated gradients for a pair."""
+    return fake_importance(analysis, "", bool(analysis.query.text_pair))
+
+
+def alike(one: Importance, similarity: list[float], erasure: list[float]) -> Importance:
+    """The same where the tokens of the text have these similarities and fall so far when they are erased."""
+    own = ~one.analysis.tokens.special
+    values: Floats = one.analysis.similarity.copy()
+    falls: Floats = one.erasure.copy()
+    values[-1, own], falls[own] = similarity, erasure
+    return agreed(replace(one, analysis=replace(one.analysis, similarity=values), erasure=falls))
+
+
+def without_attention(analysis: Analysis) -> Importance:
+    """The same of a model that gives no attention."""
+    said = Sentence("errors.stopping")
+    return agreed(replace(made(analysis), attention=None, rollout=None, warnings=(said,)))
+
+
+def refused(analysis: Analysis) -> Importance:
+    """None at all."""
+    raise PoolscopeError("backbone", analysis.backbone.key, "errors.died")
+
+
+def answered(anatomy: Anatomy, ask: Callable[[Analysis], Importance] = made) -> Answered:
+    """What the Classify tab shows of an answer."""
+    analysis = anatomy.analysis
+    return Answered(analysis, lambda: anatomy, lambda: ask(analysis), lambda: fake_padding(analysis))
+
 
 RESULTS = fake_results()
 PAIR = "not good, not bad", "a pair"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from components.exhibits.draw.figure import Figure
+from components.exhibits.draw import Figure
 from components.exhibits.exhibit import Shown, to_csv
 from components.results import Row
 

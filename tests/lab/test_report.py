@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.exhibits.draw.labels import visible
 from components.exhibits.lab.found import Found
 from components.exhibits.lab.ranking import POINTS, plane
 from components.exhibits.panels import LAB
+from components.exhibits.view import visible
 from components.fitting import Table
 from components.lab.__main__ import Done, reported
 from components.tables import Columns

@@ -13,7 +13,7 @@ import torch
 from transformers import AutoTokenizer, BertForSequenceClassification
 
 from components.errors import PoolscopeError
-from components.exhibits.draw.labels import visible
+from components.exhibits.view import visible
 from components.inference.engine import Engine
 from components.notebook import Exhibits, poolscope_show
 from components.notebook.show import PANELS

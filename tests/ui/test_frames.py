@@ -12,7 +12,7 @@ from components.types import Query
 from components.ui.classify import frames
 from components.ui.classify.frames import Frames, key_of
 from components.ui.places import NOTHING
-from tests.exhibits.importance.made import answered
+from tests.exhibits.answers import answered
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import Page
 

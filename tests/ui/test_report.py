@@ -10,11 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits.answered import Answered
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
 from components.exhibits.control import State
-from components.exhibits.panels import COMPARISON
+from components.exhibits.panels import COMPARISON, Answered
 from components.exhibits.report.document import Made, report
 from components.exhibits.view import CENTRINGS, View, number
 from components.texts import load_texts

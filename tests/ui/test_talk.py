@@ -12,10 +12,10 @@ from urllib.parse import parse_qs, urlencode
 import gradio as gr
 import pytest
 
-from components.exhibits.answer.similarity import SIMILARITY
-from components.exhibits.answer.verdict import VERDICT
 from components.exhibits.control import Control
+from components.exhibits.similarity import SIMILARITY
 from components.exhibits.talks import read_talks
+from components.exhibits.verdict import VERDICT
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.places import Updates, plot_value

@@ -6,7 +6,7 @@ from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.errors import PoolscopeError
 from components.exhibits.control import to_link
-from components.exhibits.importance.methods import HEAD, INTEGRATED
+from components.exhibits.importance import HEAD, INTEGRATED
 from components.exhibits.view import LABEL
 from components.types import Query
 from components.ui.classify.views import HeadView, ImportanceView, PaddingView, Seen

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from components.exhibits.answer.verdict import output_text
 from components.exhibits.comparison.cells import (
     NAME,
     cell_name,
@@ -26,11 +25,10 @@ from components.exhibits.comparison.comparison import (
     refusals,
 )
 from components.exhibits.control import State
-from components.exhibits.draw.labels import shorten
-from components.exhibits.edit.moves import moved_text
-from components.exhibits.edit.versions import Move, Versions, versions
+from components.exhibits.edit import Move, Versions, moved_text, versions
 from components.exhibits.exhibit import Exhibit, Shown
-from components.exhibits.view import number
+from components.exhibits.verdict import output_text
+from components.exhibits.view import number, shorten
 from components.texts import Texts
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from components.analyses.compare import Cell
-from components.exhibits.answer.verdict import output_text, ranked
 from components.exhibits.comparison.comparison import Comparison, Labels, grouped, strength
-from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import unseen_html
-from components.exhibits.view import classify_link
+from components.exhibits.verdict import output_text, ranked
+from components.exhibits.view import classify_link, one_vector, shorten, visible
 from components.texts import Texts
 from components.types import Analysis
 

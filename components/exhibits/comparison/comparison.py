@@ -15,8 +15,8 @@ from components.analyses.compare import Cell, Compared
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits.control import State
-from components.exhibits.draw.labels import visible
-from components.exhibits.draw.style import LABELS, label_colour
+from components.exhibits.draw import LABELS, label_colour
+from components.exhibits.view import visible
 from components.texts import Sentence, Texts
 from components.types import Analysis, BackboneSpec
 

@@ -14,12 +14,9 @@ import pandas as pd
 from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS
-from components.exhibits.draw.labels import shorten, visible, width
-from components.exhibits.draw.style import CHARACTER, GRID, axis, layout
+from components.exhibits.draw import CHARACTER, GRID, MARKS, Figure, Trace, axis, layout
 from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html
-from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number
+from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number, shorten, visible, width
 from components.texts import Texts
 from components.types import Analysis, Floats
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from components.analyses.compare import Cell
-from components.exhibits.answer.verdict import output_text, ranked
 from components.exhibits.comparison.cells import (
     LABEL,
     NAME,
@@ -29,9 +28,7 @@ from components.exhibits.comparison.cells import (
 )
 from components.exhibits.comparison.comparison import Comparison, answered, grouped, predicts, refusals
 from components.exhibits.control import State
-from components.exhibits.draw.labels import UNDERSCORES, breakable_html, shorten, visible
-from components.exhibits.edit.moves import move_cell, move_marks
-from components.exhibits.edit.versions import versions
+from components.exhibits.edit import move_cell, move_marks, versions
 from components.exhibits.exhibit import (
     Exhibit,
     Shown,
@@ -41,7 +38,8 @@ from components.exhibits.exhibit import (
     strong_html,
     unseen_html,
 )
-from components.exhibits.view import classify_link
+from components.exhibits.verdict import output_text, ranked
+from components.exhibits.view import UNDERSCORES, breakable_html, classify_link, shorten, visible
 from components.texts import Texts
 from components.types import SWAPS, Analysis, BackboneSpec
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from components.analyses.compare import Cell
-from components.exhibits.answer.verdict import output_text, ranked
 from components.exhibits.comparison.cells import labels_text
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
-from components.exhibits.draw.labels import one_vector, visible
-from components.exhibits.edit.moves import moved_text
-from components.exhibits.edit.versions import Move, versions
+from components.exhibits.edit import Move, moved_text, versions
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, table_html
+from components.exhibits.verdict import output_text, ranked
+from components.exhibits.view import one_vector, visible
 from components.texts import Texts
 from components.types import Analysis
 

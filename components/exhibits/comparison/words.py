@@ -13,8 +13,7 @@ from components.centring import Centring
 from components.exhibits.comparison.alignment import JOINER, Alignment, Token, Tokenized, align, mean
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw.labels import shorten, visible, word
-from components.exhibits.draw.style import diverging, ink, segment_key
+from components.exhibits.draw import diverging, ink, segment_key
 from components.exhibits.exhibit import (
     Exhibit,
     Shown,
@@ -26,7 +25,7 @@ from components.exhibits.exhibit import (
     scale_html,
     unseen_html,
 )
-from components.exhibits.view import HOW, centring_of, number
+from components.exhibits.view import HOW, centring_of, number, shorten, visible, word
 from components.texts import Texts
 
 DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details

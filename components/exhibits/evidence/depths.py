@@ -9,10 +9,19 @@ from math import floor
 from typing import Any
 
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS, axes_of, axis_number, dots, drawn, plot_name
-from components.exhibits.draw.labels import one_vector, shorten, visible
-from components.exhibits.draw.style import GRID, axis, layout
+from components.exhibits.draw import (
+    GRID,
+    MARKS,
+    Figure,
+    Trace,
+    axes_of,
+    axis,
+    axis_number,
+    dots,
+    drawn,
+    layout,
+    plot_name,
+)
 from components.exhibits.evidence.evidence import (
     ACCURACIES,
     BASE,
@@ -30,6 +39,7 @@ from components.exhibits.evidence.evidence import (
     shared,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html
+from components.exhibits.view import one_vector, shorten, visible
 from components.results import TEST, Row, beside
 from components.texts import Texts
 

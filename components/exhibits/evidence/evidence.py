@@ -14,9 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import data_frame
-from components.exhibits.view import number
+from components.exhibits.view import number, one_vector, shorten, visible
 from components.results import KINDS, Row, Table, beside, each, holm, of
 from components.texts import Texts
 

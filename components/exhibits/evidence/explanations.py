@@ -7,10 +7,19 @@ from html import escape
 from math import ceil, floor
 
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import SideBySide, axes_of, dots, drawn
-from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.draw.style import OTHER, ZERO_LINE, diverging, name_width, value_axis
+from components.exhibits.draw import (
+    OTHER,
+    ZERO_LINE,
+    Figure,
+    SideBySide,
+    Trace,
+    axes_of,
+    diverging,
+    dots,
+    drawn,
+    name_width,
+    value_axis,
+)
 from components.exhibits.evidence.evidence import (
     COUNTS,
     LEVEL,
@@ -23,7 +32,7 @@ from components.exhibits.evidence.evidence import (
     hover,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html
-from components.exhibits.view import number
+from components.exhibits.view import number, shorten, visible
 from components.results import TEST, Row, beside
 from components.texts import Texts
 

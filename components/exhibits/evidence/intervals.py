@@ -19,10 +19,20 @@ from typing import Any
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS, dots, drawn, guide
-from components.exhibits.draw.labels import visible
-from components.exhibits.draw.style import CLEAR, layout, row_axis, tick_width, value_axis, written
+from components.exhibits.draw import (
+    CLEAR,
+    MARKS,
+    Figure,
+    Trace,
+    dots,
+    drawn,
+    guide,
+    layout,
+    row_axis,
+    tick_width,
+    value_axis,
+    written,
+)
 from components.exhibits.evidence.evidence import (
     BASE,
     LEVEL,
@@ -42,7 +52,7 @@ from components.exhibits.evidence.evidence import (
 )
 from components.exhibits.evidence.tables import drawn_data, probe_data
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html, strong_html
-from components.exhibits.view import number
+from components.exhibits.view import number, visible
 from components.results import Baseline, Row, beside
 from components.texts import Texts
 

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.draw.labels import visible
 from components.exhibits.evidence.evidence import (
     ACCURACIES,
     BASE,
@@ -25,7 +24,7 @@ from components.exhibits.evidence.evidence import (
     vectors,
 )
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html, table_html
-from components.exhibits.view import number
+from components.exhibits.view import number, visible
 from components.results import Row, beside
 from components.texts import Texts
 

@@ -9,10 +9,18 @@ from math import ceil, floor
 from typing import Any
 
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import MARKS, SideBySide, axes_of, dots, drawn
-from components.exhibits.draw.labels import shorten
-from components.exhibits.draw.style import ZERO_LINE, tick_width, value_axis
+from components.exhibits.draw import (
+    MARKS,
+    ZERO_LINE,
+    Figure,
+    SideBySide,
+    Trace,
+    axes_of,
+    dots,
+    drawn,
+    tick_width,
+    value_axis,
+)
 from components.exhibits.evidence.evidence import (
     RHOS,
     Evidence,
@@ -27,7 +35,7 @@ from components.exhibits.evidence.evidence import (
     vectors,
 )
 from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html
-from components.exhibits.view import number
+from components.exhibits.view import number, shorten
 from components.results import GAIN, Row, beside
 from components.texts import Texts
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 
-from components.exhibits.draw.labels import one_vector, shorten, visible
 from components.exhibits.exhibit import Where, hint_html
-from components.exhibits.view import percent
+from components.exhibits.view import one_vector, percent, shorten, visible
 from components.fitting import Fit, Ranked, Reached, Score
 from components.texts import Texts
 

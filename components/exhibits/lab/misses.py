@@ -5,10 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from components.exhibits.control import State
-from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.lab.found import UNLINKED, Found
-from components.exhibits.view import classify_link, percent
+from components.exhibits.view import classify_link, percent, shorten, visible
 from components.fitting import Miss
 from components.texts import Texts
 from components.types import Query

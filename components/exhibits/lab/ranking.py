@@ -10,15 +10,17 @@ import numpy as np
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.draw.figure import Figure, Trace
-from components.exhibits.draw.intervals import dots, drawn, guide
-from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.draw.style import (
+from components.exhibits.draw import (
     BACKBONES,
     GRID,
     OTHER,
+    Figure,
+    Trace,
     axis,
     axis_title,
+    dots,
+    drawn,
+    guide,
     label_colour,
     layout,
     name_width,
@@ -36,7 +38,7 @@ from components.exhibits.exhibit import (
     table_html,
 )
 from components.exhibits.lab.found import LEVEL, UNLINKED, Found, score_text
-from components.exhibits.view import number, percent
+from components.exhibits.view import number, percent, shorten, visible
 from components.texts import Texts
 from components.types import Ints
 

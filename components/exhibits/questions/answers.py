@@ -18,10 +18,9 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from components.analyses.anatomy import Anatomy, Step
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.answered import Answered
-from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.evidence.evidence import BASE, Evidence, select
-from components.exhibits.head.steps import ORIGINS, sizes, step_name
+from components.exhibits.head import ORIGINS, sizes, step_name
+from components.exhibits.panels import Answered
 from components.exhibits.questions.facts import (
     CASES,
     NAMED,
@@ -34,6 +33,7 @@ from components.exhibits.questions.facts import (
     result_facts,
     results_facts,
 )
+from components.exhibits.view import shorten, visible
 from components.results import Table, of
 from components.texts import ASSETS, ENGLISH, Texts, load_texts
 from components.types import BackboneSpec, Query, Reference

@@ -13,8 +13,6 @@ from components.analyses.anatomy import Anatomy, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding, PaddingCase
-from components.exhibits.answer.verdict import chosen_labels, output_text, ranked
-from components.exhibits.draw.labels import shorten, visible, word
 from components.exhibits.evidence.evidence import (
     BASE,
     LEVEL,
@@ -26,11 +24,11 @@ from components.exhibits.evidence.evidence import (
     spread,
     vectors,
 )
-from components.exhibits.head.lens import Aim
-from components.exhibits.head.steps import UNTRAINED, counted, parameters_of
-from components.exhibits.importance.bars import method_name, rho_text
-from components.exhibits.importance.methods import Methods
-from components.exhibits.view import indices, labels_of, number
+from components.exhibits.head import UNTRAINED, counted, parameters_of
+from components.exhibits.importance import Methods, method_name, rho_text
+from components.exhibits.lens import Aim
+from components.exhibits.verdict import chosen_labels, output_text, ranked
+from components.exhibits.view import indices, labels_of, number, shorten, visible, word
 from components.results import Row
 from components.texts import Sentence, Texts
 from components.types import Analysis

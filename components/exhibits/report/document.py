@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from plotly.offline import get_plotlyjs
 
 from components.exhibits.control import State
-from components.exhibits.draw.labels import shorten, visible
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
+from components.exhibits.view import shorten, visible
 from components.texts import ASSETS, Texts
 
 HERE = Path(__file__).parent

@@ -12,12 +12,10 @@ import gradio as gr
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.answer.verdict import mistake
-from components.exhibits.answered import Answered
 from components.exhibits.control import Control, State
-from components.exhibits.draw.labels import shorten
-from components.exhibits.panels import ANSWER, TOKENS
-from components.exhibits.view import CENTRED, LABEL, LAYER, View, facts
+from components.exhibits.panels import ANSWER, TOKENS, Answered
+from components.exhibits.verdict import mistake
+from components.exhibits.view import CENTRED, LABEL, LAYER, View, facts, shorten
 from components.texts import Texts
 from components.types import Analysis, Reference
 from components.ui.classify.frames import Frames, connect_frames, key_of

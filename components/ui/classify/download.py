@@ -13,8 +13,7 @@ import gradio as gr
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.draw.labels import shorten, visible
-from components.exhibits.view import percent
+from components.exhibits.view import percent, shorten, visible
 from components.menus import licence, refusal
 from components.texts import Texts, in_bytes
 from components.types import BackboneSpec, Progress

@@ -11,8 +11,7 @@ from typing import Any
 import gradio as gr
 
 from components.analyst import Analyst
-from components.exhibits.draw.labels import visible
-from components.exhibits.view import POOL_LAYER
+from components.exhibits.view import POOL_LAYER, visible
 from components.menus import HEADS, BackboneMenu, Choices, Example, suited, unlinked
 from components.own_head import MINE, TABLE
 from components.texts import Texts

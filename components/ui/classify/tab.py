@@ -14,12 +14,10 @@ from gradio.components import Component
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.answered import Answered
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
-from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Panel
-from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING
-from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View
+from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING, Answered
+from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, visible
 from components.menus import HEADS, BackboneMenu, Example, absent, load_examples, refusal, suited
 from components.own_head import MINE
 from components.texts import Texts

@@ -15,16 +15,22 @@ from components.analyses.importance import Importance
 from components.analyses.lens import Lens, Looked
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.answer.verdict import mistake
-from components.exhibits.answered import Answered, asked_of, importance_of, padding_of
 from components.exhibits.control import Control, State
-from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Panel, hint_html, titled_html
-from components.exhibits.importance.attention import head_of
-from components.exhibits.importance.methods import HEAD as ATTENTION_HEAD
-from components.exhibits.importance.methods import INTEGRATED
-from components.exhibits.panels import DETECTIVE, HEAD, IMPORTANCE, PADDING
-from components.exhibits.view import LABEL
+from components.exhibits.importance import HEAD as ATTENTION_HEAD
+from components.exhibits.importance import INTEGRATED, head_of
+from components.exhibits.panels import (
+    DETECTIVE,
+    HEAD,
+    IMPORTANCE,
+    PADDING,
+    Answered,
+    asked_of,
+    importance_of,
+    padding_of,
+)
+from components.exhibits.verdict import mistake
+from components.exhibits.view import LABEL, visible
 from components.texts import Texts
 from components.types import Analysis, Progress, Query
 from components.ui.places import (

@@ -14,8 +14,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw.labels import visible
-from components.exhibits.view import MOST_LAYERS
+from components.exhibits.view import MOST_LAYERS, visible
 from components.menus import HEADS, Choices, load_examples
 from components.own_head import MINE, read_head
 from components.texts import Sentence, Texts

@@ -16,9 +16,9 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison, failure, progress, result
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
-from components.exhibits.edit.trace import TRACED
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON, TRACING
+from components.exhibits.trace import TRACED
 from components.menus import HEADS
 from components.own_head import MINE
 from components.texts import Texts

@@ -15,8 +15,8 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
-from components.exhibits.edit.trace import TRACE, TRACED, Traced, traced_backbone
 from components.exhibits.exhibit import Shown, hint_html
+from components.exhibits.trace import TRACE, TRACED, Traced, traced_backbone
 from components.own_head import MINE, read_head
 from components.texts import Texts
 from components.types import Progress, Query

@@ -16,10 +16,10 @@ import gradio as gr
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import hint_html
 from components.exhibits.lab.found import Found, so_far_html
 from components.exhibits.panels import LAB as PANEL
+from components.exhibits.view import visible
 from components.fitting import Fit, Plan, Reached, Stage, Table
 from components.own_head import MINE, read_head
 from components.tables import Columns, Sheet, guess, read_sheet, to_table

@@ -20,8 +20,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.errors import PoolscopeError
-from components.exhibits.draw.labels import visible
 from components.exhibits.talks import Script, Step
+from components.exhibits.view import visible
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.public.locale import page_texts, vary_by_language
 from components.ui.public.middleware import is_same_origin, read_body, with_security_headers

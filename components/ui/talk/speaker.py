@@ -7,8 +7,8 @@ from pathlib import Path
 
 import gradio as gr
 
-from components.exhibits.draw.labels import visible
 from components.exhibits.talks import Script, Step, choices_html
+from components.exhibits.view import visible
 from components.texts import Texts
 from components.ui.scripted import scripted_html
 

@@ -13,9 +13,9 @@ import gradio as gr
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, OneOf, State
-from components.exhibits.draw.labels import visible
 from components.exhibits.exhibit import Exhibit, Panel, Shown
 from components.exhibits.talks import Script, Step, asked_html, bar_html, captions_of, following
+from components.exhibits.view import visible
 from components.texts import Texts
 from components.ui.links.links import qr_code
 from components.ui.places import PRIVATE, Place, Updates, build_place

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from components.exhibits.answer.verdict import chosen_labels, outputs_figure
 from components.exhibits.comparison.comparison import FAINT, STRONG, strength
-from components.exhibits.draw.style import LABELS, contrast, label_colour, rgb
+from components.exhibits.draw import LABELS, contrast, label_colour, rgb
+from components.exhibits.verdict import chosen_labels, outputs_figure
 from components.texts import load_texts
 from components.types import Analysis
 from tests.exhibits.compared import answer, comparison

@@ -8,7 +8,6 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from components.exhibits.draw.labels import one_vector
 from components.exhibits.evidence.evidence import (
     Evidence,
     against_base,
@@ -20,6 +19,7 @@ from components.exhibits.evidence.evidence import (
 from components.exhibits.evidence.intervals import ACCURACY, FINDINGS
 from components.exhibits.evidence.tables import PROBES
 from components.exhibits.questions.answers import Answers, read_questions
+from components.exhibits.view import one_vector
 from components.results import Table, beside, read_results
 from components.texts import languages, load_texts
 from tests.exhibits.compared_html import words

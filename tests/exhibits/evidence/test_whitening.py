@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from components.exhibits.draw.labels import shorten
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.evidence.whitening import WHITENING
+from components.exhibits.view import shorten
 from components.results import Row, Table, beside
 from components.texts import load_texts
 from tests.exhibits.showing import checked, plain, records, same_intervals

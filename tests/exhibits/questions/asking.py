@@ -10,7 +10,7 @@ from components.exhibits.questions.answers import Answer, Answers, Question, Tex
 from components.results import Table, beside
 from components.texts import load_texts
 from components.types import Query
-from tests.exhibits.importance.made import made
+from tests.exhibits.answers import made
 from tests.measured import having, measured
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding

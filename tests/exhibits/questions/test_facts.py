@@ -12,7 +12,7 @@ from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding
 from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.importance.methods import Methods
+from components.exhibits.importance import Methods
 from components.exhibits.questions.facts import (
     HEAD_CASES,
     IMPORTANCE_CASES,
@@ -30,7 +30,7 @@ from components.exhibits.view import percent
 from components.results import Table, beside, holm
 from components.texts import Sentence, load_texts
 from components.types import Query
-from tests.exhibits.importance.made import alike, made
+from tests.exhibits.answers import alike, made
 from tests.measured import having, measured
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding

@@ -1,0 +1,424 @@
+"""The stream through a head: tokens by their share of what is read, its steps, classes by probability."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from components.analyses.anatomy import Anatomy
+from components.exhibits.control import State
+from components.exhibits.draw import (
+    CHARACTER,
+    OTHER,
+    READ,
+    Figure,
+    Trace,
+    axis,
+    label_colour,
+    layout,
+    rgb,
+    written,
+)
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html, titled_frame
+from components.exhibits.head import ORIGINS, detail, first_untrained, numbered, short, size, vector
+from components.exhibits.similarity import share_text
+from components.exhibits.verdict import chosen_labels, output_text, ranked
+from components.exhibits.view import asked_line, labels_of, percent, shorten, visible, width
+from components.texts import Texts
+from components.types import Analysis, Floats
+
+Span = tuple[float, float]  # from the left end to the right end, in fractions of the figure's width
+LONGEST = 72  # characters of a line that is shown on pointing
+SAMPLES = 20  # points of a bent edge
+ALONE = 4  # columns that a single one is placed as if there were, so that it stays near the trunk
+THIN = 0.006  # of the width: what carries nothing can still be seen
+
+
+def ribbon(start: Span, end: Span, top: float, bottom: float, colour: str, lines: Sequence[str]) -> Trace:
+    """A stream from ``start`` at ``top`` to ``end`` at ``bottom``, bent like an S where it moves sideways."""
+    samples = 1 if start == end else SAMPLES
+    times = [step / samples for step in range(samples + 1)]
+    left = [_between(start[0], end[0], time) for time in times]
+    right = [_between(start[1], end[1], time) for time in times]
+    down = [top + (bottom - top) * time for time in times]
+    return outline([*left, *reversed(right)], [*down, *reversed(down)], colour, lines, opacity=0.5)
+
+
+def bar(
+    span: Span,
+    top: float,
+    bottom: float,
+    colour: str,
+    lines: Sequence[str],
+    opacity: float = 1.0,
+    dashed: bool = False,
+) -> Trace:
+    """A rectangle with a frame, which may be ``dashed``; ``opacity`` is that of what it is filled with."""
+    left, right = span
+    xs, ys = [left, right, right, left, left], [top, top, bottom, bottom, top]
+    shape = outline(xs, ys, colour, lines, opacity)
+    line = {"color": colour, "width": 2.5, "dash": "5px,3px" if dashed else "solid"}
+    return {**shape, "line": line}
+
+
+def outline(
+    xs: Sequence[float], ys: Sequence[float], colour: str, lines: Sequence[str], opacity: float
+) -> Trace:
+    """A filled polygon; ``lines`` are shown on pointing at it, and are escaped here."""
+    red, green, blue = rgb(colour)
+    return Trace(
+        type="scatter",
+        mode="lines",
+        x=[round(x, 4) for x in xs],
+        y=[round(y, 1) for y in ys],
+        fill="toself",
+        fillcolor=f"rgba({red}, {green}, {blue}, {opacity})",
+        line={"width": 0},
+        hoveron="fills",
+        hoverinfo="text",
+        text="<br>".join(escape(shorten(line, LONGEST)) for line in lines),
+        hoverlabel={"bgcolor": colour, "font": {"color": "white"}},
+    )
+
+
+def columns(weights: Sequence[float], within: Span, whole: float) -> list[Span]:
+    """A place for each stream beside the others: as wide as it weighs (``whole`` for 1), evenly apart."""
+    gap = (within[1] - within[0] - whole) / (len(weights) if len(weights) > 1 else ALONE)
+    places, left = [], within[0]
+    for weight in weights:
+        slot = weight * whole + gap
+        half = max(weight * whole, THIN) / 2
+        places.append((left + slot / 2 - half, left + slot / 2 + half))
+        left += slot
+    return places
+
+
+def bundle(weights: Sequence[float], trunk: Span) -> list[Span]:
+    """The same streams side by side in a trunk."""
+    places, left, total = [], trunk[0], sum(weights) or 1.0
+    for weight in weights:
+        right = left + (trunk[1] - trunk[0]) * weight / total
+        places.append((left, right))
+        left = right
+    return places
+
+
+def _between(start: float, end: float, time: float) -> float:
+    return start + (end - start) * time * time * (3 - 2 * time)
+
+
+TOKENS, CLASSES = 9, 8  # columns; what is more than that stands together in the last one
+NAME = 10  # characters of a token or a class
+
+
+@dataclass(frozen=True)
+class Part:
+    """One column of a figure: ``label`` names it, ``weight`` is its part of the stream.
+
+    ``live``: it is read, or chosen. ``lines`` say more of it, ``members`` are the indices of its tokens or
+    labels. Nothing is escaped.
+    """
+
+    label: str
+    lines: tuple[str, ...]
+    weight: float
+    live: bool
+    members: tuple[int, ...]
+
+
+def token_parts(anatomy: Anatomy, say: Texts) -> list[Part]:
+    """The tokens in their order; of more than nine those that are read most, and the rest in one."""
+    reads, labels = anatomy.analysis.reads, labels_of(anatomy.analysis)
+    shares = [float(share) for share in reads.share]
+    order = sorted(range(len(labels)), key=lambda index: (-shares[index], not reads.positions[index], index))
+    alone = order if len(order) <= TOKENS else order[: TOKENS - 1]
+    rest = sorted(order[len(alone) :])
+    parts = []
+    for index in alone:
+        label, share, read = labels[index], shares[index], bool(reads.positions[index])
+        said = say("flow.share", share=share_text(reads, index, say)) if read else say("flow.unread_token")
+        parts.append(Part(shorten(label, NAME), (label, said), share, read, (index,)))
+    if rest:
+        weight, live = sum(shares[index] for index in rest), bool(reads.positions[rest].any())
+        words = "flow.others" if live else "flow.others_unread"
+        label = say(words, count=len(rest), share=percent(weight))
+        parts.append(Part(label, (label,), weight, live, tuple(rest)))
+    return sorted(parts, key=lambda part: part.members[0])
+
+
+def class_parts(analysis: Analysis, say: Texts) -> list[Part]:
+    """The classes, the likeliest first; of more than eight the others in one."""
+    order = ranked(analysis)
+    weights, chosen = _weights(analysis), chosen_labels(analysis)
+    alone, rest = (order, []) if len(order) <= CLASSES else (order[: CLASSES - 1], order[CLASSES - 1 :])
+    parts = []
+    for index in alone:
+        name, value = visible(analysis.labels[index]), output_text(analysis, index)
+        label = say("flow.output", label=shorten(name, NAME), value=value)
+        lines = (name, value, say("flow.logit", logit=short(analysis.logits[index])))
+        parts.append(Part(label, lines, weights[index], index in chosen, (index,)))
+    if rest:
+        together = percent(float(analysis.probabilities[rest].sum()))
+        words = "flow.classes" if analysis.problem_type == "single_label" else "flow.classes_raw"
+        label = say(words, count=len(rest), share=together)
+        parts.append(Part(label, (label,), sum(weights[index] for index in rest), False, tuple(rest)))
+    return parts
+
+
+def _weights(analysis: Analysis) -> Sequence[float]:
+    """Each label's part of the stream: its probability over their sum, equal parts for raw values."""
+    total = len(analysis.labels)
+    values = [1.0] * total if analysis.problem_type == "regression" else analysis.probabilities.tolist()
+    whole = sum(values)
+    return [value / whole if whole > 0 else 1 / total for value in values]
+
+
+TRUNK: Span = (0.02, 0.18)
+FIELD: Span = (0.02, 0.78)  # where tokens and classes stand side by side
+WORDS = 0.205  # where the names of the steps begin
+THREAD, BOX, FAN, PITCH, NODE = 24, 52, 112, 62, 16  # pixels
+LEVEL = 2  # classes that are named on the level; the names of more are slanted
+FAINT = 0.22  # opacity of a box that the names of its step are read on
+FEW = 6  # values that are shown of a vector
+LINE = 23  # characters of a line of a step's name: what a phone has room for
+
+
+@dataclass(frozen=True, eq=False)
+class _Flow:
+    """The picture as it is drawn, from the top down."""
+
+    anatomy: Anatomy
+    say: Texts
+    tokens: list[Part]
+    classes: list[Part]
+    traces: list[Trace] = field(default_factory=list)
+    words: list[tuple[float, float, str]] = field(default_factory=list)  # x, y, escaped text
+
+    @property
+    def picking(self) -> int:
+        """Index of the step where the streams of the tokens become one."""
+        return next((index for index, step in enumerate(self.anatomy.steps) if step.picks), 0)
+
+    def colour(self, index: int) -> str:
+        """Of the step ``index`` and of what comes out of it; -1 are the tokens."""
+        return OTHER if index >= first_untrained(self.anatomy) else READ
+
+
+def flow(anatomy: Anatomy, _: State, say: Texts) -> Shown:
+    """The way from the final hidden states to the classes, as it ran."""
+    return Shown(
+        heading=say("flow.heading"),
+        words=_described(anatomy, say),
+        data=_data(anatomy, say),
+        figure=flow_figure(anatomy, say),
+        above=_legend(anatomy, say),
+        about=asked_line(anatomy.analysis, say),
+    )
+
+
+FLOW = Exhibit("flow", flow, plotted=True, width=3)
+
+
+def flow_figure(anatomy: Anatomy, say: Texts) -> Figure:
+    """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
+    drawn = _Flow(anatomy, say, token_parts(anatomy, say), class_parts(anatomy.analysis, say))
+    bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
+    level = len(drawn.classes) <= LEVEL  # then each class has its words already
+    above = round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.tokens)) + 26
+    below = 60 if level else round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.classes)) + 20
+    frame = layout(
+        height=round(bottom) + above + below,
+        margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
+        hovermode="closest",
+        xaxis=_names(drawn.tokens, -45, "top"),
+        xaxis2={**_names(drawn.classes, 45, "bottom"), "overlaying": "x", "showticklabels": not level},
+        yaxis=axis(range=[bottom, 0], showticklabels=False),
+    )
+    sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
+    xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
+    texts = written(xs, ys, words, sides, textfont={"size": 16})
+    anchor = Trace(type="scatter", x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
+    return Figure(data=[*drawn.traces, texts, anchor], layout=frame)
+
+
+def step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
+    """What is said on pointing at a step: where it is called, shapes, weights, and its first values."""
+    step = anatomy.steps[index]
+    given = vector(anatomy, step.given)
+    norm, low, high = (short(float(value)) for value in (np.linalg.norm(given), given.min(), given.max()))
+    lines = [numbered(anatomy, index, say), detail(step, say)]
+    if step.within:
+        lines.append(say("flow.within", within=visible(step.within)))
+    if step.origin:
+        lines.append(say(ORIGINS[step.origin]))
+    return (
+        *lines,
+        say("flow.values", values=_first(given)),
+        say("flow.bounds", norm=norm, low=low, high=high),
+    )
+
+
+def _first(values: Floats) -> str:
+    """The first values of a vector."""
+    return ", ".join(short(value) for value in values[:FEW]) + (" …" if len(values) > FEW else "")
+
+
+def _described(anatomy: Anatomy, say: Texts) -> str:
+    """The steps, the tokens that are read, and the classes, in words."""
+    steps = say.listed(
+        say("steps.detailed", step=numbered(anatomy, index, say), detail=detail(step, say))
+        for index, step in enumerate(anatomy.steps)
+    )
+    return say(
+        "flow.description",
+        count=len(anatomy.steps),
+        steps=steps,
+        tokens=say.listed(_reading(part) for part in token_parts(anatomy, say) if part.live),
+        classes=say.listed(" ".join(part.lines[:2]) for part in class_parts(anatomy.analysis, say)),
+    )
+
+
+def _reading(part: Part) -> str:
+    """A token that is read, with its share; several in one say theirs already."""
+    return part.label if len(part.members) > 1 else f"{part.lines[0]} {percent(part.weight)}"
+
+
+def _legend(anatomy: Anatomy, say: Texts) -> str:
+    """What the colours and frames mean, for those that occur."""
+    read = anatomy.analysis.reads.positions
+    keys = [("read", "flow.read")] if read.any() else []
+    keys += [] if read.all() else [("special", "flow.unread")]
+    keys += [] if all(step.path for step in anatomy.steps) else [("functional", "flow.functional")]
+    keys += [("special", "flow.random")] if first_untrained(anatomy) < len(anatomy.steps) else []
+    return legend_html(*(key_html(name, say(key)) for name, key in keys))
+
+
+def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
+    """Down the stream: T tokens with their shares, the steps, K classes with their outputs."""
+    analysis, steps, order = anatomy.analysis, anatomy.steps, ranked(anatomy.analysis)
+    tokens, classes = len(analysis.tokens.text), len(order)
+
+    def of_steps(texts: Iterable[str]) -> list[str]:
+        return [*[""] * tokens, *texts, *[""] * classes]
+
+    names = [numbered(anatomy, index, say) for index in range(len(steps))]
+    parts = [*["token"] * tokens, *["step"] * len(steps), *["class"] * classes]
+    columns = {
+        "away.part": [say(f"away.{part}") for part in parts],
+        "away.name": [*labels_of(analysis), *names, *(visible(analysis.labels[index]) for index in order)],
+        "away.before": of_steps(size(step.in_shape) for step in steps),
+        "away.after": of_steps(size(step.out_shape) for step in steps),
+        "away.parameters": of_steps(str(step.parameters) for step in steps),
+        "away.origin": of_steps(say(ORIGINS[step.origin]) if step.origin else "" for step in steps),
+        "away.share": [*analysis.reads.share, *[None] * (len(steps) + classes)],
+        "away.output": [*[None] * (tokens + len(steps)), *analysis.probabilities[order]],
+    }
+    return titled_frame(columns, say)
+
+
+def _tokens(drawn: _Flow) -> float:
+    """Down to the step that makes one stream of them; what is not read ends on the way. Gives its height."""
+    places, y = _places(drawn.tokens), 0.0
+    for index in range(drawn.picking):
+        for part, place in zip(drawn.tokens, places, strict=True):
+            colour = drawn.colour(index - 1) if part.live else OTHER
+            drawn.traces.append(ribbon(place, place, y, y + THREAD, colour, part.lines))
+        y += THREAD
+        drawn.traces.append(_node(drawn, index, (FIELD[0], 0.98), y, y + BOX, FAINT))
+        drawn.words.append((WORDS, y + BOX / 2, _step_words(drawn, index)))
+        y += BOX
+    live = [part.weight if part.live else 0.0 for part in drawn.tokens]
+    ends = bundle(live, TRUNK)
+    for part, place, end in zip(drawn.tokens, places, ends, strict=True):
+        if part.live:
+            colour = drawn.colour(drawn.picking - 1)
+            drawn.traces.append(ribbon(place, end, y, y + FAN, colour, part.lines))
+        else:
+            drawn.traces.append(ribbon(place, place, y, y + FAN * 0.4, OTHER, part.lines))
+    return y + FAN
+
+
+def _trunk(drawn: _Flow, y: float) -> float:
+    """The picking step, those after it, and the logits, each as a bar across the trunk."""
+    last = len(drawn.anatomy.steps) - 1
+    for index in range(drawn.picking, last + 1):
+        solid = 1.0 if drawn.anatomy.steps[index].path else 0.0  # a function is an empty frame
+        drawn.traces.append(_node(drawn, index, TRUNK, y, y + NODE, solid))
+        drawn.words.append((WORDS, y + NODE / 2 + 4, _step_words(drawn, index)))
+        lines = step_lines(drawn.anatomy, index, drawn.say)
+        drawn.traces.append(ribbon(TRUNK, TRUNK, y + NODE, y + PITCH, drawn.colour(index), lines))
+        y += PITCH
+    analysis, say = drawn.anatomy.analysis, drawn.say
+    how = {"single_label": "flow.softmax", "multi_label": "flow.sigmoid", "regression": "flow.raw"}
+    logits, activation = _first(analysis.logits), say(how[analysis.problem_type])
+    lines = (say("flow.logits"), logits, activation)
+    drawn.traces.append(bar(TRUNK, y, y + NODE, drawn.colour(last), lines))
+    few = len(analysis.logits) <= 3
+    named = say("flow.few", logits=logits) if few else say("head.logits", count=len(analysis.logits))
+    drawn.words.append((WORDS, y + NODE / 2 - 4, _two_lines(named, activation)))
+    return y + NODE
+
+
+def _classes(drawn: _Flow, y: float) -> float:
+    """The trunk splits into the classes; gives the height of the whole picture."""
+    last = len(drawn.anatomy.steps) - 1
+    weights = [part.weight for part in drawn.classes]
+    places, starts = _places(drawn.classes), bundle(weights, TRUNK)
+    for part, start, place in zip(drawn.classes, starts, places, strict=True):
+        chosen = part.live and drawn.colour(last) == READ
+        colour = label_colour(part.members[0]) if chosen else OTHER
+        drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
+        drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines))
+        if len(drawn.classes) <= LEVEL:
+            drawn.words.append(((place[0] + place[1]) / 2, y + FAN + NODE + 3, _class_words(part)))
+    return y + FAN + NODE + 4
+
+
+def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, opacity: float) -> Trace:
+    step, lines = drawn.anatomy.steps[index], step_lines(drawn.anatomy, index, drawn.say)
+    return bar(span, top, bottom, drawn.colour(index), lines, opacity, dashed=not step.path)
+
+
+def _step_words(drawn: _Flow, index: int) -> str:
+    step = drawn.anatomy.steps[index]
+    return _two_lines(numbered(drawn.anatomy, index, drawn.say), detail(step, drawn.say), not step.path)
+
+
+def _class_words(part: Part) -> str:
+    """The name of a class on at most two lines, and what is said of it: two stand side by side on a phone."""
+    name, value = part.lines[:2]
+    lines = [shorten(line, 12) for line in textwrap.wrap(name, 12, max_lines=2, placeholder="…")]
+    text = "<br>".join(escape(line) for line in (*lines, value))
+    return f'<span style="font-size: 14px">{f"<b>{text}</b>" if part.live else text}</span>'
+
+
+def _two_lines(first: str, second: str, slanted: bool = False) -> str:
+    """A name, which is cut in two where it is long, and what stands small below it."""
+    lines = textwrap.wrap(first, LINE, max_lines=2, placeholder="…")
+    name = f"<b>{'<br>'.join(map(escape, lines))}</b>"
+    small = f'<span style="font-size: 13px">{escape(second)}</span>'
+    return f"{f'<i>{name}</i>' if slanted else name}<br>{small}"
+
+
+def _places(parts: list[Part]) -> list[Span]:
+    """Where tokens or classes stand beside each other."""
+    return columns([part.weight for part in parts], FIELD, TRUNK[1] - TRUNK[0])
+
+
+def _names(parts: list[Part], angle: int, side: str) -> dict[str, object]:
+    """An axis that names tokens or classes at their places."""
+    texts = [f"<b>{escape(part.label)}</b>" if part.live else escape(part.label) for part in parts]
+    return axis(
+        range=[0, 1],
+        side=side,
+        tickangle=angle,
+        tickvals=[round((left + right) / 2, 4) for left, right in _places(parts)],
+        ticktext=texts,
+        tickfont={"size": 13},
+        ticklabeloverflow="allow",
+    )

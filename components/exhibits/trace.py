@@ -1,0 +1,254 @@
+"""The trace between two versions of a text: of which backbone it is asked, and what is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from components.analyses.trace import Patched
+from components.errors import PoolscopeError
+from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.control import Control, State, Text
+from components.exhibits.draw import DIVERGING, RANDOM, Figure, cells, layers_layout, least_width, read_frame
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    scale_html,
+    strong_html,
+    unanswered,
+)
+from components.exhibits.view import (
+    TEXT,
+    View,
+    asked_line,
+    indices,
+    labels_of,
+    number,
+    shorten,
+    visible,
+    word,
+)
+from components.texts import Sentence, Texts
+
+TRACED = Control("traced", Text(), "", "trace.backbone")  # a backbone's key; the first of a comparison for ""
+
+Traced = Patched | Sentence | None  # the trace, why there is none, or that nobody can ask for one
+
+
+def traced_backbone(comparison: Comparison, state: State) -> str:
+    """The key of the backbone whose trace ``state`` asks for; the first where that one is not compared."""
+    keys = [spec.key for spec in comparison.backbones]
+    return TRACED.of(state) if TRACED.of(state) in keys else keys[0]
+
+
+def traced(comparison: Comparison) -> Traced:
+    """The trace between the two versions of a comparison; asks for it."""
+    if comparison.trace is None:
+        return None
+    try:
+        return comparison.trace()
+    except PoolscopeError as error:
+        return error.sentence
+
+
+def trace(given: Traced, _: State, say: Texts) -> Shown:
+    """The share of the change of the logits that each state of the second version brings to the first."""
+    if given is None:
+        return Shown()
+    if isinstance(given, Sentence):
+        return unanswered("trace.heading", given, say)
+    view = EditedView(given.first, given.first.layers, names=named(given))
+    blank = [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
+    scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
+    told = "" if given.first.random else f'<p class="story">{sentence(given, say, strong_html)}</p>'
+    return Shown(
+        heading=_heading(given, say),
+        words=_words(given, say),
+        data=_data(given, say),
+        figure=trace_figure(given, view, say),
+        above=told
+        + hint_html(say.together((say("trace.hint"), *_pooled(given, say), *blank)))
+        + scale_html(scale, _stops(given), ends),
+        about=say("trace.about", asked=asked_line(given.first, say), text=_second(given)),
+        scale=scale,
+        least_width=least_width(view),
+    )
+
+
+TRACE = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class EditedView(View):
+    """The first version, whose tokens have the ``names`` of what becomes of them."""
+
+    names: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A readable label for each of the T tokens, not escaped."""
+        return self.names
+
+
+def trace_figure(given: Patched, view: View, say: Texts) -> Figure:
+    """L + 1 rows by T columns, those of tokens without a counterpart empty; what is read is framed."""
+    layers, total = given.first.layers + 1, len(view.labels)
+    shares, texts = np.full((layers, total), np.nan), np.full((layers, total), "", dtype=object)
+    mine = given.pairs[:, 0]
+    shares[:, mine] = given.shares
+    texts[:, mine] = [[share_text(float(share)) for share in row] for row in given.shares]
+    drawn = cells(
+        shares,
+        say("trace.hover", token="%{x}", layer="%{y}", value="%{text}"),
+        text=texts.tolist(),
+        colorscale=_stops(given),
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
+        hoverongaps=False,
+    )
+    return Figure(data=[drawn], layout=layers_layout(view, read_frame(given.first), say))
+
+
+def _heading(given: Patched, say: Texts) -> str:
+    """From which layer on the token that is read carries most of the change, where the head reads one."""
+    if given.first.random:
+        return say("trace.heading_random")
+    found = settled(given)
+    if found is None:
+        return say("trace.heading")
+    key = "trace.heading_start" if found.first == 0 else "trace.heading_from"
+    return say(key, layer=found.first, token=token_name(given, found.token, say))
+
+
+def _words(given: Patched, say: Texts) -> str:
+    layers, total = given.shares.shape
+    shape = say("trace.description", layers=layers, total=total)
+    return shape if given.first.random else say.together((shape, sentence(given, say, str)))
+
+
+def _data(given: Patched, say: Texts) -> pd.DataFrame:
+    """P rows, a column for each of the L + 1 layers: shares, with both tokens before them."""
+    mine, theirs = given.pairs.T.tolist()
+    others = labels_of(given.second)
+    own = labels_of(given.first)
+    tokens = (
+        (say("table.index"), mine),
+        (say("table.token"), [own[place] for place in mine]),
+        (say("trace.other_index"), theirs),
+        (say("trace.other_token"), [others[place] for place in theirs]),
+    )
+    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(given.shares)]
+    return data_frame((*tokens, *layers))
+
+
+def _pooled(given: Patched, say: Texts) -> list[str]:
+    """Which layer is pooled, where that is not the last: above it there is nothing to be seen."""
+    if not given.first.lower:
+        return []
+    return [say("trace.pooled", layer=given.first.pool_layer)]
+
+
+def _second(given: Patched) -> str:
+    """The second version, not escaped."""
+    query = given.second.query
+    return " / ".join(shorten(visible(text), TEXT) for text in (query.text, query.text_pair) if text)
+
+
+def _stops(given: Patched) -> list[list[Any]]:
+    return RANDOM if given.first.random else DIVERGING
+
+
+MOST = 0.5  # of the change: who carries less does not carry most of it
+WORD = 24  # characters of a token in a sentence
+
+
+@dataclass(frozen=True)
+class Stay:
+    """Layers one after the other in which the same ``token`` carries more of the change than any other.
+
+    ``most``: whether it carries most of it. ``shares``: one for each layer from ``first`` on.
+    """
+
+    token: int
+    first: int
+    shares: tuple[float, ...]
+    most: bool
+
+    @property
+    def last(self) -> int:
+        """The last of the layers."""
+        return self.first + len(self.shares) - 1
+
+
+def sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
+    """Where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
+    parts = say("list.semicolon").join(_part(given, stay, say, mark) for stay in stays(given))
+    return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=parts)
+
+
+def stays(given: Patched) -> list[Stay]:
+    """Where the change is, from the embeddings up to the layer that is pooled."""
+    below = given.shares[: given.first.pool_layer + 1]
+    peaks = [(int(row.argmax()), bool(row.max() >= MOST)) for row in below]
+    found: list[Stay] = []
+    for (pair, most), group in groupby(range(len(peaks)), key=lambda layer: peaks[layer]):
+        layers = list(group)
+        shares = tuple(float(given.shares[layer, pair]) for layer in layers)
+        found.append(Stay(int(given.pairs[pair, 0]), layers[0], shares, most))
+    return found
+
+
+def settled(given: Patched) -> Stay | None:
+    """The layers up to the one that is pooled in which the one token that is read carries most of the change.
+
+    None where the head reads several tokens, or one that has no counterpart.
+    """
+    last = stays(given)[-1]
+    return last if last.most and indices(given.first.reads.positions) == [last.token] else None
+
+
+def token_name(given: Patched, token: int, say: Texts) -> str:
+    """A token of the first version in a sentence, not escaped; which one, where several are called so."""
+    names = named(given)
+    name = shorten(word(names[token]), WORD)
+    if names.count(names[token]) == 1:
+        return name
+    return say("trace.nth", token=name, place=names[: token + 1].count(names[token]))
+
+
+def named(given: Patched) -> tuple[str, ...]:
+    """A label for each token of the first version, not escaped; "good → bad" where they differ."""
+    own, others = labels_of(given.first), labels_of(given.second)
+    names = list(own)
+    for mine, theirs in given.pairs.tolist():
+        if own[mine] != others[theirs]:
+            names[mine] = f"{own[mine]} → {word(others[theirs])}"
+    return tuple(names)
+
+
+def share_text(share: float) -> str:
+    """A share of a change in percent, which may be less than none of it or more than all."""
+    return f"{number(100 * share, 0)} %"
+
+
+def _part(given: Patched, stay: Stay, say: Texts, mark: Callable[[str], str]) -> str:
+    key = "trace.in" if stay.most else "trace.spread"
+    low, high = (share_text(share) for share in (min(stay.shares), max(stay.shares)))
+    shares = low if low == high else say("trace.shares", low=low, high=high)
+    return say(key, token=mark(token_name(given, stay.token, say)), where=_where(stay, say), shares=shares)
+
+
+def _where(stay: Stay, say: Texts) -> str:
+    if stay.last == 0:
+        return say("trace.at_start")
+    if stay.first == 0:
+        return say("trace.from_start", last=stay.last)
+    if stay.first == stay.last:
+        return say("trace.after", layer=stay.first)
+    return say("trace.between", first=stay.first, last=stay.last)

@@ -1,0 +1,104 @@
+"""What is said of a model in a batch and of a vector, against the audit and the answer that are shown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from components.analyses.detect import Candidate, Detected
+from components.analyses.padding import Padding, PaddingCase
+from components.analyses.ways import Way
+from components.exhibits.serving import DETECTIVE, PADDED
+from components.texts import load_texts
+from components.types import Query
+from tests.exhibits.showing import plain
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_anatomy import fake_padding
+
+SAY = load_texts()
+
+
+@pytest.fixture
+def found() -> Padding:
+    return fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))
+
+
+def with_batch(found: Padding, **changes: object) -> Padding:
+    batch, *others = found.cases
+    changed: PaddingCase = replace(batch, **changes)  # type: ignore[arg-type]  # fields by name
+    return replace(found, cases=(changed, *others))
+
+
+@pytest.mark.parametrize(
+    ("changes", "starts"),
+    [
+        ({}, "Safe in a batch"),
+        ({"largest": 0.3, "cause": "positions"}, "Not safe in a batch"),
+        ({"largest": 0.3, "reads_padding": True, "cause": "head"}, "Not safe in a batch"),
+    ],
+)
+def test_the_heading_is_the_verdict(found: Padding, changes: dict[str, object], starts: str) -> None:
+    given = with_batch(found, **changes)
+    shown = PADDED.shown(given, {}, SAY)
+    assert shown.heading == given.says[0].said(SAY)
+    assert shown.heading.startswith(starts)
+    assert ("reads padding" in shown.heading) == (given.verdict == "reads_padding")
+
+
+def test_the_numbers_are_those_of_the_audit(found: Padding) -> None:
+    data = PADDED.shown(found, {}, SAY).data
+    assert data is not None
+    np.testing.assert_array_equal(data["Largest change of a logit"], [case.largest for case in found.cases])
+    np.testing.assert_array_equal(data["Moves: mean"], [case.pooled["mean"] for case in found.cases])
+
+
+def test_a_pooling_that_a_way_does_not_have_is_an_empty_cell(found: Padding) -> None:
+    shown = PADDED.shown(with_batch(found, pooled={"cls": 0.0}), {}, SAY)
+    assert shown.data is not None
+    assert np.isnan(shown.data["Moves: mean"].iloc[0])
+    assert "nan" not in shown.html
+
+
+def test_a_tokenizer_without_padding_has_a_sentence_and_no_table(found: Padding) -> None:
+    shown = PADDED.shown(replace(found, cases=()), {}, SAY)
+    assert "one text at a time" in shown.heading
+    assert (shown.data, shown.html) == (None, "")
+
+
+@pytest.fixture
+def detected() -> Detected:
+    return FakeAnalyst().ask("detect", Query("first", "not good"), vector="1 2", prefix="")
+
+
+def test_the_heading_is_the_verdict_and_the_rest_stands_below(detected: Detected) -> None:
+    shown = DETECTIVE.shown(detected, {}, SAY)
+    first, *more = (one.said(SAY) for one in detected.says)
+    assert (
+        shown.heading
+        == first
+        == "This vector is cls, last layer, with special tokens, normalised to length 1."
+    )
+    assert all(line in plain(shown.above) for line in more)
+    assert "cls, first, native are one vector here." in shown.above
+    assert "The checkpoint declares another way: mean" in shown.above
+
+
+def test_what_a_way_has_besides_has_a_column(detected: Detected) -> None:
+    way = Way("mean", 1, False, None, 16, "query: ", dense=True, kept="end")
+    odd = replace(
+        detected,
+        candidates=(*detected.candidates, Candidate(way, (), (0.5,), 1.0, False)),
+    )
+    data = DETECTIVE.shown(odd, {}, SAY).data
+    assert data is not None
+    columns = ["Special tokens", "Cut to", "Prefix", "Dense layers"]
+    assert data[columns].iloc[-1].tolist() == ["no", "16, left", "query: ", "yes"]
+    assert data[columns].iloc[0].tolist() == ["yes", "", "", ""]
+
+
+def test_below_the_bar_there_is_no_match_and_nothing_to_set() -> None:
+    detected = FakeAnalyst().ask("detect", Query("first", "not good"), vector="0 2", prefix="")
+    shown = DETECTIVE.shown(detected, {}, SAY)
+    assert shown.heading.startswith("No match")
+    assert "0.9000" in shown.heading
+    assert "llama.cpp" not in shown.html
