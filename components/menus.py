@@ -11,7 +11,7 @@ from html import escape
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.view import visible
-from components.own_head import MINE, TABLE, OwnHead, read_head
+from components.fitting import MINE, TABLE, OwnHead, read_head
 from components.texts import ASSETS, Texts, in_bytes
 from components.types import BackboneSpec, PoolingSpec, Query, TaskSpec
 

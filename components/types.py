@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from components.centring import Bands, Centring
 from components.declaration import Declaration, declared_json
 from components.texts import Sentence, Texts
 
@@ -24,6 +23,7 @@ Bools = NDArray[np.bool_]
 Source = Literal["bundled", "local", "hub", "object"]
 ProblemType = Literal["single_label", "multi_label", "regression"]
 Reference = str | int
+Centring = Literal["plain", "centred", "standardised"]  # of hidden states, before their cosine is taken
 
 UNREADABLE = "warnings.unreadable"  # the key of the warning that the vocabulary lacks most of a text
 SWAP = "warnings.swap"  # key of what is said where an own head is given another vector than its own
@@ -147,7 +147,7 @@ class Query:
     ``reference`` is "cls", "pooled" or the index of a token. ``task`` is the probe's, for ``head="probe"``;
     empty, it is the backbone's own where that fits the number of texts, else the first that does.
     ``pool_layer`` is the layer that is pooled, as if it were the last, counted as ``layer`` is. ``mine`` is
-    the visitor's own head, for ``head="mine"``; see `own_head.OwnHead`.
+    the visitor's own head, for ``head="mine"``; see `fitting.OwnHead`.
     """
 
     backbone: str
@@ -213,6 +213,27 @@ class Reads:
     def indices(self) -> list[int]:
         """The tokens that the head reads, by their places."""
         return [int(index) for index in self.positions.nonzero()[0]]
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Cosines that are ordinary: of [CLS] to tokens of other sentences, for each centring.
+
+    Each (L + 1, 3) in [-1, 1]: the 5 %, 50 % and 95 % quantiles of the cosines at each layer, over the
+    sentences that come with Poolscope; of these tokens none is itself in the place of [CLS].
+    """
+
+    plain: Floats
+    centred: Floats
+    standardised: Floats
+
+    def upmost(self, layers: int) -> Bands:
+        """Those of so many layers, from the last one down."""
+        return Bands(self.plain[-layers:], self.centred[-layers:], self.standardised[-layers:])
+
+    def of(self, centring: Centring) -> Floats:
+        """(L + 1, 3) low, median and high at every layer."""
+        return {"plain": self.plain, "centred": self.centred, "standardised": self.standardised}[centring]
 
 
 @dataclass(frozen=True, eq=False)

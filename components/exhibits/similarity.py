@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from components.centring import Centring
 from components.exhibits.control import State
 from components.exhibits.draw import (
     BRACKET,
@@ -62,7 +61,7 @@ from components.exhibits.view import (
     yes_or_no,
 )
 from components.texts import Texts
-from components.types import Analysis, Floats, Reads
+from components.types import Analysis, Centring, Floats, Reads
 
 ENDS = ("low", "median", "high")
 SIMILARITIES: tuple[tuple[str, Centring], ...] = (  # columns of a table, and what they are

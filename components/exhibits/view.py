@@ -11,10 +11,9 @@ from html import escape
 from itertools import groupby
 from urllib.parse import urlencode
 
-from components.centring import Centring
 from components.exhibits.control import Brought, Choice, Control, State, Whole
 from components.texts import Texts
-from components.types import Analysis, Bools, Floats, Query, Tokens
+from components.types import Analysis, Bools, Centring, Floats, Query, Tokens
 
 MARKS = ("##", "Ġ", "▁")  # what vocabularies put before a piece: it continues a word, or follows a space
 CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # where a class name may break on a narrow screen

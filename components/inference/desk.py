@@ -15,7 +15,7 @@ from components.analyses.compare import Cell, Compared
 from components.analyses.fit.fit import InMemory, fit_table, to_rows
 from components.analyses.registry import Step, analyses
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Stage, Table
+from components.fitting import MINE, Fit, Plan, Stage, Table
 from components.inference.jobs import Job, Runner, in_turns
 from components.model.catalogue import Configs, present, read_catalogue, read_tasks
 from components.model.files import version
@@ -29,7 +29,6 @@ from components.model.query import (
     choice,
     counted,
 )
-from components.own_head import MINE
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 

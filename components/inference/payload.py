@@ -16,7 +16,6 @@ from components.errors import PoolscopeError, remade
 RESULTS = "components.analyses"  # whose files' frozen dataclasses may stand in a payload
 MODULES = (  # and those of these, and no others
     "components.analyses.fit.rows",
-    "components.centring",
     "components.declaration",
     "components.fitting",
     "components.inference.jobs",

@@ -15,11 +15,10 @@ from safetensors.numpy import save
 
 from components.analyses.measuring.export.program import program
 from components.exhibits.exhibit import data_frame, to_csv
-from components.fitting import Fit, Ranked, fit_json
+from components.fitting import Fit, OwnHead, Ranked, fit_json
 from components.model.examine import examine
 from components.model.loading import load
 from components.model.probes import place_of
-from components.own_head import OwnHead
 from components.texts import Sentence
 from components.types import BackboneSpec, Floats, Query, TaskSpec
 

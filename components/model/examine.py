@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 import torch
 
-from components.centring import Centring
 from components.errors import PoolscopeError
+from components.fitting import MINE, read_head
 from components.model.backbone import Backbone
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
@@ -24,9 +24,8 @@ from components.model.query import counted_from_zero
 from components.model.safety import lacks_memory
 from components.model.similarity import Numbers, cosine_by_layer
 from components.model.states import states_of
-from components.own_head import MINE, read_head
 from components.texts import Sentence
-from components.types import Floats, Query, TaskSpec, Tokens
+from components.types import Centring, Floats, Query, TaskSpec, Tokens
 
 NONE: Mapping[str, float] = MappingProxyType({})
 

@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from components.centring import Bands, Centring
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.repeatable import repeatable
@@ -22,7 +21,7 @@ from components.model.safety import lacks_memory
 from components.model.similarity import Numbers, cosines
 from components.model.states import alike, batch_states
 from components.settings import ASSETS
-from components.types import Bools, Ints
+from components.types import Bands, Bools, Centring, Ints
 
 QUANTILES = (0.05, 0.5, 0.95)
 LEAST = float(np.finfo(np.float32).eps)  # a deviation below this part of the mean is rounding

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.errors import PoolscopeError
-from components.own_head import MINE, TABLE, OwnHead, read_head
+from components.fitting import MINE, TABLE, OwnHead, read_head
 from components.types import BackboneSpec, Query, Reference, TaskSpec
 
 REFERENCES = ("cls", "pooled")

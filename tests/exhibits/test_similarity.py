@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.centring import Centring
 from components.exhibits.draw import FIRST, READ, SECOND, SPECIAL
 from components.exhibits.exhibit import Shown, heading_html
 from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
-from components.types import Analysis, Query
+from components.types import Analysis, Centring, Query
 from tests.exhibits.showing import checked, numbers, records, rows
 from tests.ui.fake import FakeAnalyst
 

@@ -10,7 +10,6 @@ import pytest
 import torch
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-from components.centring import Centring
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone
@@ -20,7 +19,7 @@ from components.model.ordinary import Spread, measured
 from components.model.repeatable import repeatable
 from components.model.states import alike, batch_states
 from components.settings import ASSETS
-from components.types import BackboneSpec, Query
+from components.types import BackboneSpec, Centring, Query
 from tests.families.cases import Family
 from tests.plain import INPUTS, SPECS
 from tests.tiny import checkpoint

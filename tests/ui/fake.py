@@ -20,15 +20,14 @@ from components.analyses.padding import Padding
 from components.analyses.passport import Passport
 from components.analyses.trace import Patched
 from components.analyses.vectors import to_vectors
-from components.centring import Bands
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Stage, Table
-from components.own_head import MINE, TABLE, read_head
+from components.fitting import MINE, TABLE, Fit, Plan, Stage, Table, read_head
 from components.texts import Sentence
 from components.types import (
     SWAP,
     Analysis,
     BackboneSpec,
+    Bands,
     Floats,
     PoolingSpec,
     ProblemType,

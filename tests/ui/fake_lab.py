@@ -4,8 +4,20 @@ from collections.abc import Generator
 
 import numpy as np
 
-from components.fitting import CurvePoint, Fit, Miss, Plan, Ranked, Reached, Score, Stage, Table
-from components.own_head import OwnHead, packed, write_head
+from components.fitting import (
+    CurvePoint,
+    Fit,
+    Miss,
+    OwnHead,
+    Plan,
+    Ranked,
+    Reached,
+    Score,
+    Stage,
+    Table,
+    packed,
+    write_head,
+)
 from components.texts import Named, Sentence
 
 

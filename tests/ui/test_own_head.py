@@ -8,9 +8,8 @@ from gradio_client.exceptions import AppError
 
 from components.errors import PoolscopeError
 from components.exhibits.control import from_link
-from components.fitting import Plan, Table
+from components.fitting import MINE, TABLE, Plan, Table
 from components.menus import HEADS, Choices
-from components.own_head import MINE, TABLE
 from components.texts import load_texts
 from components.types import Query
 from components.ui.compare.asking import asked, compared

@@ -11,8 +11,7 @@ from sklearn.metrics import confusion_matrix, f1_score
 from components.analyses.fit.classifier import fit_with_held_out, fold_scaler, standardised
 from components.analyses.fit.rows import Asked, Measured, Tested, numbers_of, splits_of
 from components.analyses.fit.statistics import accuracy_score, against_best, rho_score, suspicious
-from components.fitting import CurvePoint, Fit, Miss, Ranked
-from components.own_head import OwnHead, packed, write_head
+from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, packed, write_head
 from components.texts import Sentence
 from components.types import Floats, Ints
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from components.centring import Centring
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.examine import Examined
@@ -19,7 +18,7 @@ from components.model.query import counted_from_zero
 from components.model.similarity import Numbers
 from components.model.states import alike, batch_states
 from components.texts import Sentence
-from components.types import Analysis, Floats, Ints, Reads
+from components.types import Analysis, Centring, Floats, Ints, Reads
 
 
 def analyse(examined: Examined) -> Analysis:

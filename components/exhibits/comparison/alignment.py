@@ -15,10 +15,9 @@ from functools import cached_property
 from itertools import chain, compress
 
 from components.analyses.compare import Compared
-from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.view import View
-from components.types import Analysis, Tokens
+from components.types import Analysis, Centring, Tokens
 
 Span = tuple[int, int]  # the first character and one past the last
 

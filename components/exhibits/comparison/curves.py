@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw import CHARACTER, GRID, MARKS, Figure, Trace, axis, layout
 from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html
 from components.exhibits.view import CENTRINGS, HOW, TEXT, centring_of, number, shorten, visible, width
 from components.texts import Texts
-from components.types import Analysis, Floats
+from components.types import Analysis, Centring, Floats
 
 CURVES_CENTRED = Control("compare_centred", HOW, "plain", "view.centring", "view.centring_info")
 LEAST_WIDTH = 440  # pixels below which the curves scroll in their box

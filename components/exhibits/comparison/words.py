@@ -9,7 +9,6 @@ from itertools import groupby
 
 import pandas as pd
 
-from components.centring import Centring
 from components.exhibits.comparison.alignment import JOINER, Alignment, Token, Tokenized, align, mean
 from components.exhibits.comparison.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
@@ -27,6 +26,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.view import HOW, centring_of, number, shorten, visible, word
 from components.texts import Texts
+from components.types import Centring
 
 DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
 ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left

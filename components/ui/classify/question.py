@@ -12,8 +12,8 @@ import gradio as gr
 
 from components.analyst import Analyst
 from components.exhibits.view import POOL_LAYER, visible
+from components.fitting import MINE, TABLE
 from components.menus import HEADS, BackboneMenu, Choices, Example, suited, unlinked
-from components.own_head import MINE, TABLE
 from components.texts import Texts
 from components.types import BackboneSpec, Query, Reference
 from components.ui.classify.download import Download, build_download

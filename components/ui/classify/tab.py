@@ -18,8 +18,8 @@ from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING, Answered
 from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, visible
+from components.fitting import MINE
 from components.menus import HEADS, BackboneMenu, Example, absent, load_examples, refusal, suited
-from components.own_head import MINE
 from components.texts import Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.answer import Answer, build_answer

@@ -15,8 +15,8 @@ from components.errors import PoolscopeError
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import Control, State, Whole
 from components.exhibits.view import MOST_LAYERS, visible
+from components.fitting import MINE, read_head
 from components.menus import HEADS, Choices, load_examples
-from components.own_head import MINE, read_head
 from components.texts import Sentence, Texts
 from components.types import BackboneSpec, Query
 from components.ui.classify.question import to_query, to_text

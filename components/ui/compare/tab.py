@@ -19,8 +19,8 @@ from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON, TRACING
 from components.exhibits.trace import TRACED
+from components.fitting import MINE
 from components.menus import HEADS
-from components.own_head import MINE
 from components.texts import Texts
 from components.ui.classify.question import to_text
 from components.ui.compare.asking import POOL_LAYER, Asking, asked, build_asking, compared, facts_of, offered

@@ -17,7 +17,7 @@ from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.exhibit import Shown, hint_html
 from components.exhibits.trace import TRACE, TRACED, Traced, traced_backbone
-from components.own_head import MINE, read_head
+from components.fitting import MINE, read_head
 from components.texts import Texts
 from components.types import Progress, Query
 from components.ui.classify.question import to_text

@@ -20,8 +20,7 @@ from components.exhibits.exhibit import hint_html
 from components.exhibits.lab.found import Found, so_far_html
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import visible
-from components.fitting import Fit, Plan, Reached, Stage, Table
-from components.own_head import MINE, read_head
+from components.fitting import MINE, Fit, Plan, Reached, Stage, Table, read_head
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.texts import ASSETS, Sentence, Texts
 from components.types import Progress, Query

@@ -15,11 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from components.analyses.fit.classifier import STRENGTHS
 from components.analyses.fit.rows import equal_rows
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Table
+from components.fitting import MINE, Fit, OwnHead, Plan, Table, packed, read_head, write_head
 from components.inference.engine import Engine
 from components.inference.jobs import Job
 from components.model.query import Asked
-from components.own_head import MINE, OwnHead, packed, read_head, write_head
 from components.settings import Settings
 from components.types import Query
 from tests.tables import reviews

@@ -9,12 +9,11 @@ import pytest
 from transformers import AutoTokenizer
 
 from components.analyses.compare import Cell, Compared
-from components.centring import Centring
 from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.view import CENTRINGS
 from components.model.encoding import encode
-from components.types import Analysis, BackboneSpec, Query, Reads
+from components.types import Analysis, BackboneSpec, Centring, Query, Reads
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
 

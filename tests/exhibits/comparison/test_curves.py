@@ -8,13 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from components.centring import Centring
 from components.exhibits.comparison.comparison import Comparison
 from components.exhibits.comparison.curves import HEIGHT, LINE, Curve, curves, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html, to_csv
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts
-from components.types import Query
+from components.types import Centring, Query
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import checked
 from tests.ui.fake import FakeAnalyst

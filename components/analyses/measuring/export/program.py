@@ -10,11 +10,11 @@ from torch import Tensor
 
 from components.analyses.measuring.export import text
 from components.analyses.measuring.export.pooling import PoolingSource, pooling_source
+from components.fitting import MINE
 from components.model.backbone import Provenance
 from components.model.examine import Examined
 from components.model.heads import DECLARED, NATIVE, POOLER, swaps
 from components.model.probes import place_of
-from components.own_head import MINE
 
 MEANING = {  # of the logits, by problem type
     "single_label": "probabilities = logits.softmax(dim=-1)",
