@@ -6,9 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from components.exhibits.comparison.comparison import Comparison, answered
-from components.exhibits.comparison.grid import GRID
-from components.exhibits.comparison.table import COMPARISON_TABLE
+from components.exhibits.comparison import Comparison, answered
+from components.exhibits.comparison.grid import COMPARISON_TABLE, GRID
 from components.exhibits.exhibit import Shown
 from components.exhibits.panels import COMPARISON
 from components.exhibits.report.document import Made, report

@@ -12,7 +12,7 @@ import pytest
 import components.texts
 from components.analyses.measuring.passport import TEXTS, Tried
 from components.errors import PoolscopeError
-from components.exhibits.comparison.agreement import agreement
+from components.exhibits.comparison.grid import agreement
 from components.exhibits.exhibit import heading_html
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE

@@ -15,12 +15,14 @@ import numpy as np
 import pandas as pd
 
 from components.analyses.compare import Cell
-from components.exhibits.comparison.alignment import Alignment, align, holding, mean
-from components.exhibits.comparison.cells import (
+from components.exhibits.comparison import (
     LABEL,
+    Comparison,
+    Labels,
     absent_html,
     cell_html,
     cell_name,
+    grouped,
     label_style,
     labels_text,
     like_html,
@@ -29,11 +31,12 @@ from components.exhibits.comparison.cells import (
     mark_html,
     notes_html,
     output_label,
+    predicts,
     probabilities_text,
     reads_text,
     scrolled_table,
 )
-from components.exhibits.comparison.comparison import Comparison, Labels, grouped, predicts
+from components.exhibits.comparison.words import Alignment, align, holding, mean
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, diverging, ink
 from components.exhibits.exhibit import (

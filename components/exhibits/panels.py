@@ -13,11 +13,9 @@ from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.comparison.agreement import AGREEMENT
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
-from components.exhibits.comparison.grid import GRID
-from components.exhibits.comparison.table import COMPARISON_TABLE
+from components.exhibits.comparison.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.comparison.words import WORDS
 from components.exhibits.control import State
 from components.exhibits.edit import MOVES

@@ -12,7 +12,7 @@ import pandas as pd
 
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
 from components.exhibits.draw import DIVERGING, RANDOM, Figure, cells, layers_layout, least_width, read_frame
 from components.exhibits.exhibit import (

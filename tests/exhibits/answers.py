@@ -15,7 +15,7 @@ from components.analyses.padding import Padding
 from components.analyses.trace import Patched
 from components.analyses.ways import Way
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.evidence.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
 from components.exhibits.lab.found import Found

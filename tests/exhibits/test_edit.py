@@ -14,10 +14,8 @@ import pytest
 
 from components.analyses.compare import Cell, Compared
 from components.errors import PoolscopeError
-from components.exhibits.comparison.agreement import agreement
-from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.comparison.grid import grid
-from components.exhibits.comparison.table import numbers
+from components.exhibits.comparison import Comparison
+from components.exhibits.comparison.grid import agreement, grid, numbers
 from components.exhibits.edit import (
     AlignedVersions,
     Versions,

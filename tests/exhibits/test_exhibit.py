@@ -20,8 +20,8 @@ from components.analyses.compare import Cell
 from components.analyses.lens import Lens
 from components.analyses.trace import Patched
 from components.exhibits import panels
-from components.exhibits.comparison.alignment import align
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
+from components.exhibits.comparison.words import align
 from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit import align_versions, versions
 from components.exhibits.evidence.depths import profiles

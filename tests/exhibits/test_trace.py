@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from components.analyses.trace import Patched
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import heading_html
 from components.exhibits.trace import TRACE, TRACED, stays, traced, traced_backbone
 from components.texts import Sentence, load_texts

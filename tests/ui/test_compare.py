@@ -9,7 +9,7 @@ import gradio as gr
 import pytest
 
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.control import to_link
 from components.exhibits.view import number, percent
 from components.texts import load_texts

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.comparison.grid import GRID
 from components.exhibits.control import (
     Choice,

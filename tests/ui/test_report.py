@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.comparison.curves import CURVES
 from components.exhibits.control import State
 from components.exhibits.panels import COMPARISON, Answered

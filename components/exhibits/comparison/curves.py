@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from components.exhibits.comparison.comparison import Comparison, answered
+from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State
 from components.exhibits.draw import CHARACTER, GRID, MARKS, Figure, Trace, axis, layout
 from components.exhibits.exhibit import Column, Exhibit, Shown, data_frame, hint_html

@@ -12,7 +12,7 @@ import gradio as gr
 from components.analyses.compare import Compared
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Whole
 from components.exhibits.view import MOST_LAYERS, visible
 from components.fitting import MINE, read_head

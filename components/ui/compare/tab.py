@@ -14,7 +14,7 @@ from gradio.components import Component
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison, failure, progress, result
+from components.exhibits.comparison import Comparison, failure, progress, result
 from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import COMPARISON, TRACING

@@ -13,7 +13,7 @@ import gradio as gr
 from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.exhibit import Shown, hint_html
 from components.exhibits.trace import TRACE, TRACED, Traced, traced_backbone

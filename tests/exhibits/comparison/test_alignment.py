@@ -9,8 +9,8 @@ import pytest
 from transformers import AutoTokenizer
 
 from components.analyses.compare import Cell, Compared
-from components.exhibits.comparison.alignment import Alignment, Tokenized, align, mean
-from components.exhibits.comparison.comparison import Comparison
+from components.exhibits.comparison import Comparison
+from components.exhibits.comparison.words import Alignment, Tokenized, align, mean
 from components.exhibits.view import CENTRINGS
 from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Centring, Query, Reads

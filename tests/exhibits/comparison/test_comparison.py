@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from components.exhibits.comparison.comparison import FAINT, STRONG, strength
+from components.exhibits.comparison import FAINT, STRONG, strength
 from components.exhibits.draw import LABELS, contrast, label_colour, rgb
 from components.exhibits.verdict import chosen_labels, outputs_figure
 from components.texts import load_texts

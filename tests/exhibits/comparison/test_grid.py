@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 from components.analyses.compare import Cell
-from components.exhibits.comparison.agreement import agreement
-from components.exhibits.comparison.comparison import Comparison
-from components.exhibits.comparison.grid import grid
-from components.exhibits.comparison.table import numbers
+from components.exhibits.comparison import Comparison
+from components.exhibits.comparison.grid import agreement, grid, numbers
 from components.exhibits.exhibit import to_csv
 from components.texts import Sentence, load_texts
 from components.types import SWAP, Analysis, Query

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.exhibits.comparison.alignment import align, mean
-from components.exhibits.comparison.words import WORDS
+from components.exhibits.comparison.words import WORDS, align, mean
 from components.exhibits.exhibit import Shown, csv_link, to_csv
 from components.exhibits.view import number
 from components.texts import load_texts
