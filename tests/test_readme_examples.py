@@ -16,7 +16,7 @@ import torch
 from components.exhibits import panels
 from components.exhibits.control import to_link
 from components.exhibits.exhibit import Panel
-from components.exhibits.questions.answers import Answers, read_questions
+from components.exhibits.questions import Answers, read_questions
 from components.inference.engine import Engine
 from components.model.pooling import pooling
 from components.results import table

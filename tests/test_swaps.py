@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from components.exhibits.comparison import Comparison, answered
-from components.exhibits.comparison.grid import COMPARISON_TABLE, GRID
 from components.exhibits.exhibit import Shown
+from components.exhibits.grid import COMPARISON_TABLE, GRID
 from components.exhibits.panels import COMPARISON
-from components.exhibits.report.document import Made, report
+from components.exhibits.report import Made, report
 from components.exhibits.verdict import OUTPUTS, VERDICT
 from components.inference.engine import Engine
 from components.texts import languages, load_texts

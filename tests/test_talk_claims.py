@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from components.declaration import Declaration
-from components.exhibits.comparison.curves import CURVES_CENTRED
+from components.exhibits.curves import CURVES_CENTRED
 from components.exhibits.view import CENTRED, View, centring_of
 from components.inference.engine import Engine
 from components.menus import load_examples

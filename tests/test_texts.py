@@ -12,8 +12,8 @@ import pytest
 import components.texts
 from components.analyses.measuring.passport import TEXTS, Tried
 from components.errors import PoolscopeError
-from components.exhibits.comparison.grid import agreement
 from components.exhibits.exhibit import heading_html
+from components.exhibits.grid import agreement
 from components.exhibits.panels import ANSWER, HEAD, IMPORTANCE, PADDING, TOKENS
 from components.fitting import TABLE
 from components.inference.engine import Engine

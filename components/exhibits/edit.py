@@ -36,7 +36,6 @@ from components.exhibits.comparison import (
     reads_text,
     scrolled_table,
 )
-from components.exhibits.comparison.words import Alignment, align, holding, mean
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, diverging, ink
 from components.exhibits.exhibit import (
@@ -51,6 +50,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.verdict import output_text
 from components.exhibits.view import number, percent, rounded_percent, shorten, token_labels, visible
+from components.exhibits.words import Alignment, align, holding, mean
 from components.texts import Texts
 from components.types import Analysis
 

@@ -111,7 +111,7 @@ A = TypeVar("A")  # the answer of a tab, which may hold several such
 
 Where = Literal["page", "talk", "report"]
 EVERYWHERE: frozenset[Where] = frozenset({"page", "talk", "report"})
-EXPORT = Path(__file__).parent / "report" / "export.js"  # makes the buttons that save images work
+EXPORT = Path(__file__).with_name("export.js")  # makes the buttons that save images work
 FORMATS = ("PNG", "SVG")
 
 

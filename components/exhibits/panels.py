@@ -14,10 +14,8 @@ from components.analyses.padding import Padding
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.curves import CURVES
-from components.exhibits.comparison.grid import AGREEMENT, COMPARISON_TABLE, GRID
-from components.exhibits.comparison.words import WORDS
 from components.exhibits.control import State
+from components.exhibits.curves import CURVES
 from components.exhibits.edit import MOVES
 from components.exhibits.evidence.depths import DEPTHS
 from components.exhibits.evidence.evidence import Evidence
@@ -27,6 +25,7 @@ from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
 from components.exhibits.evidence.whitening import WHITENING
 from components.exhibits.exhibit import Panel
 from components.exhibits.flow import FLOW
+from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
 from components.exhibits.importance import AGREES, ATTENTION, BARS, INTEGRATED
 from components.exhibits.importance import HEAD as ATTENTION_HEAD
@@ -41,6 +40,7 @@ from components.exhibits.similarity import HEATMAP, SIMILARITY, TABLE
 from components.exhibits.trace import TRACE, TRACED, Traced, traced
 from components.exhibits.verdict import HOW_TO_READ, OUTPUTS, VERDICT
 from components.exhibits.view import CENTRED, LABEL, LAYER
+from components.exhibits.words import WORDS
 from components.texts import Sentence
 from components.types import Analysis, Query
 

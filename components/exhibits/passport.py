@@ -9,7 +9,7 @@ from math import prod
 from components.analyses.passport import Passport
 from components.exhibits.exhibit import Column, table_html, titled_frame
 from components.exhibits.head import ORIGINS, counted, size
-from components.exhibits.report.document import paper, section
+from components.exhibits.report import paper, section
 from components.exhibits.view import number, shorten, visible, width
 from components.texts import Named, Texts
 

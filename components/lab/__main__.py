@@ -21,7 +21,7 @@ from components.analyses.fit.fit import Steps, fit_table, to_rows
 from components.errors import PoolscopeError
 from components.exhibits.lab.found import Found
 from components.exhibits.panels import LAB
-from components.exhibits.report.document import Made, report
+from components.exhibits.report import Made, report
 from components.fitting import Fit, Plan, Stage
 from components.inference.engine import Here, resolved
 from components.inference.jobs import in_turns

@@ -13,7 +13,7 @@ from components.analyses.measuring.live import anatomy_of
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS
-from components.exhibits.report.document import Made, framed, report
+from components.exhibits.report import Made, framed, report
 from components.exhibits.view import facts
 from components.model.query import choice, whole_number
 from components.settings import Settings

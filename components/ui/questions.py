@@ -12,7 +12,7 @@ import gradio as gr
 
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
-from components.exhibits.questions.answers import Answers, breakable, read_questions
+from components.exhibits.questions import Answers, breakable, read_questions
 from components.ui.classify.question import to_text
 from components.ui.places import OF_MODEL, PRIVATE, Given, Updates
 from components.ui.tab import Linked, Surroundings, Tab, TabKind, selected

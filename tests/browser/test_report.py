@@ -14,7 +14,7 @@ from components.analyses.compare import Compared
 from components.exhibits.comparison import Comparison
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import ANSWER, COMPARISON, HEAD, LAB, READING, TOKENS, Answered
-from components.exhibits.report.document import Made, report
+from components.exhibits.report import Made, report
 from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query

@@ -15,7 +15,6 @@ import pytest
 from components.analyses.compare import Cell, Compared
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.grid import agreement, grid, numbers
 from components.exhibits.edit import (
     AlignedVersions,
     Versions,
@@ -28,6 +27,7 @@ from components.exhibits.edit import (
     versions,
 )
 from components.exhibits.exhibit import Shown, to_csv
+from components.exhibits.grid import agreement, grid, numbers
 from components.exhibits.view import number, percent
 from components.texts import load_texts
 from components.types import Analysis, Query, Reads

@@ -21,7 +21,6 @@ from components.analyses.lens import Lens
 from components.analyses.trace import Patched
 from components.exhibits import panels
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.words import align
 from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit import align_versions, versions
 from components.exhibits.evidence.depths import profiles
@@ -39,6 +38,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.head import strips
 from components.exhibits.importance import Methods
+from components.exhibits.words import align
 from components.texts import languages, load_texts
 from components.types import Analysis
 from tests.exhibits.answers import answers

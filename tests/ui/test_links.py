@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.grid import GRID
 from components.exhibits.control import (
     Choice,
     Control,
@@ -27,6 +26,7 @@ from components.exhibits.control import (
     from_link,
     to_link,
 )
+from components.exhibits.grid import GRID
 from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.classify.tab import Classify

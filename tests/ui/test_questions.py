@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from components.exhibits.questions.answers import BREAK, Question
+from components.exhibits.questions import BREAK, Question
 from components.texts import ENGLISH, languages
 from components.types import Query
 from components.ui.classify.tab import Classify

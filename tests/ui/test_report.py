@@ -11,10 +11,10 @@ import pytest
 
 from components.analyses.anatomy import Anatomy
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.curves import CURVES
 from components.exhibits.control import State
+from components.exhibits.curves import CURVES
 from components.exhibits.panels import COMPARISON, Answered
-from components.exhibits.report.document import Made, report
+from components.exhibits.report import Made, report
 from components.exhibits.view import CENTRINGS, View, number
 from components.texts import load_texts
 from components.types import Query

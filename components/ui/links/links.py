@@ -19,7 +19,7 @@ from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, State, from_link
 from components.exhibits.passport import page as passport_page
-from components.exhibits.report.document import Made, report
+from components.exhibits.report import Made, report
 from components.exhibits.view import visible
 from components.texts import Texts
 from components.types import Query

@@ -10,8 +10,8 @@ from transformers import AutoTokenizer
 
 from components.analyses.compare import Cell, Compared
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.words import Alignment, Tokenized, align, mean
 from components.exhibits.view import CENTRINGS
+from components.exhibits.words import Alignment, Tokenized, align, mean
 from components.model.encoding import encode
 from components.types import Analysis, BackboneSpec, Centring, Query, Reads
 from tests.plain import SPECS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.curves import HEIGHT, LINE, Curve, curves, curves_figure, curves_of
+from components.exhibits.curves import HEIGHT, LINE, Curve, curves, curves_figure, curves_of
 from components.exhibits.exhibit import Shown, heading_html, to_csv
 from components.exhibits.view import CENTRINGS, number
 from components.texts import load_texts

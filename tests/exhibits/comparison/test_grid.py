@@ -12,8 +12,8 @@ import pytest
 
 from components.analyses.compare import Cell
 from components.exhibits.comparison import Comparison
-from components.exhibits.comparison.grid import agreement, grid, numbers
 from components.exhibits.exhibit import to_csv
+from components.exhibits.grid import agreement, grid, numbers
 from components.texts import Sentence, load_texts
 from components.types import SWAP, Analysis, Query
 from tests.exhibits.compared import answer, comparison

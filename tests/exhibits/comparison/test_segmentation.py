@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.exhibits.comparison.words import Span, finest_words, holding
+from components.exhibits.words import Span, finest_words, holding
 
 CHARACTERS = st.sampled_from(
     [*"ab1 .,'-\t\n", "\u00a0", "é", "\u0301", "你", "م", "😀", "\u200d", "🇩", "🏽", "\u200b"]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from components.exhibits.comparison.words import WORDS, align, mean
 from components.exhibits.exhibit import Shown, csv_link, to_csv
 from components.exhibits.view import number
+from components.exhibits.words import WORDS, align, mean
 from components.texts import load_texts
 from components.types import Analysis
 from tests.exhibits.comparison.test_alignment import FAMILIES, HOSTILE, analysis, comparison

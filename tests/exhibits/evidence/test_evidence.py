@@ -18,7 +18,7 @@ from components.exhibits.evidence.evidence import (
 )
 from components.exhibits.evidence.intervals import ACCURACY, FINDINGS
 from components.exhibits.evidence.tables import PROBES
-from components.exhibits.questions.answers import Answers, read_questions
+from components.exhibits.questions import Answers, read_questions
 from components.exhibits.view import one_vector
 from components.results import Table, beside, read_results
 from components.texts import languages, load_texts

@@ -4,9 +4,9 @@ import string
 from dataclasses import replace
 from functools import cache
 
+from components.exhibits import facts
 from components.exhibits.evidence.evidence import select
-from components.exhibits.questions import facts
-from components.exhibits.questions.answers import Answer, Answers, Question, Text, read_questions
+from components.exhibits.questions import Answer, Answers, Question, Text, read_questions
 from components.results import Table, beside
 from components.texts import load_texts
 from components.types import Query

@@ -9,7 +9,7 @@ import pytest
 from components.analyses.anatomy import Anatomy
 from components.exhibits.evidence.evidence import Evidence
 from components.exhibits.panels import Answered
-from components.exhibits.questions.answers import Answer, Answers, Question, flow_html, module_html, sentences
+from components.exhibits.questions import Answer, Answers, Question, flow_html, module_html, sentences
 from components.results import table
 from components.texts import load_texts
 from components.types import Analysis, Query

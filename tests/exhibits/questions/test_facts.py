@@ -12,8 +12,7 @@ from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding
 from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.importance import Methods
-from components.exhibits.questions.facts import (
+from components.exhibits.facts import (
     HEAD_CASES,
     IMPORTANCE_CASES,
     PADDING_CASES,
@@ -26,6 +25,7 @@ from components.exhibits.questions.facts import (
     result_facts,
     results_facts,
 )
+from components.exhibits.importance import Methods
 from components.exhibits.view import percent
 from components.results import Table, beside, holm
 from components.texts import Sentence, load_texts

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits.questions.answers import Answers, Question, read_questions
-from components.exhibits.questions.facts import CASES
+from components.exhibits.facts import CASES
+from components.exhibits.questions import Answers, Question, read_questions
 from components.texts import ASSETS, load_texts
 from components.types import Query
 from tests.exhibits.questions.asking import (

@@ -175,7 +175,7 @@ def _style() -> str:
 @cache
 def _scripts() -> Scripts:
     """Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it."""
-    files = (EXPORT, HERE / "draw.js")
+    files = (EXPORT, HERE / "report.js")
     scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
     return Scripts(
         tags=tuple(f"<script>{script}</script>" for script in scripts),

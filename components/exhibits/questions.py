@@ -19,9 +19,7 @@ from components.analyses.anatomy import Anatomy, Step
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.evidence.evidence import BASE, Evidence, select
-from components.exhibits.head import ORIGINS, sizes, step_name
-from components.exhibits.panels import Answered
-from components.exhibits.questions.facts import (
+from components.exhibits.facts import (
     CASES,
     NAMED,
     against_facts,
@@ -33,6 +31,8 @@ from components.exhibits.questions.facts import (
     result_facts,
     results_facts,
 )
+from components.exhibits.head import ORIGINS, sizes, step_name
+from components.exhibits.panels import Answered
 from components.exhibits.view import shorten, visible
 from components.results import Table, of
 from components.texts import ASSETS, ENGLISH, Texts, load_texts
