@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from markupsafe import Markup
+
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 ENGLISH = "en"  # programs, logs, and who asks for a language that is not here
 
@@ -30,6 +32,10 @@ class Texts:
     def __call__(self, key: str, /, **values: object) -> str:
         """The sentence of ``key`` with its placeholders filled in; KeyError if either is unknown."""
         return self.entries[key].format(**values)
+
+    def html(self, key: str, /, **values: object) -> Markup:
+        """The same as HTML: values are escaped but for those that are Markup."""
+        return Markup(self.entries[key]).format(**values)
 
     def name(self, original: str, key: str = "") -> str:
         """The translation of a title or a note from other data, or the original where there is none.

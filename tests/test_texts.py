@@ -19,7 +19,7 @@ from components.fitting import TABLE
 from components.inference.engine import Engine
 from components.menus import load_examples
 from components.settings import Settings
-from components.texts import ENGLISH, Sentence, languages, load_texts
+from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query
 from tests.exhibits.answers import answered
 from tests.exhibits.compared import answer, comparison
@@ -89,6 +89,8 @@ def test_no_sentence_is_missing_and_none_is_left_over() -> None:
             found.add(node.value)
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
             prefixes.add(str(node.values[0].value))
+    for template in (ASSETS / "templates").glob("*.html"):
+        found |= set(re.findall(r"[\"']([a-z]+\.\w+)[\"']", template.read_text("utf-8")))
     made = {key for key in SAY.entries for prefix in prefixes if "." in prefix and key.startswith(prefix)}
     used = {key for key in found - NAMED if key.partition(".")[0] in tables} | made
     assert used == SAY.entries.keys()
@@ -158,7 +160,7 @@ def test_an_answer_has_the_same_numbers_in_every_language(kind: Kind, tag: str) 
                 told = []
                 for say in (SAY, other):
                     shown = exhibit.show(panel.subject(answered(anatomy)), state, say)
-                    told.append(numbers(words(heading_html(shown, "x", say) + shown.html)))
+                    told.append(numbers(words(f"{heading_html(shown, 'x', say)}{shown.html}")))
                 assert told[0] == told[1], exhibit.name
 
 

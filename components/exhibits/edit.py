@@ -467,12 +467,15 @@ def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
     reads = [(*move.answers, found.reads(*move.answers)) for move in both.moves if move.answers]
     told = _reads(reads, comparison.names, say) if reads else ""
     if found.words is None:
-        return Shown(html=titled_html("edit-words", say("edit.words_heading"), say("edit.unaligned")) + told)
+        return Shown(
+            html=f"{titled_html('edit-words', say('edit.words_heading'), say('edit.unaligned'))}{told}"
+        )
     data = found.words.assign(
         kind=[say(f"edit.{kind}") for kind in found.words["kind"]], text=found.words["text"] + 1
     ).set_axis([say(key) for key in TITLES], axis=1)
     link = csv_link(data, "poolscope-versions-words.csv", say("table.download"))
-    return Shown(data=data, html=_moves_similarity(found.words, comparison.names, say) + link + told)
+    html = f"{_moves_similarity(found.words, comparison.names, say)}{link}{told}"
+    return Shown(data=data, html=html)
 
 
 MOVES = Exhibit(
@@ -569,7 +572,7 @@ def _reads(
     same = sum(reads_same(moved) for _, _, moved in reads)
     title, told = say("edit.reads_heading"), say("edit.reads_same", count=same, total=len(reads))
     hint = f'<p class="hint" aria-hidden="true">{escape(told)}</p>'
-    return titled_html("edit-reads", title, told) + hint + scrolled_table(title, head, rows, "reads")
+    return f"{titled_html('edit-reads', title, told)}{hint}{scrolled_table(title, head, rows, 'reads')}"
 
 
 def _read_rows(name: str, alike: Mapping[tuple[str, ...], list[str]], say: Texts) -> str:

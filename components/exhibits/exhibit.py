@@ -10,17 +10,18 @@ import io
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from math import isnan
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import pandas as pd
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from components.exhibits.control import Control, State
 from components.exhibits.draw import DIVERGING, Figure
 from components.exhibits.view import shorten, visible, word
+from components.markup import render
 from components.texts import Sentence, Texts
 
 Column = Sequence[object] | NDArray[Any]
@@ -57,35 +58,23 @@ def to_csv(data: pd.DataFrame) -> str:
     return file.getvalue()
 
 
-def table_html(data: pd.DataFrame, numeric: Collection[int], caption: str) -> str:
+def table_html(data: pd.DataFrame, numeric: Collection[int], caption: str) -> Markup:
     """An HTML table of a DataFrame of texts, not escaped; the columns ``numeric`` stand at the right."""
-    kinds = [' class="number"' if place in numeric else "" for place in range(data.shape[1])]
-    head = "".join(
-        f'<th scope="col"{kind}>{escape(title)}</th>' for kind, title in zip(kinds, data.columns, strict=True)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{kind}>{escape(text)}</td>" for kind, text in zip(kinds, row, strict=True))
-        + "</tr>"
-        for row in data.itertuples(index=False, name=None)
-    )
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
-        f"<table><caption>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    columns = [(title, place in numeric) for place, title in enumerate(data.columns)]
+    rows = list(data.itertuples(index=False, name=None))
+    return render("table", caption=caption, columns=columns, rows=rows)
 
 
-def csv_link(data: pd.DataFrame, file: str, label: str) -> str:
+def csv_link(data: pd.DataFrame, file: str, label: str) -> Markup:
     """A link that saves the DataFrame as CSV, which needs no file on the server."""
     encoded = b64encode(to_csv(data).encode("utf-8-sig", errors="replace")).decode("ascii")
     address = f"data:text/csv;base64,{encoded}"
-    return f'<a class="download" download="{escape(file)}" href="{address}">{escape(label)}</a>'
+    return Markup('<a class="download" download="{}" href="{}">{}</a>').format(file, address, label)
 
 
 def saved_table(
     data: pd.DataFrame, shown: pd.DataFrame, numeric: Collection[int], caption: str, file: str, say: Texts
-) -> str:
+) -> Markup:
     """A link that saves ``data`` as the CSV ``file``, and under it a table of the same as it is read."""
     return csv_link(data, file, say("table.download")) + table_html(shown, numeric, caption)
 
@@ -106,6 +95,7 @@ def _inert(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
+NOTHING = Markup()
 S = TypeVar("S")  # what an exhibit shows: an analysis, an anatomy, a comparison, the evidence
 A = TypeVar("A")  # the answer of a tab, which may hold several such
 
@@ -198,14 +188,14 @@ class Panel(Generic[A, S]):
         return tuple(rows) if self.summary is None else (self.summary, *rows)
 
 
-def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> str:
+def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Markup:
     """What stands above the figure ``name``: its heading, what it shows in words, hints and colour scale.
 
     ``live``: on the page, where something may be clicked.
     """
-    parts = []
+    parts: list[str] = []
     if shown.heading:
-        buttons = ""
+        buttons = NOTHING
         if shown.data is not None and shown.figure is not None:
             buttons = _save_buttons(shown, shown.data, name, say)
         parts.append(titled_html(name, shown.heading, shown.words, buttons))
@@ -213,47 +203,48 @@ def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> str:
     if shown.least_width:
         width = f"min-width: {shown.least_width}px"
         parts.append(f"<style>#{name}-plot .js-plotly-plot {{ {width} }}</style>")
-    return "".join(parts)
+    return Markup("".join(parts))
 
 
 def scale_html(
     name: str, stops: Sequence[Sequence[object]] = DIVERGING, ends: tuple[str, str] = ("−1", "1")
-) -> str:
+) -> Markup:
     """The colours between two ``ends``, behind the ``name`` of what they say; ``stops`` are a plot's."""
     colours = ", ".join(f"{colour} {100 * float(str(place)):g}%" for place, colour in stops)
-    strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
-    low, high = map(escape, ends)
-    return f'<p class="scale">{escape(name)} <span>{low}</span>{strip}<span>{high}</span></p>'
+    strip = Markup('<span class="strip" style="background: linear-gradient(90deg, {})"></span>')
+    line = Markup('<p class="scale">{} <span>{}</span>{}<span>{}</span></p>')
+    return line.format(name, ends[0], strip.format(colours), ends[1])
 
 
-def legend_html(*items: str) -> str:
-    """A legend of escaped entries, each an HTML list item."""
-    return f'<ul class="legend">{"".join(items)}</ul>'
+def legend_html(*items: str) -> Markup:
+    """A legend of entries, each an HTML list item."""
+    return Markup('<ul class="legend">{}</ul>').format(Markup("".join(items)))
 
 
-def key_html(name: str, text: str) -> str:
+def key_html(name: str, text: str) -> Markup:
     """An entry of a legend: the mark that the style sheet calls ``name``, and what it means."""
-    return f'<li><span class="key {name}" aria-hidden="true"></span>{escape(text)}</li>'
+    return Markup('<li><span class="key {}" aria-hidden="true"></span>{}</li>').format(name, text)
 
 
-def hint_html(text: str) -> str:
+def hint_html(text: str) -> Markup:
     """A quiet line under a heading."""
-    return f'<p class="hint">{escape(text)}</p>'
+    return Markup('<p class="hint">{}</p>').format(text)
 
 
-def unseen_html(text: str) -> str:
+def unseen_html(text: str) -> Markup:
     """What only a screen reader says."""
-    return f'<span class="unseen">{escape(text)}</span>'
+    return Markup('<span class="unseen">{}</span>').format(text)
 
 
-def strong_html(text: str) -> str:
+def strong_html(text: str) -> Markup:
     """A text that stands out in a sentence."""
-    return f"<strong>{escape(text)}</strong>"
+    return Markup("<strong>{}</strong>").format(text)
 
 
-def token_html(label: str, read: bool) -> str:
+def token_html(label: str, read: bool) -> Markup:
     """A token in a sentence, marked where it is ``read``."""
-    return f'<span class="token{" read" if read else ""}">{escape(shorten(word(label), 24))}</span>'
+    kind = "token read" if read else "token"
+    return Markup('<span class="{}">{}</span>').format(kind, shorten(word(label), 24))
 
 
 def unanswered(heading: str, why: Sentence, say: Texts) -> Shown:
@@ -262,19 +253,15 @@ def unanswered(heading: str, why: Sentence, say: Texts) -> Shown:
     return Shown(heading=say(heading), words=said, above=hint_html(said))
 
 
-def titled_html(name: str, heading: str, words: str, row: str = "") -> str:
+def titled_html(name: str, heading: str, words: str, row: Markup = NOTHING) -> Markup:
     """The heading of the plot or the table ``name``, with a row of buttons, and what it shows in words."""
-    described = f'<p id="{name}-description" class="unseen">{escape(words)}</p>' if words else ""
-    return f'<div class="titled"><h2 id="{name}-heading">{escape(heading)}</h2>{row}</div>{described}'
+    described = Markup('<p id="{}-description" class="unseen">{}</p>').format(name, words) if words else ""
+    titled = Markup('<div class="titled"><h2 id="{}-heading">{}</h2>{}</div>{}')
+    return titled.format(name, heading, row, described)
 
 
-def _save_buttons(shown: Shown, data: pd.DataFrame, name: str, say: Texts) -> str:
+def _save_buttons(shown: Shown, data: pd.DataFrame, name: str, say: Texts) -> Markup:
     """Quiet buttons that save the figure as an image, which the browser makes, and its numbers as CSV."""
     about = {"plot": name, "about": shown.about, "scale": shown.scale}
-    attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in about.items() if value)
-    images = "".join(
-        f'<button type="button" data-export="{form.lower()}"{attributes}>{form}</button>' for form in FORMATS
-    )
     link = csv_link(data, f"poolscope-{name}.csv", "CSV")
-    label = escape(say("away.save"))
-    return f'<p class="away" role="group" aria-label="{label}">{images}{link}</p>'
+    return render("save", say, about=about, formats=FORMATS, link=link)

@@ -81,8 +81,8 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     legend = legend_html(*_colours(comparison.colours), *marks, *_kinds(cells, say))
     linked = any(classify_link(analysis.query, say) for _, analysis in answered(cells))
     hint = hint_html(say("compare.open")) if linked else ""
-    rest = hint + _warnings(cells, comparison.names, say) + _reasons(cells, say)
-    return Shown(html=_table(comparison, drawn, say), legend=legend + rest)
+    rest = f"{hint}{_warnings(cells, comparison.names, say)}{_reasons(cells, say)}"
+    return Shown(html=_table(comparison, drawn, say), legend=f"{legend}{rest}")
 
 
 GRID = Exhibit(

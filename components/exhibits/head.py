@@ -439,7 +439,7 @@ def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         "weights.origin": [say(ORIGINS[weight.origin]) for weight in anatomy.weights],
     }
     data = titled_frame(columns, say)
-    table = table_html(data, NUMERIC, say("weights.caption"))
+    table = str(table_html(data, NUMERIC, say("weights.caption")))
     for origin in UNTRAINED:  # a table has no words for emphasis: the sentence itself is marked in it
         words = escape(say(ORIGINS[origin]))
         table = table.replace(f"<td>{words}</td>", f'<td><strong class="random">{words}</strong></td>')
@@ -476,7 +476,7 @@ def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """Each function under its name and its place, with the lines marked that called a step."""
     found = anatomy.sources
     hint = hint_html(say("sources.hint" if found else "sources.none"))
-    return Shown(html=hint + "".join(_source(source, say) for source in found))
+    return Shown(html="".join((hint, *(_source(source, say) for source in found))))
 
 
 def programs(anatomy: Anatomy, _: State, __: Texts) -> Shown:

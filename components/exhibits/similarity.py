@@ -342,7 +342,7 @@ def _legend(view: View, say: Texts) -> str:
     """What the dot, the colours and the vocabulary's marks mean, for those that occur."""
     analysis = view.analysis
     reads, special = analysis.reads.positions, analysis.tokens.special
-    items = [key_html("read", say("legend.read"))] if reads.any() else []
+    items: list[str] = [key_html("read", say("legend.read"))] if reads.any() else []
     pair = (("first", "segment.first"), ("second", "segment.second"))
     segments = pair if view.is_pair else (("first", "legend.text"),)
     items += [key_html(name, say(key)) for name, key in segments]

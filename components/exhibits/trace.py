@@ -68,14 +68,13 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
     blank = [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
     told = "" if given.first.random else f'<p class="story">{sentence(given, say, strong_html)}</p>'
+    hint = hint_html(say.together((say("trace.hint"), *_pooled(given, say), *blank)))
     return Shown(
         heading=_heading(given, say),
         words=_words(given, say),
         data=_data(given, say),
         figure=trace_figure(given, view, say),
-        above=told
-        + hint_html(say.together((say("trace.hint"), *_pooled(given, say), *blank)))
-        + scale_html(scale, _stops(given), ends),
+        above=f"{told}{hint}{scale_html(scale, _stops(given), ends)}",
         about=say("trace.about", asked=asked_line(given.first, say), text=_second(given)),
         scale=scale,
         least_width=least_width(view),

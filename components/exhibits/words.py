@@ -302,7 +302,7 @@ def _legend(rows: Sequence[Row], say: Texts) -> list[str]:
     """The marks that occur, and what they mean."""
     aligned = [row.aligned for row in rows if row.aligned]
     held = [tokens for one in aligned for text in one.words for tokens in text]
-    items = []
+    items: list[str] = []
     if any(token.read for one in aligned for token in one.tokens):
         items.append(key_html("read", _read(rows, say)))
     if any(token.reference for tokens in held for token in tokens):
@@ -447,7 +447,7 @@ def _cell(name: str, tokens: Sequence[Token] | None, say: Texts) -> str:
     if value is None:
         return _absent(spoken + unseen_html(say("words.unseen")))
     stands = any(token.reference for token in tokens)
-    marks = _dot(tokens, say) + (unseen_html(say("words.stand_in")) if stands else "")
+    marks = f"{_dot(tokens, say)}{unseen_html(say('words.stand_in')) if stands else ''}"
     kind = f"cell{_read_kind(tokens)}{' reference' if stands else ''}"
     return f'<span class="{kind}"{_paint(value)}>{spoken}{_cut(tokens)}<b>{number(value)}</b>{marks}</span>'
 

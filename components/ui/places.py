@@ -81,7 +81,7 @@ class Place:
 
     def show(self, shown: Shown, say: Texts, summary: str = "") -> Updates:
         """Updates that put ``shown`` here; ``summary`` is HTML that goes before it, under its heading."""
-        above, below = heading_html(shown, self.name, say) + summary, shown.html + shown.legend
+        above, below = f"{heading_html(shown, self.name, say)}{summary}", f"{shown.html}{shown.legend}"
         if self.below is None:
             above += below
         codes = shown.codes or ("",) * len(self.codes)
@@ -184,7 +184,7 @@ def build_place(
 
     ``controls`` builds its own, under its heading; ``element`` is the id of the HTML where that stands bare.
     """
-    above, below = heading_html(shown, name, say), shown.html + shown.legend
+    above, below = str(heading_html(shown, name, say)), f"{shown.html}{shown.legend}"
     apart = exhibit.plotted or controls is not None
     ends = gr.HTML(
         above if apart else above + below, elem_id=element, elem_classes="part" if exhibit.codes else None

@@ -327,8 +327,8 @@ def test_words_are_as_near_as_each_version_says() -> None:
     )
     told = [row for row in rows if row["backbone"] == "first"]
     assert [(row["word"], row["kind"]) for row in told] == [
-        *(("the", "in of_two"), ("plot", "in of_two"), ("is", "in of_two")),
-        *(("not", "dropped"), ("good", "in of_two")),
+        *(("the", "in both"), ("plot", "in both"), ("is", "in both")),
+        *(("not", "dropped"), ("good", "in both")),
     ]
     assert [float(row["similarity before"]) for row in told] == pytest.approx(list(old[1:-1]), abs=1e-6)
     later = [float(row["similarity now"]) for row in told if row["similarity now"]]

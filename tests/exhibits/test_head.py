@@ -27,7 +27,7 @@ def anatomy(backbone: str = "first", text: str = "not good", **query: str) -> An
 def html(exhibit: Exhibit[Anatomy], given: Anatomy) -> str:
     """All that is no figure."""
     shown = exhibit.shown(given, {}, SAY)
-    return heading_html(shown, exhibit.name, SAY) + shown.html + shown.legend
+    return f"{heading_html(shown, exhibit.name, SAY)}{shown.html}{shown.legend}"
 
 
 def everything(given: Anatomy) -> str:

@@ -48,7 +48,7 @@ def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     tasks = dict.fromkeys(row.task for row in heads)
     rows = columns_of(_in_words((row for task in tasks for row in every if row.task == task), say))
     table = table_of(OWN, rows, say("evidence.own_caption"), say)
-    return Shown(data=data_of(OWN, rows, say), html=table + hint_html(say("evidence.own_hint")))
+    return Shown(data=data_of(OWN, rows, say), html=f"{table}{hint_html(say('evidence.own_hint'))}")
 
 
 def swaps(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -121,7 +121,7 @@ def _shown(
     """A table to read with a link that saves it, and a hint below."""
     data = data_of(columns, rows, say)
     link = csv_link(data, f"poolscope-{file}.csv", say("table.download"))
-    return Shown(data=data, html=link + table_of(columns, rows, caption, say) + hint_html(hint))
+    return Shown(data=data, html=f"{link}{table_of(columns, rows, caption, say)}{hint_html(hint)}")
 
 
 def table_of(columns: Sequence[str], rows: Sequence[Row], caption: str, say: Texts) -> str:

@@ -90,7 +90,7 @@ def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
         data=data_of(COLUMNS, columns_of(saved, "rho"), say),
         figure=_figure(evidence, every, rows, left, say),
         above=f'<ul class="findings">{items}</ul><p>{_verdict(evidence, say)}</p>'
-        + hint_html(say("evidence.steps_published")),
+        f"{hint_html(say('evidence.steps_published'))}",
         legend=hint_html(_legend(say)) + hint_html(say("evidence.steps_hint", fitted=fitted)),
         about=evidence.about(say("evidence.rho_axis"), found, say),
         least_width=left + COLUMN * len(found),

@@ -86,7 +86,7 @@ def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layer
         for one in first
     ]
     items = "".join(f"<li>{escape(row)}</li>" for row in rows)
-    return hint_html(say("lab.so_far", count=len(reached))) + f"<ol>{items}</ol>"
+    return f"{hint_html(say('lab.so_far', count=len(reached)))}<ol>{items}</ol>"
 
 
 def score_text(score: Score, say: Texts) -> str:

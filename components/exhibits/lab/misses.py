@@ -46,7 +46,7 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     return Shown(
         heading=heading,
         data=data,
-        html=link + table if fit.misses else "",
+        html=f"{link}{table}" if fit.misses else "",
         above=above,
         action=hint_html(say("lab.misses_open")) if fit.misses else "",
     )

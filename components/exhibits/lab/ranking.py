@@ -75,7 +75,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
         words=_words(found, say),
         data=_data(found, say),
         figure=_figure(found, say),
-        above=hint_html(_differences(found, say)) + "".join(map(hint_html, notes)),
+        above="".join(map(hint_html, (_differences(found, say), *notes))),
         legend=legend_html(*items, f"<li>{escape(say('lab.interval', folds=fit.plan.folds))}</li>"),
         about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
     )

@@ -164,7 +164,7 @@ class Lab:
                         shown = self.places.show(Found(step, titles), {})
                         yield {
                             **{self.found: gr.update(visible=True), self.around.mine: step.head, **shown},
-                            **self.bar.idle(hint_html(took) + _hints(notes, self.say)),
+                            **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}"),
                         }
                     else:
                         far = far.after(step, time.monotonic())
@@ -252,7 +252,9 @@ class Far:
 
     def told(self, say: Texts) -> str:
         """What is known by now, as HTML."""
-        return _hints(self.notes, say) + so_far_html(self.reached, self.titles, self.plan.all_layers, say)
+        return "".join(
+            (_hints(self.notes, say), so_far_html(self.reached, self.titles, self.plan.all_layers, say))
+        )
 
 
 def sample(name: str) -> str:
