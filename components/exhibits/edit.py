@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -9,7 +10,6 @@ from functools import cached_property
 from html import escape
 from itertools import count
 from math import nan
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,6 @@ from components.exhibits.comparison import (
     predicts,
     probabilities_text,
     reads_text,
-    scrolled_table,
 )
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, diverging, ink
@@ -43,14 +42,13 @@ from components.exhibits.exhibit import (
     Shown,
     csv_link,
     data_frame,
-    hint_html,
-    legend_html,
     titled_html,
     unseen_html,
 )
 from components.exhibits.verdict import output_text
-from components.exhibits.view import number, percent, rounded_percent, shorten, token_labels, visible
+from components.exhibits.view import labels_of, number, percent, rounded_percent, shorten, visible
 from components.exhibits.words import Alignment, align, holding, mean
+from components.markup import render
 from components.texts import Texts
 from components.types import Analysis
 
@@ -309,9 +307,9 @@ def _shares(
     analysis: Analysis, aligned: Alignment, numbers: Mapping[Place, int]
 ) -> dict[Unit, tuple[float, bool]]:
     """Which share is read of each word, and of each token that belongs to none, and whether any of it is."""
-    tokens, query = analysis.tokens, analysis.query
+    tokens = analysis.tokens
     found: dict[Unit, tuple[float, bool]] = {}
-    for index, label in enumerate(token_labels(tokens, (query.text, query.text_pair))):
+    for index, label in enumerate(labels_of(analysis)):
         text, (start, end) = int(tokens.segment[index]), map(int, tokens.span[index])
         unit: Unit
         if text < 0 or tokens.special[index] or start == end or text >= len(aligned.words):
@@ -449,13 +447,6 @@ TITLES = (  # of the columns of the words
     "compare.column_backbone",
     *(f"edit.column_{name}" for name in ("word", "kind", "text", "similar", "similar_now", "change")),
 )
-READS_TITLES = (
-    "compare.corner",
-    "compare.poolings",
-    "edit.reads_before",
-    "edit.reads_after",
-    "edit.reads_most",
-)
 
 
 def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -464,18 +455,20 @@ def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
     found = None if both is None else align_versions(both)
     if both is None or found is None:
         return Shown()
-    reads = [(*move.answers, found.reads(*move.answers)) for move in both.moves if move.answers]
-    told = _reads(reads, comparison.names, say) if reads else ""
-    if found.words is None:
-        return Shown(
-            html=f"{titled_html('edit-words', say('edit.words_heading'), say('edit.unaligned'))}{told}"
-        )
-    data = found.words.assign(
-        kind=[say(f"edit.{kind}") for kind in found.words["kind"]], text=found.words["text"] + 1
-    ).set_axis([say(key) for key in TITLES], axis=1)
+    names, words, heading = comparison.names, found.words, say("edit.words_heading")
+    moved = [(*move.answers, found.reads(*move.answers)) for move in both.moves if move.answers]
+    reads = _reads(moved, names, say) if moved else None
+    if words is None:
+        titled = titled_html("edit-words", heading, say("edit.unaligned"))
+        return Shown(html=render("moves", say, heading=titled, words=None, reads=reads))
+    kinds = [say(f"edit.{kind}") for kind in words["kind"]]
+    data = words.assign(kind=kinds, text=words["text"] + 1).set_axis([say(key) for key in TITLES], axis=1)
     link = csv_link(data, "poolscope-versions-words.csv", say("table.download"))
-    html = f"{_moves_similarity(found.words, comparison.names, say)}{link}{told}"
-    return Shown(data=data, html=html)
+    rows = [(names[str(key)], own) for key, own in words.groupby("backbone", sort=False)]
+    ends = say("list.semicolon").join(_most(name, own, say) for name, own in rows)
+    titled = titled_html("edit-words", heading, say("edit.words_description", ends=ends))
+    told = _words(rows, say)
+    return Shown(data=data, html=render("moves", say, heading=titled, words=told, link=link, reads=reads))
 
 
 MOVES = Exhibit(
@@ -487,53 +480,39 @@ MOVES = Exhibit(
 )
 
 
-def _moves_similarity(words: pd.DataFrame, names: Mapping[str, str], say: Texts) -> str:
+def _words(rows: Sequence[tuple[str, pd.DataFrame]], say: Texts) -> dict[str, object]:
     """How much nearer to [CLS] each word came: a column for each word, a row for each backbone."""
-    rows = [(names[str(key)], own) for key, own in words.groupby("backbone", sort=False)]
-    most = max(LEAST, words["moved"].abs().max())  # LEAST, too, where the other is NaN: nothing is in both
-    title, ends = say("edit.words_heading"), [_most(name, own, say) for name, own in rows]
-    told = say("edit.words_description", ends=say("list.semicolon").join(ends))
-    _, first = rows[0]
-    head = f'<th scope="col">{escape(say("compare.corner"))}</th>'
-    for word, step in zip(first.itertuples(), first["text"].diff().fillna(0), strict=True):
-        head += _word_head(word, step != 0, say)
-    body = "".join(_word_row(name, own, most, say) for name, own in rows)
-    table = scrolled_table(title, head, body, "nearness")
-    heading = titled_html("edit-words", title, told) + hint_html(say("edit.words_hint"))
-    return f"{heading}{table}{_legend(most, set(first['kind']), say)}"
+    # LEAST, too, where the other is NaN: nothing is in both.
+    most = max(LEAST, *(moved for _, own in rows for moved in own["moved"].abs()))
+    first = rows[0][1]
+    head = [
+        {"text": text, "short": shorten(text, WORD), "kind": kind, "second": step != 0}  # another text begins
+        for text, kind, step in zip(
+            map(visible, first["word"]), first["kind"], first["text"].diff().fillna(0), strict=True
+        )
+    ]
+    cells = [(name, shorten(name, NAME), _word_cells(own, most, say)) for name, own in rows]
+    colours = ", ".join(str(colour) for _, colour in DIVERGING)
+    kinds = set(first["kind"])
+    return {"head": head, "rows": cells, "most": number(most), "colours": colours, "kinds": kinds}
 
 
-def _word_head(word: Any, second: bool, say: Texts) -> str:
-    """A word; struck through if it was dropped, underlined if it is new. ``second``: another text begins."""
-    surface = escape(shorten(visible(word.word), WORD))
-    cell = f'<th scope="col"{" class=second" if second else ""} title="{escape(visible(word.word))}">'
-    if word.kind == "kept":
-        return f"{cell}{surface}</th>"
-    tag = "ins" if word.kind == "new" else "del"
-    spoken = say(f"edit.{word.kind}")
-    return f"{cell}<{tag}>{surface}</{tag}>{unseen_html(f' {spoken}')}</th>"
-
-
-def _word_row(name: str, words: pd.DataFrame, most: float, say: Texts) -> str:
-    best = furthest(words)
-    marked = None if best is None else best.name
-    cells = "".join(_word_cell(word, most, word.Index == marked, say) for word in words.itertuples())
-    return f'<tr><th scope="row" title="{escape(name)}">{escape(shorten(name, NAME))}</th>{cells}</tr>'
-
-
-def _word_cell(word: Any, most: float, marked: bool, say: Texts) -> str:
-    """One word of one backbone: the change, and both values under it."""
-    if pd.isna(word.moved):
-        value = word.after if pd.isna(word.before) else word.before
-        key = "edit.unseen" if pd.isna(value) else "edit.dropped" if word.kind == "dropped" else "edit.new"
-        alone = "–" if pd.isna(value) else number(value)
-        return f'<td class="alone">{unseen_html(f"{say(key)} ")}{alone}</td>'
-    colour = diverging(word.moved / most)
-    values = say("edit.values", before=number(word.before), after=number(word.after))
-    mark = unseen_html(say("edit.furthest")) if marked else ""
-    kind = ' class="furthest"' if marked else ""
-    style = f"background: {colour}; color: {ink(colour)}"
-    return f'<td{kind} style="{style}"><b>{signed(word.moved, 2)}</b><small>{values}</small>{mark}</td>'
+def _word_cells(words: pd.DataFrame, most: float, say: Texts) -> list[dict[str, object]]:
+    """Each word of one backbone: the change, and both values under it; or why there is none."""
+    best, cells = furthest(words), list[dict[str, object]]()
+    for word in words.itertuples():
+        if pd.isna(word.moved):
+            value = word.after if pd.isna(word.before) else word.before
+            key = "unseen" if pd.isna(value) else "dropped" if word.kind == "dropped" else "new"
+            alone = "–" if pd.isna(value) else number(value)
+            cells.append({"alone": alone, "spoken": say(f"edit.{key}")})
+        else:
+            colour = diverging(word.moved / most)
+            ends = say("edit.values", before=number(word.before), after=number(word.after))
+            marked = best is not None and word.Index == best.name
+            told = {"moved": signed(word.moved, 2), "ends": ends, "furthest": marked}
+            cells.append({"colour": colour, "ink": ink(colour), "alone": "", **told})
+    return cells
 
 
 def _most(name: str, words: pd.DataFrame, say: Texts) -> str:
@@ -545,56 +524,31 @@ def _most(name: str, words: pd.DataFrame, say: Texts) -> str:
     return say("edit.most", backbone=name, word=word, before=before, after=after)
 
 
-def _legend(most: float, kinds: set[str], say: Texts) -> str:
-    """What the colours and the marks of words mean."""
-    colours = ", ".join(str(colour) for _, colour in DIVERGING)
-    strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
-    ends = f"<span>−{number(most)}</span>{strip}<span>+{number(most)}</span>"
-    items = [f'<li class="scale">{escape(say("edit.key_change"))} {ends}</li>']
-    items.append(f'<li><span class="key furthest"></span>{escape(say("edit.furthest"))}</li>')
-    items += [f"<li><del>{escape(say('edit.dropped'))}</del></li>"] if "dropped" in kinds else []
-    items += [f"<li><ins>{escape(say('edit.new'))}</ins></li>"] if "new" in kinds else []
-    return legend_html(*items)
-
-
 def _reads(
     reads: Sequence[tuple[Analysis, Analysis, pd.DataFrame]], names: Mapping[str, str], say: Texts
-) -> str:
+) -> dict[str, object]:
     """What each combination reads of both versions; combinations of a backbone that do alike together."""
-    texts = [
-        (_read_text(before, say), _read_text(after, say), _share(moved, say))
-        for before, after, moved in reads
-    ]
-    asked = [before.query for before, _, _ in reads]
-    groups = grouped((query.backbone, (one, query.pooling)) for query, one in zip(asked, texts, strict=True))
-    head = "".join(f'<th scope="col">{escape(say(key))}</th>' for key in READS_TITLES)
-    rows = "".join(_read_rows(names[backbone], grouped(own), say) for backbone, own in groups.items())
-    same = sum(reads_same(moved) for _, _, moved in reads)
-    title, told = say("edit.reads_heading"), say("edit.reads_same", count=same, total=len(reads))
-    hint = f'<p class="hint" aria-hidden="true">{escape(told)}</p>'
-    return f"{titled_html('edit-reads', title, told)}{hint}{scrolled_table(title, head, rows, 'reads')}"
-
-
-def _read_rows(name: str, alike: Mapping[tuple[str, ...], list[str]], say: Texts) -> str:
-    """The rows of one backbone, each for poolings that do alike; its name stands once before them."""
-    head = f'<th scope="row" rowspan="{len(alike)}">{escape(shorten(name, NAME))}</th>'
+    groups: defaultdict[str, defaultdict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for before, after, moved in reads:
+        texts = (_read_text(before, say), _read_text(after, say), _share(moved, say))
+        groups[before.query.backbone][texts].append(visible(before.query.pooling))
     rows = [
-        "".join(f"<td>{escape(text)}</td>" for text in (say.listed(map(visible, poolings)), *texts))
-        for texts, poolings in alike.items()
+        (shorten(names[key], NAME), [(say.listed(poolings), *texts) for texts, poolings in alike.items()])
+        for key, alike in groups.items()
     ]
-    return "".join(f"<tr>{'' if place else head}{cells}</tr>" for place, cells in enumerate(rows))
+    same = say("edit.reads_same", count=sum(reads_same(moved) for *_, moved in reads), total=len(reads))
+    return {"heading": titled_html("edit-reads", say("edit.reads_heading"), same), "same": same, "rows": rows}
 
 
 def _read_text(analysis: Analysis, say: Texts) -> str:
     """Which tokens are read, not escaped: by name if they are few."""
-    query, read = analysis.query, analysis.reads.positions
+    read = analysis.reads.positions
     count, total = int(read.sum()), len(read)
     if count == total > 1:
         return say("edit.read_all", total=total)
     if not 0 < count <= READ:
         return say("edit.read_some", read=count, total=total)
-    labels = token_labels(analysis.tokens, (query.text, query.text_pair))
-    return say.listed(shorten(label) for label, one in zip(labels, read, strict=True) if one)
+    return say.listed(shorten(label) for label, one in zip(labels_of(analysis), read, strict=True) if one)
 
 
 def _share(reads: pd.DataFrame, say: Texts) -> str:
