@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -42,6 +42,7 @@ from components.exhibits.exhibit import (
     Shown,
     csv_link,
     data_frame,
+    line_html,
     titled_html,
     unseen_html,
 )
@@ -55,29 +56,21 @@ from components.types import Analysis
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """One combination asked about both versions."""
+    """One combination asked about both versions.
+
+    ``swapped``: whether an own head was given another vector than it was trained on, in either. ``answers``:
+    both, if there are both and they choose among the same labels; ``predicts``: whether both are of a trained
+    head that chooses labels. ``output``: which is followed, that of the label predicted before, else the one
+    that moved most; ``moved``: by how much, a probability in [-1, 1], or the value of a regression.
+    """
 
     before: Cell
     after: Cell
-
-    @cached_property
-    def answers(self) -> tuple[Analysis, Analysis] | None:
-        """Both answers, if there are both and they choose among the same labels."""
-        before, after = self.before.analysis, self.after.analysis
-        if before is None or after is None:
-            return None
-        asked = (before.labels, before.query.task) == (after.labels, after.query.task)
-        return (before, after) if asked else None
-
-    @property
-    def predicts(self) -> bool:
-        """Whether both answers are predictions: of a trained head that chooses labels."""
-        return self.answers is not None and all(map(predicts, self.answers))
-
-    @property
-    def swapped(self) -> bool:
-        """Whether an own head was given another vector than it was trained on, in either version."""
-        return any(one is not None and one.swapped for one in (self.before.analysis, self.after.analysis))
+    swapped: bool
+    answers: tuple[Analysis, Analysis] | None = None
+    predicts: bool = False
+    output: int | None = None
+    moved: float | None = None
 
     @property
     def turn(self) -> tuple[Labels, ...]:
@@ -89,23 +82,16 @@ class Move:
         """Whether other labels are predicted than before; an untrained head never does that."""
         return len(set(self.turn)) > 1
 
-    @cached_property
-    def output(self) -> int | None:
-        """Which output is followed: that of the label predicted before; else the one that moved most."""
-        if self.answers is None:
-            return None
-        before, after = self.answers
-        if before.problem_type == "single_label":
-            return int(np.argmax(before.probabilities))
-        return int(np.argmax(np.abs(after.probabilities - before.probabilities)))
 
-    @property
-    def moved(self) -> float | None:
-        """By how much this output moved: a probability, in [-1, 1], or the value of a regression."""
-        if self.answers is None or self.output is None:
-            return None
-        before, after = self.answers
-        return float(after.probabilities[self.output]) - float(before.probabilities[self.output])
+def _move(before: Cell, after: Cell) -> Move:
+    was, now = before.analysis, after.analysis
+    swapped = any(one is not None and one.swapped for one in (was, now))
+    if was is None or now is None or (was.labels, was.query.task) != (now.labels, now.query.task):
+        return Move(before, after, swapped)
+    single = was.problem_type == "single_label"
+    output = int(np.argmax(was.probabilities if single else np.abs(now.probabilities - was.probabilities)))
+    moved = float(now.probabilities[output]) - float(was.probabilities[output])
+    return Move(before, after, swapped, (was, now), predicts(was) and predicts(now), output, moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +106,7 @@ class Versions:
         """A move for each combination of which both cells have come, row by row."""
         later = {(cell.query.backbone, cell.query.pooling): cell for cell in self.after.cells}
         keys = ((cell, (cell.query.backbone, cell.query.pooling)) for cell in self.before.cells)
-        return tuple(Move(cell, later[key]) for cell, key in keys if key in later)
+        return tuple(_move(cell, later[key]) for cell, key in keys if key in later)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -199,13 +185,15 @@ class AlignedVersions:
         its text, in the second version if it is there. ``before``, ``after``: similarities in [-1, 1], NaN
         where it is not there or not seen; ``moved``: their difference.
         """
-        names = ("backbone", "word", "kind", "text", "before", "after")
-        keys = [key for key, one in self.before.backbones.items() if one.aligned]
-        rows = [row for key in keys if key in self.after.backbones for row in self._nearness(key)]
-        if not rows:
-            return None
-        found = data_frame(zip(names, zip(*rows, strict=True), strict=True))
-        return found.assign(moved=found["after"] - found["before"])
+        rows = []
+        for key, one in self.before.backbones.items():
+            for match in self.matches if one.aligned and key in self.after.backbones else ():
+                (text, _), surface = self._word(match)
+                kind = "dropped" if match[1] is None else "kept" if match[0] else "new"
+                old, new = (_similarity(self.before, key, match[0]), _similarity(self.after, key, match[1]))
+                rows.append((key, surface, kind, text, old, new, new - old))
+        names = ("backbone", "word", "kind", "text", "before", "after", "moved")
+        return data_frame(zip(names, zip(*rows, strict=True), strict=True)) if rows else None
 
     def reads(self, before: Analysis, after: Analysis) -> pd.DataFrame:
         """What one combination reads of each word, and of each token of no word, by name.
@@ -216,24 +204,13 @@ class AlignedVersions:
         """
         old = _shares(before, self.before, {place: at for at, (place, _) in enumerate(self.matches) if place})
         new = _shares(after, self.after, {place: at for at, (_, place) in enumerate(self.matches) if place})
-        rows = [
-            (self._name(unit), *old.get(unit, NOT_THERE), *new.get(unit, NOT_THERE))
-            for unit in dict.fromkeys((*old, *new))
-        ]
+        rows = []
+        for unit in dict.fromkeys((*old, *new)):
+            name = visible(self._word(self.matches[unit])[1]) if isinstance(unit, int) else unit[0]
+            rows.append((name, *old.get(unit, NOT_THERE), *new.get(unit, NOT_THERE)))
         names = ("name", "before", "was", "after", "now")
         found = data_frame(zip(names, zip(*rows, strict=True), strict=True))
         return found.assign(moved=found["after"].fillna(0.0) - found["before"].fillna(0.0))
-
-    def _nearness(self, key: str) -> Iterator[tuple[str, str, str, int, float, float]]:
-        """Each word's row for one backbone."""
-        for match in self.matches:
-            (text, _), surface = self._word(match)
-            kind = "dropped" if match[1] is None else "kept" if match[0] else "new"
-            before, after = _similarity(self.before, key, match[0]), _similarity(self.after, key, match[1])
-            yield key, surface, kind, text, before, after
-
-    def _name(self, unit: Unit) -> str:
-        return visible(self._word(self.matches[unit])[1]) if isinstance(unit, int) else unit[0]
 
     def _word(self, match: Match) -> tuple[Place, str]:
         """Where a word stands, in the second version if it is there, and how it is written."""
@@ -342,15 +319,6 @@ def moved_text(move: Move, say: Texts) -> str:
     return say("edit.points", value=signed(after - before, digits))
 
 
-def exact_text(move: Move, say: Texts) -> str:
-    """The same with two decimals, from the values themselves; "" where it cannot be said."""
-    if move.answers is None or move.moved is None:
-        return ""
-    if move.answers[0].problem_type == "regression":
-        return signed(move.moved, 2 * VALUE)
-    return say("edit.points", value=signed(100 * move.moved, VALUE))
-
-
 def signed(value: float, digits: int) -> str:
     """A number with its sign; "±" for what is rounded to nothing."""
     rounded = round(value, digits)
@@ -366,41 +334,32 @@ def move_cell(move: Move, both: Versions, comparison: Comparison, say: Texts) ->
     was = f"{unseen_html(say('edit.before'))}{_html(before, say)}"
     now = f"{unseen_html(say('edit.after'))}{_html(after, say)}"
     trained = not (before.random or after.random)
-    notes = _notes(move, trained, say)
+    kinds = {"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped}
+    notes = [say(key) for key, holds in kinds.items() if holds]
     by = escape(_followed(move, say)) if move.answers and trained else ""
-    first = both.same[move][0]
+    first, heard = both.same[move][0], notes_html(notes, say)
     if first is not move:
-        text = link_html(
-            after, like_html(first.before, f"{was}; {now} {by}", say) + notes_html(notes, say), say
-        )
+        text = link_html(after, f"{like_html(first.before, f'{was}; {now} {by}', say)}{heard}", say)
     else:
         text = link_html(before, was, say, "was")
-        text += link_html(after, f'<span class="label">{now}</span>{notes_html(notes, say)}', say)
+        text += link_html(after, f'<span class="label">{now}</span>{heard}', say)
         text += f'<span class="by">{by}</span>' if by else ""
         text += mark_html("⇄") if move.flips else ""
     told = trained and predicts(after)
-    kinds = ["edit", "told" if told else "value" if trained else "untrained"]
-    kinds += [kind for kind, holds in (("flip", move.flips), ("swap", move.swapped)) if holds]
+    kind = ["edit", "told" if told else "value" if trained else "untrained"]
+    kind += ["flip"] * move.flips + ["swap"] * move.swapped
     style = label_style(after, comparison.colours) if told else ""
-    return cell_html(kinds, text, [*_hint(move, before, after, comparison, say), *notes], style)
-
-
-def _notes(move: Move, trained: bool, say: Texts) -> list[str]:
-    """What a reader must know of a cell beside its answers, not escaped."""
-    notes = {"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped}
-    return [say(key) for key, holds in notes.items() if holds]
+    return cell_html(kind, text, [*_hint(move, before, after, comparison, say), *notes], style)
 
 
 def move_marks(both: Versions, say: Texts) -> list[str]:
     """Entries of the legend: what marks and numbers mean, for those that occur."""
-    items: list[str] = []
-    if any(move.flips for move in both.moves):
-        items.append(f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>")
-    if any(move.predicts for move in both.moves):
-        items.append(f"<li>{escape(say('edit.key_points'))}</li>")
-    if len(both.distinct) < len(both.same):
-        items.append(like_key(say))
-    return items
+    marks = {
+        f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>": any(move.flips for move in both.moves),
+        line_html(say("edit.key_points")): any(move.predicts for move in both.moves),
+        like_key(say): len(both.distinct) < len(both.same),
+    }
+    return [mark for mark, occurs in marks.items() if occurs]
 
 
 def _text(analysis: Analysis, say: Texts) -> str:
@@ -433,9 +392,11 @@ def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison,
         lines.append(f"{say(key)}{_text(analysis, say)}; {reads_text(analysis, say)}")
     if move.answers is None:
         return [*lines, say("edit.incomparable")]
-    if not before.random and move.output is not None:
-        label = output_label(before, move.output)
-        lines.append(say("edit.followed", label=label, moved=exact_text(move, say)))
+    if not before.random and move.output is not None and move.moved is not None:
+        label, regression = output_label(before, move.output), before.problem_type == "regression"
+        points = say("edit.points", value=signed(100 * move.moved, VALUE))
+        moved = signed(move.moved, 2 * VALUE) if regression else points
+        lines.append(say("edit.followed", label=label, moved=moved))
     return lines
 
 

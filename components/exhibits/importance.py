@@ -15,29 +15,8 @@ import numpy as np
 from markupsafe import Markup
 
 from components.analyses.importance import Importance
+from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch, Whole
-from components.exhibits.draw import (
-    BESIDE,
-    DIVERGING,
-    OTHER,
-    ZERO_LINE,
-    Figure,
-    Trace,
-    axis,
-    axis_number,
-    bars,
-    diverging,
-    heat_map,
-    layout,
-    least_width,
-    name_width,
-    row_axis,
-    token_colours,
-    token_rows,
-    token_width,
-    value_axis,
-    written,
-)
 from components.exhibits.exhibit import (
     NOTHING,
     Column,
@@ -216,7 +195,7 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
         above=hint_html(say("matters.hint")),
         legend=_legend(methods, say),
         about=asked_line(methods.analysis, say),
-        least_width=token_width(methods.view) + COLUMN * len(names),
+        least_width=draw.token_width(methods.view) + COLUMN * len(names),
     )
 
 
@@ -232,31 +211,31 @@ def method_name(method: Method, methods: Methods, say: Texts) -> str:
     return say(f"matters.name_{method.name}", reference=shorten(reference_name(methods.view, say), 20))
 
 
-def _figure(methods: Methods, say: Texts) -> Figure:
+def _figure(methods: Methods, say: Texts) -> draw.Figure:
     """A column for each method, all with the same rows: T tokens, the first on top."""
     places = range(len(methods.every))
-    axes = {f"xaxis{axis_number(place)}": _axis(methods, place) for place in places}
-    frame = token_rows(methods.view, say, TOP, 14, **axes)
+    axes = {f"xaxis{draw.axis_number(place)}": _axis(methods, place) for place in places}
+    frame = draw.token_rows(methods.view, say, TOP, 14, **axes)
     frame["annotations"] += [_title(methods, place, say) for place in places]
-    return Figure([_bars(methods, place, say) for place in places], frame)
+    return draw.Figure([_bars(methods, place, say) for place in places], frame)
 
 
-def _bars(methods: Methods, place: int, say: Texts) -> Trace:
+def _bars(methods: Methods, place: int, say: Texts) -> draw.Trace:
     """The bars of one method; all but the first three are pale."""
     method = methods.every[place]
     first, total = methods.ranked(method)[:FIRST], range(len(methods.labels))
     name = escape(method_name(method, methods, say))
-    return bars(
+    return draw.bars(
         [None if isnan(value) else float(f"{value:.3g}") for value in method.values],
-        [OTHER] * len(total) if methods.analysis.random else token_colours(methods.view),
+        [draw.OTHER] * len(total) if methods.analysis.random else draw.token_colours(methods.view),
         say("matters.hover", token="%{y}", name=name, value="%{x:.3g}"),
-        xaxis=f"x{axis_number(place)}",
+        xaxis=f"x{draw.axis_number(place)}",
         y0=0,
         dy=1,
         marker={"opacity": [1 if index in first else PALE for index in total]},
         text=[f"<b>{first.index(index) + 1}</b>" if index in first else "" for index in total],
         width=0.74,
-        **BESIDE,
+        **draw.BESIDE,
     )
 
 
@@ -265,11 +244,11 @@ def _axis(methods: Methods, place: int) -> dict[str, Any]:
     values, last = methods.every[place].values, (place + 1 - GAP) / len(methods.every)
     start, high = _least(methods.every[place]), float(np.nanmax(values))
     room = ROOM * ((max(high, 0.0) - start) or 1.0)
-    return axis(
+    return draw.axis(
         domain=[_start(methods, place), round(last, 4)],
         range=[start - (room if start < 0 else 0), max(high, 0.0) + room],
         showticklabels=False,
-        **ZERO_LINE,
+        **draw.ZERO_LINE,
     )
 
 
@@ -384,30 +363,32 @@ def agreements(given: Importance, _: State, say: Texts) -> Shown:
 AGREES: Exhibit[Any] = Exhibit("erasure-rho", agreements, plotted=True, applies=_is_there, width=2)
 
 
-def _rho_figure(names: Sequence[str], told: Mapping[int, float], chance: float, say: Texts) -> Figure:
+def _rho_figure(names: Sequence[str], told: Mapping[int, float], chance: float, say: Texts) -> draw.Figure:
     """A bar for each method but erasure, from -1 to 1; behind them what chance gives."""
     lines = [textwrap.wrap(name, RHO_WIDEST) for name in names]
     places, rhos = list(told), list(told.values())
-    drawn = bars(
+    drawn = draw.bars(
         [round(rho, 4) for rho in rhos],
-        [OTHER if abs(rho) <= chance else diverging(rho) for rho in rhos],
+        [draw.OTHER if abs(rho) <= chance else draw.diverging(rho) for rho in rhos],
         say("matters.rho_hover", name="%{y}", rho="%{x:.3f}"),
         y=places,
         width=0.5,
     )
-    texts = written([max(rho, 0.0) + AFTER for rho in rhos], places, list(map(number, rhos)), "middle right")
-    ends = {"x0": -chance, "x1": chance, "yref": "paper", "y0": 0, "y1": 1}
-    band = {"type": "rect", "layer": "below", **ends, "fillcolor": BAND, "line": {"width": 0}}
+    texts = draw.written(
+        [max(rho, 0.0) + AFTER for rho in rhos], places, list(map(number, rhos)), "middle right"
+    )
+    across = {"x0": -chance, "x1": chance, "yref": "paper", "y0": 0, "y1": 1}
+    band = {"type": "rect", "layer": "below", **across, "fillcolor": BAND, "line": {"width": 0}}
     # There is no room for the text of each tick on a phone.
     ticks = {"tickvals": [-1, -0.5, 0, 0.5, 1], "ticktext": ["−1", "", "0", "", "1"], "tickangle": 0}
-    frame = layout(
+    frame = draw.layout(
         height=len(names) * RHO_ROW + BELOW,
-        margin={"l": name_width(chain.from_iterable(lines)), "r": 40, "t": 6, "b": BELOW - 6},
-        xaxis=value_axis(say("matters.rho_axis"), range=[-1, 1], **ticks, **ZERO_LINE),
-        yaxis=row_axis(["<br>".join(map(escape, one)) for one in lines]),
+        margin={"l": draw.name_width(chain.from_iterable(lines)), "r": 40, "t": 6, "b": BELOW - 6},
+        xaxis=draw.value_axis(say("matters.rho_axis"), range=[-1, 1], **ticks, **draw.ZERO_LINE),
+        yaxis=draw.row_axis(["<br>".join(map(escape, one)) for one in lines]),
         shapes=[band] if told else [],
     )
-    return Figure([drawn, texts], frame)
+    return draw.Figure([drawn, texts], frame)
 
 
 def _rho_heading(methods: Methods, told: Mapping[int, float], say: Texts) -> str:
@@ -465,7 +446,7 @@ def _token(methods: Methods, index: int) -> Markup:
     return token_html(methods.labels[index], bool(methods.analysis.reads.positions[index]))
 
 
-SCALE = [[2 * (float(str(stop)) - 0.5), colour] for stop, colour in DIVERGING if float(str(stop)) >= 0.5]
+SCALE = [[2 * (float(str(stop)) - 0.5), colour] for stop, colour in draw.DIVERGING if float(str(stop)) >= 0.5]
 
 
 def attentions(given: Importance, state: State, say: Texts) -> Shown:
@@ -492,11 +473,11 @@ def attentions(given: Importance, state: State, say: Texts) -> Shown:
         heading=say("attention.heading", reference=name, token=shorten(word(last), 24), share=share),
         words=say.together((which, say("attention.description", most=say.listed(told)))),
         data=layers_frame({"table.index": range(len(labels)), "table.token": labels}, layers, say),
-        figure=heat_map(view, weights, hover, say, first=1, colorscale=SCALE, zmin=0, zmax=highest),
+        figure=draw.heat_map(view, weights, hover, say, first=1, colorscale=SCALE, zmin=0, zmax=highest),
         above=hint_html(which) + scale,
         about=asked_line(given.analysis, say),
         scale=colour,
-        least_width=least_width(view),
+        least_width=draw.least_width(view),
     )
 
 

@@ -11,24 +11,8 @@ import numpy as np
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    DIVERGING,
-    GRID,
-    OTHER,
-    RANDOM,
-    SAID,
-    Figure,
-    Trace,
-    axis,
-    axis_title,
-    heat_map,
-    label_colour,
-    layout,
-    least_width,
-    read_frame,
-    value_axis,
-)
 from components.exhibits.exhibit import (
     Exhibit,
     Shown,
@@ -146,22 +130,22 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
         above=hint_html(say.together(hints)) + scale_html(colour, _stops(aim), ends),
         about=asked_line(analysis, say),
         scale=colour,
-        least_width=least_width(view),
+        least_width=draw.least_width(view),
     )
 
 
 LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
 
 
-def _lens_figure(aim: Aim, view: View, say: Texts) -> Figure:
+def _lens_figure(aim: Aim, view: View, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns; what the head says in earnest is framed, where it reads one token."""
     low, high = map(aim.text, aim.ends)
-    return heat_map(
+    return draw.heat_map(
         view,
         aim.shades,
         say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}"),
         say,
-        read_frame(aim.analysis),
+        draw.read_frame(aim.analysis),
         text=[list(map(aim.text, row)) for row in aim.tokens],
         colorscale=_stops(aim),
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [low, aim.text(aim.neutral), high]},  # of an image
@@ -169,7 +153,7 @@ def _lens_figure(aim: Aim, view: View, say: Texts) -> Figure:
 
 
 def _stops(aim: Aim) -> list[list[Any]]:
-    return RANDOM if aim.analysis.random else DIVERGING
+    return draw.RANDOM if aim.analysis.random else draw.DIVERGING
 
 
 def _colour(aim: Aim, say: Texts) -> str:
@@ -257,13 +241,13 @@ def _unsaid(aim: Aim, say: Texts) -> str:
     return say(key, label=aim.label, count=count, total=len(aim.pooled))
 
 
-def _depth_figure(aim: Aim, say: Texts) -> Figure:
+def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
     """A line from the embeddings to the last layer; dotted: what a guess would say."""
     values, last = aim.pooled, len(aim.pooled) - 1
-    colour = OTHER if aim.analysis.random else label_colour(aim.index)
+    colour = draw.OTHER if aim.analysis.random else draw.label_colour(aim.index)
     texts, label = list(map(aim.text, values)), escape(aim.label)
     few = last < WRITTEN
-    line = Trace(
+    line = draw.Trace(
         type="scatter",
         mode="lines+markers+text",
         x=list(range(last + 1)),
@@ -274,26 +258,26 @@ def _depth_figure(aim: Aim, say: Texts) -> Figure:
         line={"color": colour, "width": 2.5},
         marker={"color": colour, "size": [8] * last + [13], "opacity": 1},
         hovertext=[say("depth.hover", layer=at, label=label, value=text) for at, text in enumerate(texts)],
-        **SAID,
+        **draw.SAID,
     )
     ends = [-0.3, last + 0.3]
     ticks = list(range(0, last + 1, max(1, -(-last // 12))))  # layers that have room for their numbers
     title = say("outputs.raw") if aim.raw else say("depth.axis", label=label)
-    frame = layout(
+    frame = draw.layout(
         height=HEIGHT,
         margin={"l": 62, "r": 26, "t": 14, "b": 50},
         hovermode="closest",
-        xaxis=axis(range=ends, tickvals=ticks, tickangle=0, title=axis_title(say("depth.layers"))),
-        yaxis=value_axis(title, range=_range(aim), **({} if aim.raw else PERCENT)),
+        xaxis=draw.axis(range=ends, tickvals=ticks, tickangle=0, title=draw.axis_title(say("depth.layers"))),
+        yaxis=draw.value_axis(title, range=_range(aim), **({} if aim.raw else PERCENT)),
         shapes=[
             {
                 "type": "line",
                 **{"x0": ends[0], "x1": ends[1], "y0": aim.neutral, "y1": aim.neutral},
-                "line": {"color": GRID, "width": 2, "dash": "dot"},
+                "line": {"color": draw.GRID, "width": 2, "dash": "dot"},
             }
         ],
     )
-    return Figure([line], frame)
+    return draw.Figure([line], frame)
 
 
 PERCENT = {"tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"]}

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from math import ceil, floor
-from typing import Any
+from math import ceil, floor, inf
 
 import numpy as np
 import pandas as pd
 
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    BESIDE,
-    DIVERGING,
-    SEGMENT_KEYS,
-    SPECIAL,
-    ZERO_LINE,
-    Figure,
-    bars,
-    cells_frame,
-    diverging,
-    heat_map,
-    least_width,
-    token_colours,
-    token_rows,
-    value_axis,
-)
 from components.exhibits.exhibit import (
     Column,
     Exhibit,
     Shown,
-    data_frame,
     hint_html,
     key_html,
     layers_frame,
@@ -71,23 +54,20 @@ OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale fr
 GREY = 0.02  # how far the grey of what is ordinary reaches
 FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
 SCALE = [  # the two-way scale with a step on both sides of what is ordinary
-    *(stop for stop in DIVERGING if float(str(stop[0])) < 0.5),
-    [0.5 - GREY, diverging(-0.2)],
+    *(stop for stop in draw.DIVERGING if float(str(stop[0])) < 0.5),
+    [0.5 - GREY, draw.diverging(-0.2)],
     *([0.5 + side, FAINT] for side in (-GREY, GREY)),
-    [0.5 + GREY, diverging(0.2)],
-    *(stop for stop in DIVERGING if float(str(stop[0])) > 0.5),
+    [0.5 + GREY, draw.diverging(0.2)],
+    *(stop for stop in draw.DIVERGING if float(str(stop[0])) > 0.5),
 ]
 
 
 def beyond(view: View) -> tuple[list[int], list[int]]:
     """The tokens less and those more like [CLS] than is ordinary at the layer under study."""
-    if view.band is None:
-        return [], []
-    low, _, high = view.band
+    low, _, high = view.band or (-inf, 0, inf)
     values = view.similarity
-    return [one for one in view.others if values[one] < low], [
-        one for one in view.others if values[one] > high
-    ]
+    less = [one for one in view.others if values[one] < low]
+    return less, [one for one in view.others if values[one] > high]
 
 
 def departures(by_layer: Floats, bands: Floats) -> Floats:
@@ -103,28 +83,13 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     return shown.astype(np.float32)
 
 
-def band_shapes(view: View) -> list[dict[str, Any]]:
-    """Behind bars from left to right: the band, and a line at its median."""
-    if view.band is None:
-        return []
-    low, median, high = view.band
-    ends = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-    fill = {"fillcolor": SPECIAL, "opacity": 0.28, "line": {"width": 0}}
-    line = {"line": {"color": SPECIAL, "width": 2}}
-    return [
-        {"type": "rect", "x0": low, "x1": high, **ends, **fill},
-        {"type": "line", "x0": median, "x1": median, **ends, **line},
-    ]
-
-
-def band_columns(view: View, say: Texts) -> dict[str, Column]:
+def _band_columns(view: View, say: Texts) -> dict[str, Column]:
     """The ends and the median of the band that is shown, alike in all T rows; none where it is not known."""
     ends = zip(ENDS, view.band or (), strict=False)
     return {say(f"table.ordinary_{end}"): [value] * len(view.labels) for end, value in ends}
 
 
 NAMED = 3  # tokens whose dimensions are counted by name
-
 Name = Callable[[int], str]  # index of a token -> what it is called
 
 
@@ -179,7 +144,7 @@ def beside_bars(reads: Reads) -> list[str]:
     return shares if len({share for share in shares if share}) > 1 else []
 
 
-def flat_tokens(reads: Reads) -> Sequence[int]:
+def flat_tokens(reads: Reads) -> list[int]:
     """Indices of the tokens that are read though the logits have no slope there."""
     return indices(reads.positions & (reads.share == 0))
 
@@ -207,21 +172,21 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
 SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CENTRED), width=3)
 
 
-def _figure(view: View, say: Texts) -> Figure:
+def _figure(view: View, say: Texts) -> draw.Figure:
     """Horizontal bars for T tokens, the first on top."""
     total, reads = len(view.labels), view.analysis.reads
     hover = {
         name: f"%{{customdata[{place}]}}" for place, name in enumerate(("token", "place", "share", "raw"))
     }
-    drawn = bars(
+    drawn = draw.bars(
         [round(float(value), 4) for value in view.similarity],
-        token_colours(view),
+        draw.token_colours(view),
         say("similarity.hover", index="%{pointNumber}", value="%{x:.3f}", **hover),
         y=list(range(total)),
         text=_values(view),
         customdata=[_details(view, index, say) for index in range(total)],
         width=0.74,
-        **BESIDE,
+        **draw.BESIDE,
     )
     start, ticks = _scale(view)
     room = ROOM * (1 - start)
@@ -229,10 +194,16 @@ def _figure(view: View, say: Texts) -> Figure:
     title = say(f"similarity.axis_{view.centring}", reference=reference, layer=layer_name(view, say))
     title += say("similarity.start", start=number(start)) if start else ""
     ends = [start - (room if start < 0 else 0), 1 + room]
-    scale = value_axis(title, range=ends, tickvals=ticks, side="top", **ZERO_LINE)
-    frame = token_rows(view, say, TOP, 14 + (SHARE if beside_bars(reads) else 0), xaxis=scale)
-    frame["shapes"] += band_shapes(view)
-    return Figure([drawn], frame)
+    scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
+    frame = draw.token_rows(view, say, TOP, 14 + (SHARE if beside_bars(reads) else 0), xaxis=scale)
+    if view.band is not None:
+        low, median, high = view.band
+        across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+        fill = {"fillcolor": draw.SPECIAL, "opacity": 0.28, "line": {"width": 0}}
+        line = {"line": {"color": draw.SPECIAL, "width": 2}}
+        frame["shapes"].append({"type": "rect", "x0": low, "x1": high, **across, **fill})
+        frame["shapes"].append({"type": "line", "x0": median, "x1": median, **across, **line})
+    return draw.Figure([drawn], frame)
 
 
 def _heading(view: View, say: Texts) -> str:
@@ -284,17 +255,10 @@ def _words(view: View, say: Texts) -> str:
 
 
 def _data(view: View, say: Texts) -> pd.DataFrame:
-    """T rows: index, token, whether the head reads it, its share, similarity as drawn."""
-    reads = view.analysis.reads
-    columns: dict[str, Column] = {
-        "table.index": range(len(view.labels)),
-        "table.token": view.labels,
-        "table.read": [yes_or_no(read, say) for read in reads.positions],
-        "table.share": reads.share,
-        "table.similarity": view.similarity,
-    }
-    titled = ((say(key), values) for key, values in columns.items())
-    return data_frame((*titled, *band_columns(view, say).items()))
+    """T rows: index, token, whether the head reads it, its share, similarity as drawn, what is ordinary."""
+    columns = _columns(view, say)
+    own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
+    return layers_frame({**own, "table.similarity": view.similarity}, _band_columns(view, say), say)
 
 
 def segment_keys(view: View, say: Texts) -> dict[str, bool]:
@@ -330,7 +294,7 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
     start, end = (int(bound) for bound in tokens.span[index])
     place = say("similarity.place_none" if tokens.special[index] else "similarity.place_unknown")
     if start < end:
-        name = say(SEGMENT_KEYS[tokens.segment[index]] if view.is_pair else "segment.only")
+        name = say(draw.SEGMENT_KEYS[tokens.segment[index]] if view.is_pair else "segment.only")
         place = say("similarity.place", start=start, end=end, segment=name)
     share = share_text(view.analysis.reads, index, say)
     return [escape(view.labels[index]), place, share, escape(visible(tokens.text[index]))]
@@ -339,7 +303,7 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The same cosines at every layer; on the page a click on a row studies that layer."""
     view = View.of(analysis, state)
-    scale, stops = say(f"heatmap.colour_{view.centring}"), DIVERGING
+    scale, stops = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING
     if view.bands is not None:
         scale, stops = say("ordinary.colour", cosine=scale), SCALE
     return Shown(
@@ -351,20 +315,22 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
         above=scale_html(scale, stops),
         about=asked_line(analysis, say),
         scale=scale,
-        least_width=least_width(view),
+        least_width=draw.least_width(view),
     )
 
 
 HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
 
 
-def _heatmap_figure(view: View, say: Texts) -> Figure:
+def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
     hover = partial(say, "heatmap.hover", token="%{x}", layer="%{y}")
-    frame = cells_frame(view.layer, 0, len(view.labels) - 1)
+    frame = draw.cells_frame(view.layer, 0, len(view.labels) - 1)
     if view.bands is None:
-        return heat_map(view, view.by_layer, hover(value="%{z:.3f}"), say, frame, colorscale=DIVERGING)
-    return heat_map(  # coloured by how far from ordinary they are
+        return draw.heat_map(
+            view, view.by_layer, hover(value="%{z:.3f}"), say, frame, colorscale=draw.DIVERGING
+        )
+    return draw.heat_map(  # coloured by how far from ordinary they are
         view,
         departures(view.by_layer, view.bands),
         hover(value="%{customdata:.3f}"),
@@ -413,9 +379,9 @@ def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     bands = {
         say("table.of", what=say(f"table.{name}"), column=title): values
         for name, centring in (SIMILARITIES if view.band is not None else ())
-        for title, values in band_columns(View(analysis, view.layer, centring), say).items()
+        for title, values in _band_columns(View(analysis, view.layer, centring), say).items()
     }
-    data = data_frame((*((say(key), values) for key, values in own.items()), *bands.items()))
+    data = layers_frame(own, bands, say)
     shown = titled_frame(
         {**{key: list(map(str, values)) for key, values in own.items()}, **_read(view, say)}, say
     )
@@ -434,7 +400,7 @@ def _columns(view: View, say: Texts) -> dict[str, Column]:
         "table.token": view.labels,
         "table.raw": tokens.text,
         "table.characters": [f"{start}–{end}" if start < end else "" for start, end in tokens.span],
-        "table.segment": [say(SEGMENT_KEYS[one]) if one >= 0 else "" for one in tokens.segment],
+        "table.segment": [say(draw.SEGMENT_KEYS[one]) if one >= 0 else "" for one in tokens.segment],
         "table.special": [yes_or_no(one, say) for one in tokens.special],
         "table.read": [yes_or_no(one, say) for one in analysis.reads.positions],
         "table.share": analysis.reads.share,

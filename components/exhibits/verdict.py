@@ -10,19 +10,8 @@ import numpy as np
 from markupsafe import Markup
 
 from components.errors import PoolscopeError
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    BESIDE,
-    OTHER,
-    ZERO_LINE,
-    Figure,
-    bars,
-    label_colour,
-    layout,
-    row_axis,
-    tick_width,
-    value_axis,
-)
 from components.exhibits.exhibit import (
     NOTHING,
     Column,
@@ -84,7 +73,7 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
 OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
 
 
-def outputs_figure(analysis: Analysis, say: Texts) -> Figure:
+def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
     order, raw = ranked(analysis)[:SHOWN], analysis.problem_type == "regression"
     values = [float(analysis.probabilities[index]) for index in order]
@@ -98,24 +87,24 @@ def outputs_figure(analysis: Analysis, say: Texts) -> Figure:
             "logit": number(analysis.logits[index], 4),
         }
         hovers.append(say("outputs.hover", label=escape(label), name=name, **found))
-    drawn = bars(
+    drawn = draw.bars(
         [round(value, 6) for value in values],
-        [label_colour(index) if index in chosen else OTHER for index in order],
+        [draw.label_colour(index) if index in chosen else draw.OTHER for index in order],
         "%{hovertext}",
         y=list(range(len(order))),
         text=[output_text(analysis, index) for index in order],
         hovertext=hovers,
         width=0.62,
-        **BESIDE,
+        **draw.BESIDE,
     )
     ends = _raw_range(values) if raw else {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
-    frame = layout(
+    frame = draw.layout(
         height=len(order) * ROW + 52,
-        margin={"l": tick_width(labels), "r": 14, "t": 6, "b": 46},
-        xaxis=value_axis(name, **ends, **ZERO_LINE),
-        yaxis=row_axis([escape(shorten(label)) for label in labels]),
+        margin={"l": draw.tick_width(labels), "r": 14, "t": 6, "b": 46},
+        xaxis=draw.value_axis(name, **ends, **draw.ZERO_LINE),
+        yaxis=draw.row_axis([escape(shorten(label)) for label in labels]),
     )
-    return Figure([drawn], frame)
+    return draw.Figure([drawn], frame)
 
 
 def ranked(analysis: Analysis) -> list[int]:
