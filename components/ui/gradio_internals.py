@@ -1,18 +1,17 @@
 """Gradio's undocumented ground: all that this app needs of gradio beyond its documentation, and why.
 
-Any release of gradio may change it. tests/ui/test_gradio_internals.py says what moved;
-tests/browser/test_internals.py checks what gradio_selectors.toml lists, what scripts and styles look for.
+Any release of gradio may change it: tests/ui/test_gradio_internals.py says what moved. gradio_routes.toml
+lists its paths, gradio_selectors.toml what scripts and styles look for.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from urllib.parse import parse_qs
 
 import gradio as gr
@@ -46,8 +45,7 @@ def widen(page: gr.Blocks, events: int, sessions: int) -> None:
 
 def share_configurations(page: gr.Blocks) -> None:
     """Keep no copy of a page's configuration for each session: 60 ms and a megabyte for a program's call."""
-    less = SimpleNamespace(default_config=page.default_config, blocks=())  # of which a copy is made
-    vars(page.state_holder)["blocks"] = less
+    vars(page.state_holder)["blocks"] = SimpleNamespace(default_config=page.default_config, blocks=())
 
 
 def forget(page: gr.Blocks, session: str) -> None:
@@ -62,11 +60,9 @@ def forget(page: gr.Blocks, session: str) -> None:
 def answer_in_json(page: gr.Blocks) -> None:
     """Let tools of the Model Context Protocol answer in JSON, not as Python writes values."""
     if server := page.mcp_server_obj:  # only where the owner has turned it on
-        vars(server)["postprocess_output_data"] = partial(_in_json, server.types.TextContent)
-
-
-def _in_json(as_text: Callable[..., Any], data: list[Any], _root_url: str) -> list[Any]:
-    return [as_text(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
+        vars(server)["postprocess_output_data"] = lambda data, _root_url: [
+            server.types.TextContent(type="text", text=json.dumps(one, ensure_ascii=False)) for one in data
+        ]
 
 
 def lend_request(request: gr.Request) -> None:
@@ -74,48 +70,25 @@ def lend_request(request: gr.Request) -> None:
     LocalContext.request.set(request)
 
 
-# What a page and the server say to each other of answers.
+TABLES = tomllib.loads(Path(__file__).with_name("gradio_routes.toml").read_text("utf-8")).values()
+ROUTES, PATHS = ({name: re.compile("|".join(parts)) for name, parts in table.items()} for table in TABLES)
+ONE_PAGE = b"page="  # the query that asks of the first page alone
 CLOSE = b'"msg":"close_stream"'  # all that the page has asked is answered: it closes the stream
 COMPLETED = re.compile(rb'"msg":"process_completed","event_id":"(\w+)"')
-STREAM = re.compile(r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(\w+))/?")  # a page's, a program's
+JOINED = re.compile(rb'\{"event_id":"(\w+)"')  # the answer to a question that goes through the queue
 
 
 def streamed(scope: Scope) -> tuple[str, str] | None:
-    """Whose answers a request streams: a session, or an event; None if it streams none."""
-    stream = STREAM.fullmatch(scope["path"]) if scope["method"] == "GET" else None
-    if stream is None:
-        return None
+    """Find whose answers a request streams: a session, or an event; None if it streams none."""
+    stream = PATHS["stream"].fullmatch(scope["path"]) if scope["method"] == "GET" else None
     query = parse_qs(scope["query_string"].decode("latin-1"))
-    return query.get("session_hash", [""])[0], stream[1] or ""
+    return (query.get("session_hash", [""])[0], stream[1] or "") if stream else None
 
 
 def completed(chunk: bytes) -> Iterator[str]:
     """Find the events that end with a chunk of a page's stream."""
     return (found[1].decode() for found in COMPLETED.finditer(chunk))
 
-
-# Routes, as regular expressions of whole paths. All others stay closed.
-CALL = re.compile(
-    r"/gradio_api/call/(v2/)?(\w+)/?"
-)  # v2: the body holds values by name, else in a list, "data"
-EVENT = re.compile(r"/gradio_api/(queue/join|(?:run|api)/\w+/?)")  # the page: a list, "fn_index", ...
-CANCEL_OR_RESET = re.compile(r"/gradio_api/(cancel|reset)/?")  # the page: nobody waits for an answer any more
-READS_QUERY = re.compile(r"/theme\.css|/gradio_api/(queue/data|theme\.css|mcp(/.*)?)")
-# Gradio keeps what it told the first who asked of the whole app, with the address that they called it by; of
-# one page it does not. All endpoints are the first page's.
-FIXED_QUERIES = {"/gradio_api/info": b"page=", "/gradio_api/info/": b"page="}
-SAME_FOR_ALL = re.compile(r"/(assets|static|svelte)/[^\\\0]+|/theme\.css")  # whoever asks, and with the pages
-ROUTES: Mapping[str, re.Pattern[str]] = {  # by method; MCP answers only where the owner has turned it on
-    "GET": re.compile(
-        r"/(assets|static|svelte)/[^\\\0]+|/(favicon\.ico|robots\.txt|manifest\.json|theme\.css|config/?)"
-        r"|/gradio_api/(info/?|app_id/?|startup-events|theme\.css|queue/(data|status)|heartbeat/\w+)"
-        r"|/gradio_api/call/(v2/)?\w+/\w+|/gradio_api/mcp(/.*)?"
-    ),
-    "POST": re.compile(
-        r"/gradio_api/(queue/join|(call|call/v2|run|api)/\w+/?|cancel|reset/?)|/gradio_api/mcp(/.*)?"
-    ),
-    "DELETE": re.compile(r"/gradio_api/mcp(/.*)?"),
-}
 
 # The page in the browser: <base href="./"> makes the browser fetch the page anew for each plot's clip once
 # the address has changed, and draw nothing meanwhile; and a plot's script, 1.3 MB, is asked for too late.

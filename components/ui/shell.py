@@ -20,7 +20,7 @@ from components.ui.evidence import EVIDENCE
 from components.ui.lab.tab import LAB
 from components.ui.links.links import Links
 from components.ui.places import build_exporter, load_plotly
-from components.ui.public.locale import page_path
+from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.scripted import scripted_html
 from components.ui.tab import Surroundings, Tab, TabKind

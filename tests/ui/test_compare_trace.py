@@ -7,7 +7,7 @@ from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.types import Progress, Query
 from components.ui.places import NOTHING
-from components.ui.public.rate_limit import QUESTION, price
+from components.ui.public.guard import QUESTION, price
 from tests.exhibits.showing import plain
 from tests.ui.compare_page import SAY, Page
 from tests.ui.fake import FakeAnalyst

@@ -32,7 +32,7 @@ from components.types import Query
 from components.ui.classify.tab import Classify
 from components.ui.compare.tab import Compare
 from components.ui.links.links import Links
-from components.ui.public.rate_limit import CELLS, QUESTION, price
+from components.ui.public.guard import CELLS, QUESTION, price
 from tests.ui.fake import FakeAnalyst
 from tests.ui.page import drawn, function_of, links_of, place_of
 

@@ -5,9 +5,26 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Future
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -18,25 +35,40 @@ import gradio as gr
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from components.admission import Admission, FullError, Ticket
 from components.analyst import ADDRESS, PATIENCE
 from components.errors import PoolscopeError
 from components.texts import Texts
-from components.ui.gradio_internals import BlockFunction
-from components.ui.public.locale import request_texts
-from components.ui.public.queue import ASKED, Asked, QueueMiddleware
+from components.ui.gradio_internals import BlockFunction, lend_request
+from components.ui.public.monitor import outcome_of
+from components.ui.public.queue import ASKED, Asked, QueueMiddleware, busy, disconnected
+from components.ui.public.requests import request_texts
 
 ENDED = object()  # what comes after the last step of a generator
 ARRIVED = "arrived"  # in the state of a request: when it came, on the event loop's clock
 FROM = "address"  # in the state of a request: who sent it, as `client_address` says
+BODY = "body"  # in the state of a request: what the guard understood of it
+PLAIN = "plain"  # the line of questions beside gradio's queue
+PIECE = 32_768  # characters of a document that are handed on at a time
+STATUS = {
+    "refused": 400,
+    "late": 504,
+    "fault": 500,
+}  # whose fault it is: the question's, the clock's, the page's
 EVENT_DATA = (gr.EventData, "gr.EventData")  # as a function may write it
+
+Watch = Callable[[], AbstractContextManager[None]]  # around the work on a question
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks: the headers of their request, their address, and when it ``arrived``, if that is known."""
+    """The source of a request: its headers, its address, and when it ``arrived``, if that is known."""
 
     headers: Headers = field(default_factory=Headers)
     address: str = ""
@@ -59,7 +91,9 @@ def error_text(message: str, headers: Headers) -> str:
     return escape(message) if "origin" in headers else message
 
 
-def with_timeout(function: Callable[..., Any], seconds: float) -> Callable[..., Any]:
+def with_timeout(
+    function: Callable[..., Any], seconds: float, watch: Watch = nullcontext
+) -> Callable[..., Awaitable[Any]]:
     """Run ``function`` in a thread, until ``seconds`` after its request came; errors become ``gr.Error``.
 
     What it gives takes an `Asker` first. A thread cannot be stopped: when its visitor waits no longer, their
@@ -70,7 +104,7 @@ def with_timeout(function: Callable[..., Any], seconds: float) -> Callable[..., 
     async def limited(asker: Asker, *args: Any, **named: Any) -> Any:
         arrived = asyncio.get_running_loop().time() if asker.arrived is None else asker.arrived
         patience, deadline = Future[None](), asyncio.timeout_at(arrived + seconds)
-        with _said(asker, deadline, seconds):
+        with watch(), _said(asker, deadline, seconds):
             try:
                 async with deadline:
                     return await _in_thread(partial(function, *args, **named), patience, asker)
@@ -80,7 +114,9 @@ def with_timeout(function: Callable[..., Any], seconds: float) -> Callable[..., 
     return limited
 
 
-def with_patience(function: Callable[..., Generator[Any]]) -> Callable[..., AsyncGenerator[Any]]:
+def in_steps(
+    function: Callable[..., Generator[Any]], watch: Watch = nullcontext
+) -> Callable[..., AsyncGenerator[Any]]:
     """Run ``function`` with each of its steps in a thread; who stops it, stops the step that is being taken.
 
     Its generator is closed when that step has ended, so nothing runs on. It has no timeout.
@@ -90,18 +126,19 @@ def with_patience(function: Callable[..., Generator[Any]]) -> Callable[..., Asyn
     async def stepping(asker: Asker, *args: Any, **named: Any) -> AsyncGenerator[Any]:
         patience: Future[None] = Future()
         steps, step = function(*args, **named), None
-        try:
-            while True:
-                step = asyncio.ensure_future(_in_thread(partial(next, steps, ENDED), patience, asker))
-                value = await asyncio.shield(step)
-                if value is ENDED:
-                    return
-                yield value
-        finally:
-            patience.cancel()
-            if step is not None and not step.done():
-                await asyncio.gather(step, return_exceptions=True)  # what it was about to say is not wanted
-            steps.close()
+        with watch():
+            try:
+                while True:
+                    step = asyncio.ensure_future(_in_thread(partial(next, steps, ENDED), patience, asker))
+                    value = await asyncio.shield(step)
+                    if value is ENDED:
+                        return
+                    yield value
+            finally:
+                patience.cancel()
+                if step is not None and not step.done():
+                    await asyncio.gather(step, return_exceptions=True)  # its result is not wanted
+                steps.close()
 
     return stepping
 
@@ -122,11 +159,12 @@ def for_gradio(
 
     async def streamed(request: gr.Request, *args: Any) -> AsyncGenerator[Any]:
         asker = Asker.of(request)
-        async with _turn(queue, asker, request):
-            steps = run(asker, *_taken(function, args, asker))
-            async with aclosing(steps):
-                async for step in steps:
-                    yield step
+        async with (
+            _turn(queue, asker, request),
+            aclosing(run(asker, *_taken(function, args, asker))) as steps,
+        ):
+            async for step in steps:
+                yield step
 
     original: Any = function.fn
     made: Any = wraps(original)(streamed if function.types_generator else answered)
@@ -204,3 +242,70 @@ async def _in_thread(work: Callable[[], Any], patience: Future[None], asker: Ask
     context.run(PATIENCE.set, patience)
     context.run(ADDRESS.set, asker.address)
     return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))
+
+
+class PlainHTTP:
+    """ASGI app beside gradio's queue: answers a POST in one response with what ``function`` says of its body.
+
+    A call through the queue is two requests, a session, an event and a stream; programs need none of these.
+    A question has its place until its answer is sent.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Awaitable[Any]],  # of an `Asker` and values by name
+        admission: Admission,
+        response: Callable[[Any], Response] = JSONResponse,
+    ) -> None:
+        self._function, self._admission, self._response = function, admission, response
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Ask, as long as somebody waits for the answer, and send it."""
+        request = gr.Request(Request(scope, receive))
+        async with AsyncExitStack() as held:
+            answer = asyncio.ensure_future(self._answer(request, scope, held))
+            gone = asyncio.ensure_future(disconnected(receive))
+            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            gone.cancel()
+            if answer.done():
+                await answer.result()(scope, receive, send)
+            else:
+                answer.cancel()  # nobody waits for it
+                await asyncio.wait({answer})
+
+    async def _answer(self, request: gr.Request, scope: Scope, held: AsyncExitStack) -> Response:
+        """Ask, or say why nothing is said; the place is ``held`` until that is sent."""
+        asker, values = Asker.of(request), dict(scope["state"][BODY])
+        ticket = Ticket(asker.address, str(values.pop("session_hash", "")), PLAIN)
+        try:
+            self._admission.enter(ticket)
+        except FullError:
+            return busy(scope)
+        give_back = await held.enter_async_context(self._admission.place(ticket))
+        lend_request(request)
+        try:
+            return self._response(await self._function(asker, **values))
+        except gr.Error as error:
+            return JSONResponse({"detail": error.message}, STATUS[outcome_of(error)])
+        finally:
+            give_back()
+
+
+def by_language(makers: Mapping[str, Callable[..., Awaitable[Any]]]) -> Callable[..., Awaitable[Any]]:
+    """Choose the maker for the language of who asks."""
+
+    async def made(asker: Asker, **texts: str) -> Any:
+        return await makers[asker.say.language.tag](asker, **texts)
+
+    return made
+
+
+def document(pieces: Iterable[str]) -> StreamingResponse:
+    """Send HTML in pieces, each of which is written as bytes no sooner than it is sent."""
+
+    async def parts() -> AsyncIterator[bytes]:
+        for piece in pieces:
+            for start in range(0, len(piece), PIECE):
+                yield piece[start : start + PIECE].encode()
+
+    return StreamingResponse(parts(), media_type="text/html")

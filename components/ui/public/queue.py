@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 import gradio as gr
-import orjson
 from cachetools import LRUCache
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import Admission, FullError, Ticket
-from components.ui.gradio_internals import CLOSE, completed, streamed
-from components.ui.public.locale import request_texts
+from components.ui.gradio_internals import CLOSE, JOINED, completed, streamed
+from components.ui.public.requests import request_texts
 
 ASKED = "asked"  # in the state of a request: what the guard understood of it
 UNHEARD = 30.0  # seconds that a question waits for somebody to listen
 LATE = 4.0  # seconds after which the end of a stream is not waited for any longer
 READ = 1.0  # seconds in which an answer that is there reaches its page, and is not waited for any longer
 HELD = 3  # requests of one page that are held at once: a browser opens six, of which it needs others
-BUSY = {"Retry-After": "5"}
 TOLD = 10_000  # sessions of which it is remembered that they have been told all that they asked
 NOTHING_MORE = b"data: {" + CLOSE + b"}\n\n"  # a stream that ends at once
 
@@ -62,7 +60,7 @@ class QueueMiddleware:
         self._closing: dict[str, asyncio.Event] = {}  # session whose page is to close its stream -> it has
         self._last: dict[tuple[str, str], Asked] = {}  # of a session in a line
         self._held: Counter[str] = Counter()  # requests, by session
-        self._joining: dict[str, set[Asked]] = {}  # session -> what is handed on, and not an event yet
+        self._joining: set[Asked] = set()  # what is handed on, and not an event yet
         self._told: LRUCache[str, None] = LRUCache(TOLD)  # sessions that have been sent all that they asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,14 +75,12 @@ class QueueMiddleware:
         stream = streamed(scope) if scope["type"] == "http" else None
         if stream is None:
             return await self._app(scope, receive, send)
-        session, event = stream
-        session = self._events[event][0] if event in self._events else session
-        if not any(session == of for of, _ in self._events.values()):
-            if session in self._told:
-                return await Response(NOTHING_MORE, media_type="text/event-stream")(scope, receive, send)
-            say = request_texts(Headers(scope=scope))
-            return await JSONResponse({"detail": say("refusal.not_found")}, 404)(scope, receive, send)
-        return await self._listen(session, scope, receive, send)
+        session, _ = self._events.get(stream[1], (stream[0], None))
+        if any(session == of for of, _ in self._events.values()):
+            return await self._listen(session, scope, receive, send)
+        if session in self._told:
+            return await Response(NOTHING_MORE, media_type="text/event-stream")(scope, receive, send)
+        return await refused(scope, 404, "refusal.not_found")(scope, receive, send)
 
     @asynccontextmanager
     async def turn(self, asked: Asked, session: str) -> AsyncIterator[None]:
@@ -112,24 +108,21 @@ class QueueMiddleware:
                 return await self._app(scope, receive, send)
         taken = False
 
-        async def sending(message: Message) -> None:
+        async def noting(message: Message) -> None:
             nonlocal taken
-            if event := _event(message.get("body", b"")):
-                taken = True
+            if found := JOINED.match(message.get("body", b"")):
+                taken, event = True, found[1].decode()
                 self._events[event] = asked.ticket.visitor or event, asked
                 asyncio.get_running_loop().call_later(UNHEARD, self._expire, event)
             await send(message)
 
         try:
             await self._in_order(asked)
-            self._joining.setdefault(asked.ticket.visitor, set()).add(asked)
-            await self._app(scope, receive, sending)
+            self._joining.add(asked)
+            await self._app(scope, receive, noting)
         finally:
             asked.joined.set()
-            joining = self._joining.get(asked.ticket.visitor, set())
-            joining.discard(asked)
-            if not joining:
-                self._joining.pop(asked.ticket.visitor, None)
+            self._joining.discard(asked)
             if not taken:
                 self._end(asked)
 
@@ -168,11 +161,11 @@ class QueueMiddleware:
         closing, end, started = None, None, False
         on_its_way: list[Asked] = []
 
-        async def sending(message: Message) -> None:
+        async def passing(message: Message) -> None:
             nonlocal closing, end, started
             body = message.get("body", b"")
             if closing is None and CLOSE in body:
-                on_its_way.extend(self._joining.get(session, ()))
+                on_its_way.extend(one for one in self._joining if one.ticket.visitor == session)
                 closing = None if on_its_way else self._closing.setdefault(session, asyncio.Event())
             if on_its_way or (started and message["type"] == "http.response.start"):
                 return
@@ -190,14 +183,15 @@ class QueueMiddleware:
         if wanted := self._wanted.get(session):
             wanted.set()
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, passing)
             while on_its_way:
                 for asked in on_its_way:
                     await asked.joined.wait()
                 on_its_way.clear()
-                await self._app(scope, receive, sending)
-            if closing is not None:
-                await _left(receive)
+                await self._app(scope, receive, passing)
+            if closing is not None:  # not for ever, since a proxy may keep the connection open
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(disconnected(receive), LATE)
         finally:
             self._heard[session] -= 1
             self._drop(session)
@@ -237,22 +231,17 @@ class QueueMiddleware:
             del self._last[key]
 
 
+def refused(scope: Scope, status: int, key: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Say why a request is refused, in the language of who asks."""
+    return JSONResponse({"detail": request_texts(Headers(scope=scope))(key)}, status, headers)
+
+
 def busy(scope: Scope) -> JSONResponse:
     """Say that as many wait as may."""
-    say = request_texts(Headers(scope=scope))
-    return JSONResponse({"detail": say("refusal.queue_full")}, 503, BUSY)
+    return refused(scope, 503, "refusal.queue_full", {"Retry-After": "5"})
 
 
-def _event(body: bytes) -> str:
-    """Read the event that gradio has made of a question, in its answer to the request; "" for none."""
-    if not body.startswith(b'{"event_id":'):
-        return ""
-    return str(orjson.loads(body)["event_id"])
-
-
-async def _left(receive: Receive) -> None:
-    """Wait until the browser has closed the connection; not for ever, since a proxy may keep it open."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(LATE):
-            while (await receive())["type"] != "http.disconnect":
-                pass
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client has closed the connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

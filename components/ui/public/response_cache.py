@@ -11,8 +11,6 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from http import HTTPStatus
 
 import brotli
 from cachetools import LRUCache
@@ -31,16 +29,7 @@ ENCODERS: Mapping[str, Callable[[bytes], bytes]] = {  # the first that a browser
     "gzip": lambda body: zlib.compress(body, level=6, wbits=31),
 }
 
-Key = tuple[str, str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A whole response as it is sent: its status, headers besides the body's length, and its body."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
+Key = tuple[str, str, tuple[str, ...]]  # path, encoding, values of ADDRESS_HEADERS
 
 
 class ResponseCache:
@@ -52,70 +41,58 @@ class ResponseCache:
 
     def __init__(self, app: ASGIApp, kept: Callable[[str], bool], max_bytes: int = MAX_BYTES) -> None:
         self._app, self._kept = app, kept
-        self._stored: LRUCache[Key, Stored] = LRUCache(max_bytes, getsizeof=lambda stored: len(stored.body))
-        self._making: dict[Key, asyncio.Task[Stored]] = {}
+        self._stored: LRUCache[Key, Response] = LRUCache(max_bytes, getsizeof=lambda one: len(one.body))
+        self._making: dict[Key, asyncio.Task[Response]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory, or pass the request on."""
         if scope["type"] != "http" or scope["method"] != "GET" or not self._kept(scope["path"]):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        key = _key(scope, headers)
-        stored = self._stored.get(key)
-        if stored is None:  # who goes away does not stop it for others
-            stored = await asyncio.shield(self._task(scope, key))
-        if stored.headers.get("etag") in _tags(headers.get("if-none-match", "")):
-            response = Response(None, HTTPStatus.NOT_MODIFIED, stored.headers)
-        else:
-            response = Response(stored.body, stored.status, stored.headers)
+        accepted = {part.partition(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
+        encoding = next((name for name in ENCODERS if name in accepted), "")
+        key = scope["path"], encoding, tuple(headers.get(name, "") for name in ADDRESS_HEADERS)
+        response = self._stored.get(key)
+        if response is None:  # who leaves does not stop it for others
+            if key not in self._making:
+                self._making[key] = asyncio.create_task(self._make(scope, key))
+            response = await asyncio.shield(self._making[key])
+        tags = {tag.strip().removeprefix("W/") for tag in headers.get("if-none-match", "").split(",")}
+        if response.headers.get("etag") in tags:
+            kept = {name: value for name, value in response.headers.items() if name != "content-length"}
+            response = Response(None, 304, kept)
         return await response(scope, receive, send)
 
-    def _task(self, scope: Scope, key: Key) -> asyncio.Task[Stored]:
-        """Begin to make the response, or find what makes it."""
-        task = self._making.get(key)
-        if task is None:
-            task = self._making[key] = asyncio.create_task(self._made(scope, key))
-            task.add_done_callback(lambda made: self._settle(key, made))
-        return task
-
-    async def _made(self, scope: Scope, key: Key) -> Stored:
-        """Ask the app as somebody of whom nothing is known but the address that they asked."""
-        path, encoding, address = key
-        pairs = zip(ADDRESS_HEADERS, address, strict=True)
-        asked = [(name.encode(), value.encode("latin-1")) for name, value in pairs if value]
+    async def _make(self, scope: Scope, key: Key) -> Response:
+        """Ask the app as somebody of whom only the address that they asked is known; keep what succeeds."""
+        asked = zip(ADDRESS_HEADERS, key[2], strict=True)
         sent: list[Message] = []
 
         async def receive() -> Message:
-            return await asyncio.Future()  # there is no body, and who asks does not go away
+            return await asyncio.Future()  # there is no body, and who asks stays
 
         async def send(message: Message) -> None:
             sent.append(message)
 
-        await self._app({**scope, "query_string": b"", "headers": asked}, receive, send)
-        start = next(message for message in sent if message["type"] == "http.response.start")
-        body = b"".join(message.get("body", b"") for message in sent)
-        return await asyncio.to_thread(_stored, path, encoding, start, body)
-
-    def _settle(self, key: Key, made: asyncio.Task[Stored]) -> None:
-        """Keep what succeeded."""
-        del self._making[key]
-        done = not made.cancelled() and made.exception() is None
-        if done and made.result().status == HTTPStatus.OK and len(made.result().body) <= self._stored.maxsize:
-            self._stored[key] = made.result()
-
-
-def _key(scope: Scope, headers: Headers) -> Key:
-    accepted = {part.partition(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
-    encoding = next((name for name in ENCODERS if name in accepted), "")
-    return scope["path"], encoding, tuple(headers.get(name, "") for name in ADDRESS_HEADERS)
+        headers = [(name.encode(), value.encode("latin-1")) for name, value in asked if value]
+        try:
+            await self._app({**scope, "query_string": b"", "headers": headers}, receive, send)
+            start = next(message for message in sent if message["type"] == "http.response.start")
+            body = b"".join(message.get("body", b"") for message in sent)
+            response = await asyncio.to_thread(_compressed, key, start, body)
+            if response.status_code == 200 and len(response.body) <= self._stored.maxsize:
+                self._stored[key] = response
+            return response
+        finally:
+            del self._making[key]
 
 
-def _stored(path: str, encoding: str, start: Message, body: bytes) -> Stored:
-    """The response as it is kept: compressed where that helps, with its tag and how long it may be kept."""
-    made = Headers(raw=start["headers"])
-    kind = made.get("content-type", "application/octet-stream")
+def _compressed(key: Key, start: Message, body: bytes) -> Response:
+    """Make the response that is kept: compressed where that helps, with its tag and its lifetime."""
+    path, encoding, _ = key
+    kind = Headers(raw=start["headers"]).get("content-type", "application/octet-stream")
     headers = {"content-type": kind}
-    if start["status"] == HTTPStatus.OK:
+    if start["status"] == 200:
         headers["cache-control"] = KEEP_FOREVER if HASHED.fullmatch(path) else ASK_AGAIN
         headers["etag"] = f'"{hashlib.sha256(body + encoding.encode()).hexdigest()[:32]}"'
     if COMPRESSED.fullmatch(kind):
@@ -123,8 +100,4 @@ def _stored(path: str, encoding: str, start: Message, body: bytes) -> Stored:
         if encoding and len(body) >= MIN_COMPRESSED:
             headers["content-encoding"] = encoding
             body = ENCODERS[encoding](body)
-    return Stored(start["status"], headers, body)
-
-
-def _tags(if_none_match: str) -> set[str]:
-    return {tag.strip().removeprefix("W/") for tag in if_none_match.split(",")}
+    return Response(body, start["status"], headers)

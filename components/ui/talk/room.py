@@ -23,9 +23,8 @@ from components.errors import PoolscopeError
 from components.exhibits.talks import Script, Step
 from components.exhibits.view import visible
 from components.texts import ENGLISH, Texts, languages, load_texts
-from components.ui.public.locale import page_texts, vary_by_language
-from components.ui.public.middleware import is_same_origin, read_body, with_security_headers
-from components.ui.public.sending import as_taken
+from components.ui.public.guard import guarded, is_same_origin, read_body
+from components.ui.public.requests import page_texts
 
 PHONE, NOW, VOTE, LEAD, AT = "/room", "/room/now", "/room/vote", "/room/lead", "/room/at"
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
@@ -167,7 +166,7 @@ class RoomMiddleware:
         answer = self._routes.get((scope.get("method", ""), scope.get("path", "")))
         if scope["type"] != "http" or answer is None:
             return await self._app(scope, receive, send)
-        receive, send = as_taken(receive, vary_by_language(with_security_headers(send)))
+        receive, send = guarded(receive, send, varies=True)
         request, say = Request(scope, receive), page_texts(scope)
         response: Response
         try:
@@ -199,7 +198,9 @@ class RoomMiddleware:
 
     async def _vote(self, request: Request, say: Texts) -> Response:
         """Count a vote, and show the phone's page with it."""
-        sent = parse_qs((await _body(request, say)).decode("utf-8", errors="replace"))
+        sent = parse_qs(
+            (await read_body(request.receive, MOST_BYTES, SECONDS, say)).decode("utf-8", errors="replace")
+        )
         asked, choice = (sent.get(name, [""])[-1] for name in ("round", "choice"))
         phone = request.cookies.get(TOKEN, "")[:64]
         if not phone:
@@ -221,7 +222,7 @@ class RoomMiddleware:
         """Take down where the speaker's page is, and give the votes as HTML."""
         if not self._has_key(request.cookies.get(KEY)):
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
-        body = await _body(request, say)
+        body = await read_body(request.receive, MOST_BYTES, SECONDS, say)
         try:
             given = json.loads(body)
         except (ValueError, RecursionError) as error:
@@ -233,19 +234,6 @@ class RoomMiddleware:
 
     def _has_key(self, given: str | None) -> bool:
         return secrets.compare_digest((given or "").encode(), self._room.key.encode())
-
-
-async def _body(request: Request, say: Texts) -> bytes:
-    """A short body that arrives soon; HTTPException for any other."""
-    try:
-        async with asyncio.timeout(SECONDS):
-            body = await read_body(request.receive, MOST_BYTES)
-    except TimeoutError as error:
-        raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, say("refusal.request_timeout")) from error
-    if len(body) > MOST_BYTES:
-        longest = say("refusal.body_too_large", longest=f"{MOST_BYTES:,}")
-        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, longest)
-    return body
 
 
 def phone_page(room: Room, phone: str, say: Texts) -> str:

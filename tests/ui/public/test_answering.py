@@ -4,28 +4,39 @@ import asyncio
 import inspect
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import gradio as gr
 import pytest
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from components.admission import Admission, Line
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.texts import load_texts
 from components.ui.gradio_internals import block_functions, hand_over
-from components.ui.public.answering import Asker, for_gradio, with_patience, with_timeout
+from components.ui.public.answering import (
+    BODY,
+    PLAIN,
+    Asker,
+    PlainHTTP,
+    document,
+    for_gradio,
+    in_steps,
+    with_timeout,
+)
+from components.ui.public.guard import PIECE, guarded
 from components.ui.public.queue import QueueMiddleware
 from tests.serving import built
+from tests.ui.public.asgi import HTTP, answers, never, sent
 
 SAY = load_texts()
+LIMIT = 30  # seconds, of everything that is waited for
 
 
-async def nothing(*_: object) -> None:
-    """An app that answers nothing."""
-
-
-def called(value: object, preferred: str = "en") -> object:
+def gradio_event(value: object, preferred: str = "en") -> object:
     """What an event of a page gives whose function looks at a box, at examples, and at the event's data."""
 
     def look(text: str, example: int, event: gr.EventData) -> str:
@@ -42,8 +53,8 @@ def called(value: object, preferred: str = "en") -> object:
     made = built(page)
     (function,) = block_functions(made).values()
     hand_over(function)
-    queue = QueueMiddleware(nothing, None, str)  # type: ignore[arg-type]  # nothing waits here
-    function.fn = for_gradio(function, with_timeout(look, 30), queue)
+    nothing: Any = None  # waits here
+    function.fn = for_gradio(function, with_timeout(look, LIMIT), QueueMiddleware(nothing, nothing, str))
     scope = {"type": "http", "headers": [(b"accept-language", preferred.encode())]}
     request, data = gr.Request(Request(scope)), gr.EventData(None, {"x": 1})
 
@@ -54,42 +65,23 @@ def called(value: object, preferred: str = "en") -> object:
 
 
 def test_an_event_is_answered_with_what_components_take() -> None:
-    assert called(1) == ["7 1 {'x': 1}"]
+    assert gradio_event(1) == ["7 1 {'x': 1}"]
 
 
-@pytest.mark.parametrize("value", [2, -1, "x", "0", None, True, 1.0, [0], {"index": 0}])
+@pytest.mark.parametrize("value", [2, -1, "0", None, True, {"index": 0}])
 def test_no_other_example_than_those_offered_is_asked_for(value: object) -> None:
     with pytest.raises(gr.Error) as refused:
-        called(value, "zh")
+        gradio_event(value, "zh")
     assert refused.value.message == load_texts("zh")("refusal.value")
 
 
-def test_an_answer_has_a_timeout_and_others_go_on() -> None:
-    begun, go_on = [], threading.Event()
-
-    def slow(name: str) -> str:
-        begun.append(name)
-        go_on.wait(30)
-        return name
-
-    async def visits() -> str:
-        ask = with_timeout(slow, 0.2)
-        for name in ("first", "second"):
-            with pytest.raises(gr.Error, match=r"longer than 0\.2 seconds"):
-                await ask(Asker(), name)
-        go_on.set()
-        return await with_timeout(slow, 30)(Asker(), "third")
-
-    assert asyncio.run(visits()) == "third"
-    assert begun == ["first", "second", "third"]
-
-
-def test_those_who_wait_for_the_hub_take_no_thread_from_others() -> None:
+def test_an_answer_has_a_timeout_and_those_who_wait_take_no_thread_from_others() -> None:
     async def visits() -> str:
         go_on = threading.Event()
         waiting = [asyncio.ensure_future(with_timeout(go_on.wait, 60)(Asker(), 60)) for _ in range(60)]
-        await asyncio.sleep(0)
-        answer: str = await with_timeout(lambda: "here", 5)(Asker())
+        with pytest.raises(gr.Error, match=r"longer than 0\.1 seconds"):
+            await with_timeout(go_on.wait, 0.1)(Asker(), 60)
+        answer: str = await with_timeout(lambda: "here", LIMIT)(Asker())
         go_on.set()
         await asyncio.gather(*waiting)
         return answer
@@ -105,37 +97,21 @@ def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
         begun[name].set()
         left = threading.Event()
         PATIENCE.get().add_done_callback(lambda _: left.set())
-        assert left.wait(30)
+        assert left.wait(LIMIT)
         assert PATIENCE.get().cancelled()
         ended.put(name)
 
     async def visits() -> None:
         with pytest.raises(gr.Error, match="longer than"):
             await with_timeout(slow, 1)(Asker(), "late")  # its thread has begun by then
-        stopped = asyncio.ensure_future(with_timeout(slow, 30)(Asker(), "stopped"))
-        assert await asyncio.to_thread(begun["stopped"].wait, 30)
+        stopped = asyncio.ensure_future(with_timeout(slow, LIMIT)(Asker(), "stopped"))
+        assert await asyncio.to_thread(begun["stopped"].wait, LIMIT)
         stopped.cancel()
         with pytest.raises(asyncio.CancelledError):
             await stopped
 
     asyncio.run(visits())
-    assert {ended.get(timeout=30) for _ in range(2)} == {"late", "stopped"}
-
-
-def test_steps_come_one_after_the_other_and_an_error_comes_through() -> None:
-    def count(last: int) -> Iterator[int]:
-        yield from range(last)
-        raise ZeroDivisionError
-
-    async def visit() -> list[int]:
-        stream = with_patience(count)(Asker(), 3)
-        seen = [await anext(stream) for _ in range(3)]
-        with pytest.raises(ZeroDivisionError):
-            await anext(stream)
-        return seen
-
-    assert asyncio.run(visit()) == [0, 1, 2]
-    assert inspect.isasyncgenfunction(with_patience(count))  # by which gradio knows a stream
+    assert {ended.get(timeout=LIMIT) for _ in range(2)} == {"late", "stopped"}
 
 
 def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
@@ -147,7 +123,7 @@ def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
             left = threading.Event()
             PATIENCE.get().add_done_callback(lambda _: left.set())
             begun.set()
-            assert left.wait(30)
+            assert left.wait(LIMIT)
             happened.append("left")
             yield "second"
             happened.append("third")
@@ -155,10 +131,10 @@ def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
             happened.append("closed")
 
     async def visit() -> None:
-        stream = with_patience(steps)(Asker())
+        stream = in_steps(steps)(Asker())
         assert await anext(stream) == "first"
         step = asyncio.ensure_future(anext(stream))
-        assert await asyncio.to_thread(begun.wait, 30)
+        assert await asyncio.to_thread(begun.wait, LIMIT)
         step.cancel()
         with pytest.raises(asyncio.CancelledError):
             await step
@@ -166,29 +142,116 @@ def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
         await stream.aclose()
 
     asyncio.run(visit())
+    assert inspect.isasyncgenfunction(in_steps(steps))  # by which gradio knows a stream
+
+
+def test_an_error_of_a_stream_comes_through() -> None:
+    def count(last: int) -> Iterator[int]:
+        yield from range(last)
+        raise ZeroDivisionError
+
+    async def visit() -> None:
+        stream = in_steps(count)(Asker(), 3)
+        assert [await anext(stream) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(ZeroDivisionError):
+            await anext(stream)
+
+    asyncio.run(visit())
+
+
+WORD = PoolscopeError("text", "", "errors.word")
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "cause", "told", "status"),
     [
-        (PoolscopeError("text", "", "errors.word"), "text: '' was given; type at least one word."),
-        (gr.Error("as it is"), "as it is"),
-        (RuntimeError("in /home/secret.py"), SAY("verdict.bug")),
+        (WORD, None, "text: '' was given; type at least one word.", 400),
+        (gr.Error("as it is"), WORD, "as it is", 400),
+        (RuntimeError("in /home/secret.py"), None, SAY("verdict.bug"), 500),
+        (TimeoutError("a function's own, for a lock in /home/secret.py"), None, SAY("verdict.bug"), 504),
     ],
 )
-def test_every_error_becomes_a_message(error: Exception, told: str) -> None:
+def test_every_error_becomes_a_message(
+    error: Exception, cause: Exception | None, told: str, status: int
+) -> None:
     def fail() -> None:
-        raise error
+        raise error from cause
 
     with pytest.raises(gr.Error) as raised:
-        asyncio.run(with_timeout(fail, 30)(Asker()))
+        asyncio.run(with_timeout(fail, LIMIT)(Asker()))
     assert raised.value.message == told
+    (answer,) = answers(plain(fail), {"method": "POST", "json": {}})
+    assert (answer.status_code, answer.json()) == (status, {"detail": told})
 
 
-def test_a_timeout_of_the_function_s_own_is_a_fault_and_not_lateness() -> None:
-    def fail() -> None:
-        raise TimeoutError("/home/secret.py waited for a lock")
+def plain(function: Callable[..., Any], seconds: float = LIMIT) -> ASGIApp:
+    """The answers of a function beside gradio's queue."""
+    served = PlainHTTP(with_timeout(function, seconds), Admission({PLAIN: Line(1, 1)}, 0))
 
-    with pytest.raises(gr.Error) as raised:
-        asyncio.run(with_timeout(fail, 30)(Asker()))
-    assert raised.value.message == SAY("verdict.bug")
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"] = {BODY: await Request(scope, receive).json()}  # as the guard does
+        await served(scope, receive, send)
+
+    return app
+
+
+def test_plain_http_answers_in_one_response_with_defaults_for_what_is_left_out() -> None:
+    app = plain(lambda text, layer=-1: {"text": text, "layer": layer})
+    asked = ({"method": "POST", "json": body} for body in ({"text": "“ä”"}, {"text": "a", "layer": 3}))
+    told = [(one.status_code, one.json()) for one in answers(app, *asked)]
+    assert told == [(200, {"text": "“ä”", "layer": -1}), (200, {"text": "a", "layer": 3})]
+
+
+def test_plain_http_gives_up_what_takes_too_long() -> None:
+    (answer,) = answers(plain(lambda: asyncio.run(asyncio.sleep(0.2)), 0.05), {"method": "POST", "json": {}})
+    assert answer.status_code == 504
+    assert "longer than 0.05 seconds" in answer.json()["detail"]
+
+
+def test_who_closes_the_connection_has_nothing_more_done() -> None:
+    async def visit() -> list[Message]:
+        begun, left = asyncio.Event(), asyncio.Event()
+
+        async def slow(_asker: Asker) -> None:
+            begun.set()
+            try:
+                await asyncio.Future()
+            finally:
+                left.set()
+
+        async def receive() -> Message:
+            await begun.wait()
+            return {"type": "http.disconnect"}
+
+        app = PlainHTTP(slow, Admission({PLAIN: Line(1, 1)}, 0))
+        told = await sent(app, {"state": {BODY: {}}}, receive)
+        await asyncio.wait_for(left.wait(), LIMIT)
+        return told
+
+    assert asyncio.run(visit()) == []
+
+
+def test_a_document_is_written_as_bytes_no_sooner_than_it_is_sent() -> None:
+    taken: list[Message] = []
+    asked: list[str] = []
+    ahead: list[int] = []
+
+    def pieces() -> Iterator[str]:
+        for letter in "“xyz":
+            asked.append(letter)
+            yield letter * 10 * PIECE
+
+    async def send(message: Message) -> None:
+        if len(taken) == 3:
+            await asyncio.Future()  # reads no more
+        taken.append(message)
+        ahead.append(len(asked))
+
+    async def visit() -> Message:
+        receive, sending = guarded(never, send, varies=False, seconds=0.01)
+        await document(pieces())(HTTP, receive, sending)
+        return await receive()
+
+    assert asyncio.run(visit()) == {"type": "http.disconnect"}
+    assert ahead == [0, 1, 1]
+    assert sum(len(one.get("body", b"")) for one in taken) == 2 * PIECE

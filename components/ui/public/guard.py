@@ -1,0 +1,334 @@
+"""Guard between the network and gradio: which paths, from which origins, how large, how often, how fast.
+
+Gradio serves more than this app needs: uploads, files, a proxy to any address, every origin wherever the host
+is not this machine. Here only what the page and the API use is let through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from ipaddress import ip_network
+from urllib.parse import urlsplit
+
+import orjson
+from cachetools import LRUCache
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from components.admission import MAX_CLIENTS, Ticket
+from components.analyses.registry import Cost, analyses
+from components.errors import PoolscopeError
+from components.settings import Settings
+from components.texts import Texts, languages
+from components.ui.gradio_internals import ONE_PAGE, PATHS, ROUTES
+from components.ui.public.answering import ARRIVED, BODY, FROM, error_text
+from components.ui.public.queue import ASKED, Asked
+from components.ui.public.requests import (
+    DOCUMENTS,
+    REPORT,
+    Body,
+    Endpoints,
+    client_address,
+    page_path,
+    page_texts,
+    request_texts,
+    validated_body,
+)
+
+PAGES = tuple(map(page_path, languages()))
+GRADIO = "/gradio_api/"  # how the paths of gradio's functions begin
+REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"))
+MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
+ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
+OTHER_BODY_BYTES = 65_536  # of a body besides its texts
+TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
+
+MINUTE = 60.0  # seconds
+QUESTION = 10  # what a question costs, in a client's rate
+OTHER = 2  # what any other POST costs: those redraw or cancel
+CELLS = 4  # combinations of a comparison that take as long as a question (0.14 to 0.34 of one each, measured)
+EVERY = 15  # what an empty list in a question stands for, about: everything that there is
+CHARACTERS = 5_000  # so many more take as long again, about
+COSTS: Mapping[str, Cost] = {  # by the name of a function
+    **{name: kind.cost for name, kind in analyses().items()},
+    "detect_vector": analyses()["detect"].cost,
+    "fit": Cost(characters=50),
+    "fit_table": Cost(characters=50),
+    "read_table": Cost(characters=100_000),
+    "trace_versions": analyses()["trace"].cost,
+}
+
+PIECE = 32_768  # bytes of a body that are handed on at a time
+TAKEN = 20.0  # seconds in which a client takes one
+SECURITY_HEADERS = {
+    # Gradio's page holds scripts and styles of its own; none comes from outside, and no attribute runs any.
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
+    "script-src-attr 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src 'self' data: blob:; worker-src 'self' blob:; object-src 'none'; "
+    "base-uri 'self'; form-action 'self'",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class RateLimiter:
+    """A token bucket for each client: ``per_minute`` may be spent at once, and as much in every minute after.
+
+    At most ``max_clients`` are remembered; who was not seen for longest is forgotten first. (The library
+    ``limits`` keeps every client in memory, and does not say when there is enough for a price.)
+    """
+
+    def __init__(self, per_minute: float, max_clients: int = MAX_CLIENTS) -> None:
+        self._per_minute = per_minute
+        self._full_at: LRUCache[str, float] = LRUCache(max_clients)  # when a client's bucket is full again
+
+    def retry_after(self, client: str, cost: float, now: float) -> int:
+        """Spend ``cost`` at the time ``now``, in seconds: gives 0, or in how many seconds there is enough."""
+        full_at = max(self._full_at.get(client, now), now)
+        after = full_at + cost * MINUTE / self._per_minute
+        missing = math.ceil(after - now - MINUTE - 1e-6)  # a rounding error is no debt
+        self._full_at[client] = full_at if missing > 0 else after
+        return max(missing, 0)
+
+
+def price(name: str, values: Iterable[object]) -> float:
+    """Compute what it costs, in a client's rate, to ask a function with these ``values``.
+
+    An analysis costs what it takes; anything else a question, more with texts and combinations of lists.
+    """
+    given = list(values)
+    characters, cells = _extent(given)
+    longer = 1 + characters // CHARACTERS
+    if (cost := COSTS.get(name)) is None:
+        return QUESTION * max(1.0, cells / CELLS) * longer
+    by_length = cost.several or cost.characters < math.inf  # a vector's is no text's
+    return QUESTION * cost.of(characters, max([1, *map(_texts, given)])) * (1 if by_length else longer)
+
+
+def _texts(value: object) -> int:
+    """Count the texts that stand beside vectors in what was pasted, at most."""
+    if isinstance(value, str):
+        return value.count('"text"')
+    if isinstance(value, dict):  # one of them, or of MCP
+        return max(1, *map(_texts, value.values()))
+    return sum(isinstance(one, dict) for one in value) if isinstance(value, list) else 1
+
+
+def _extent(values: Iterable[object]) -> tuple[int, int]:
+    """Count the characters of all texts, and the combinations of all lists."""
+    texts, cells, unseen = 0, 1, list(values)
+    while unseen:
+        value = unseen.pop()
+        if isinstance(value, list):
+            cells *= len(value) or EVERY
+        elif isinstance(value, str):
+            texts += len(value)
+        elif isinstance(value, dict):  # of MCP
+            unseen.extend(value.values())
+    return texts, cells
+
+
+class GuardMiddleware:
+    """ASGI middleware around the whole app. ``extent`` lists what the report of a link asks.
+
+    A page in a browser is a visitor, programs are one for each address; each has a rate, and so has each
+    address. In a room, addresses outside of the internet have none: they are those to whom the app is shown.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        endpoints: Endpoints,
+        settings: Settings,
+        extent: Callable[[str], Iterable[object]],
+    ) -> None:
+        self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
+        self._visitors = RateLimiter(QUESTION * settings.rate)
+        self._addresses = RateLimiter(QUESTION * settings.address_rate)
+        self._text_bytes = MAX_CHARACTER_BYTES * settings.characters + OTHER_BODY_BYTES
+        self._most_bytes = max(self._text_bytes, ROW_BYTES * settings.lab_rows)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it with why it is refused; the app's lifespan passes as it is."""
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
+        if scope["type"] != "http":  # gradio has no websockets
+            return None
+        scope["state"] = {**scope.get("state", {}), FROM: client_address(scope, self._settings.proxies)}
+        is_page, app = scope["path"] in PAGES, self._app
+        say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
+        receive, send = guarded(receive, send, varies=is_page)
+        try:
+            self._check_head(scope, say)
+            if scope["method"] == "POST":
+                receive = await self._with_checked_body(scope, receive, say)
+        except HTTPException as refusal:
+            app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
+        else:
+            path, query = page_path(say.language.tag), scope["query_string"].decode("latin-1")
+            if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
+                app = RedirectResponse(f".{path}?{query}" if query else f".{path}", 302)
+        return await app(scope, receive, send)
+
+    def _check_head(self, scope: Scope, say: Texts) -> None:
+        """Judge a request by its head; HTTPException says why it is refused."""
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        if not is_same_origin(headers):
+            raise HTTPException(403, say("refusal.foreign_origin"))
+        if path in PAGES and method in ("GET", "HEAD"):
+            return
+        routes = ROUTES.get("GET" if method == "HEAD" else method)
+        plain = method == "POST" and (path in DOCUMENTS or path.strip("/") in self._endpoints)
+        if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
+            raise HTTPException(404, say("refusal.not_found"))
+        if not PATHS["reads_query"].fullmatch(path):
+            scope["query_string"] = ONE_PAGE if PATHS["asked_of_one_page"].fullmatch(path) else b""
+        if method == "POST":
+            if int(headers.get("content-length", "0")) > self._most_bytes:
+                raise body_too_large(self._most_bytes, say)
+            scope["state"][ARRIVED] = asyncio.get_running_loop().time()
+            self._spend_address(OTHER, scope, say)
+
+    async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
+        """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
+        body = await read_body(receive, self._most_bytes, self._settings.seconds, say)
+        headers = MutableHeaders(scope=scope)
+        try:
+            valid = validated_body(scope["path"], body, self._endpoints)
+        except PoolscopeError as error:
+            raise HTTPException(400, error_text(error.said(say), headers)) from error
+        if len(body) > self._text_bytes and valid.name not in TABLES:
+            raise body_too_large(self._text_bytes, say)
+        session = str(valid.values.get("session_hash", ""))
+        self._pay(self._price(scope["path"], valid), session, scope, say)
+        if valid.endpoint is not None and scope["path"].startswith(GRADIO):
+            ticket = Ticket(scope["state"][FROM], session, valid.endpoint.line, ready=False)
+            from_page = "fn_index" in valid.values and "origin" in headers
+            scope["state"][ASKED] = Asked(ticket, valid.queued, from_page)
+        scope["state"][BODY] = valid.values
+        written = orjson.dumps(valid.values)
+        headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
+        del headers["transfer-encoding"]
+        unread: list[Message] = [{"type": "http.request", "body": written, "more_body": False}]
+
+        async def receiving() -> Message:
+            return unread.pop() if unread else await receive()
+
+        return receiving
+
+    def _price(self, path: str, valid: Body) -> float:
+        """Compute what a POST with this body costs."""
+        if path == REPORT:
+            return price("", self._extent(valid.values["query"]))
+        if path.startswith(REDRAWS):
+            return OTHER
+        return price(valid.name, valid.values.get("data", [*valid.values.values()]))
+
+    def _pay(self, cost: float, session: str, scope: Scope, say: Texts) -> None:
+        """Count what a question costs its visitor and their address; HTTPException where that is too much."""
+        # The dearest question may still be asked twice in a minute.
+        cost = min(cost, QUESTION * min(self._settings.rate, self._settings.address_rate) / 2)
+        visitor = f"{scope['state'][FROM]} {session}"
+        _spend(self._visitors, visitor, cost, scope, say, "refusal.visitor_rate")
+        self._spend_address(cost - OTHER, scope, say)
+
+    def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
+        """Count what a POST costs for the address that it comes from, unless that is trusted."""
+        address = scope["state"][FROM]
+        if not (self._settings.room and is_local(address)):
+            _spend(self._addresses, address, cost, scope, say, "refusal.address_rate")
+
+
+def _spend(limiter: RateLimiter, client: str, cost: float, scope: Scope, say: Texts, refusal: str) -> None:
+    """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
+    if wait := limiter.retry_after(client, cost, scope["state"][ARRIVED]):
+        raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
+
+
+def is_local(address: str) -> bool:
+    """Tell whether a `client_address` is none of the internet."""
+    try:
+        return not ip_network(address).is_global
+    except ValueError:  # a socket without an address
+        return True
+
+
+def is_same_origin(headers: Headers) -> bool:
+    """Tell whether a request comes from this app's own page, or from no page at all."""
+    origin = headers.get("origin")
+    if origin is None or headers.get("sec-fetch-site") == "same-origin":
+        return True
+    host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
+    try:
+        asking = urlsplit(origin).netloc
+    except ValueError:  # no address, such as an unfinished IPv6 one
+        return False
+    return bool(host) and asking.lower() == host.lower()
+
+
+async def read_body(receive: Receive, most: int, seconds: float, say: Texts) -> bytes:
+    """Read a body; HTTPException where it has more than ``most`` bytes, or takes more than ``seconds``."""
+    body, more, deadline = bytearray(), True, asyncio.timeout(seconds)
+    try:
+        async with deadline:
+            while more and len(body) <= most:
+                message = await receive()
+                body += message.get("body", b"")
+                more = message.get("more_body", False)  # False in a message that the client has gone
+    except TimeoutError as error:
+        if not deadline.expired():  # the server's own
+            raise
+        raise HTTPException(408, say("refusal.request_timeout")) from error
+    if len(body) > most:  # the rest of it was not read, so nothing can follow it
+        raise body_too_large(most, say, {"Connection": "close"})
+    return bytes(body)
+
+
+def body_too_large(most: int, say: Texts, headers: Mapping[str, str] | None = None) -> HTTPException:
+    """Say how long a body may be."""
+    return HTTPException(413, say("refusal.body_too_large", longest=f"{most:,}"), headers)
+
+
+def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) -> tuple[Receive, Send]:
+    """Give every response SECURITY_HEADERS, and send no more of it than its client takes.
+
+    A server keeps whatever it is told to send until it is read. So a body goes in pieces, each when the one
+    before is on its way; who takes none for so many ``seconds`` has gone, as far as the app can see. Caches
+    are told where a response ``varies`` by language.
+    """
+    gone = asyncio.Event()
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(SECURITY_HEADERS)
+            if varies:
+                headers.add_vary_header("Accept-Language")
+        for part in _pieces(message):
+            if gone.is_set():
+                return
+            try:
+                async with asyncio.timeout(seconds):
+                    await send(part)
+            except TimeoutError:
+                gone.set()
+
+    async def receiving() -> Message:
+        return {"type": "http.disconnect"} if gone.is_set() else await receive()
+
+    return receiving, sending
+
+
+def _pieces(message: Message) -> Iterator[Message]:
+    body = message.get("body", b"")
+    if message["type"] != "http.response.body" or len(body) <= PIECE:
+        yield message
+        return
+    view, more = memoryview(body), message.get("more_body", False)
+    for start in range(0, len(body), PIECE):
+        last = start + PIECE >= len(body)
+        yield {**message, "body": bytes(view[start : start + PIECE]), "more_body": more or not last}

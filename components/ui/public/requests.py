@@ -1,0 +1,292 @@
+"""Requests: who asks, in which language, and what a POST may hold, written anew from what was understood."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Annotated, Any
+from urllib.parse import parse_qs, urlsplit
+
+import gradio as gr
+import orjson
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from components.errors import PoolscopeError
+from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
+from components.ui.gradio_internals import PATHS, block_functions
+
+# One language range of Accept-Language, RFC 9110: "zh-Hant;q=0.9"
+RANGE = re.compile(r"([a-z]{1,8})(?:-[a-z0-9]{1,8})*(?:;q=(1(?:\.0{0,3})?|0(?:\.\d{0,3})?))?", re.ASCII)
+MAX_CHARACTERS = 8000  # of a header or an address that are read
+MAX_DEPTH = 12  # levels of a body; what a page sends has four
+REPORT, PASSPORT = "/report", "/passport.html"  # answer with a document, of what stands in a link
+
+Networks = Sequence[IPv4Network | IPv6Network]
+
+
+def request_texts(headers: Headers, address: str | None = None) -> Texts:
+    """Choose the texts to answer a request with; without an ``address``, by that of the page it came from."""
+    given = headers.get("referer", "") if address is None else address
+    return load_texts(negotiate_locale(given, headers.get("accept-language", ""), languages()))
+
+
+def page_texts(scope: Scope) -> Texts:
+    """Choose the texts for a request of a page, which may name its language itself."""
+    return request_texts(Headers(scope=scope), f"{scope['path']}?{scope['query_string'].decode('latin-1')}")
+
+
+def page_path(tag: str) -> str:
+    """Give the path of the page in a language, as gradio finds it; the English one is the app's first."""
+    return "/" if tag == ENGLISH else f"/{tag}"
+
+
+def negotiate_locale(address: str, accept_language: str, supported: Sequence[str]) -> str:
+    """Choose the language that is meant by an address and an Accept-Language header, of those ``supported``.
+
+    ``lang=`` in the address's query wins, then its path. Of the header, it is the language with the highest
+    q, the first of several, in whatever region or script it is asked for: zh-Hant is zh.
+    """
+    try:
+        parts = urlsplit(address[:MAX_CHARACTERS])
+    except ValueError:  # such as an unfinished IPv6 address
+        parts = urlsplit("")
+    asked = parse_qs(parts.query, errors="replace").get("lang", [""])[-1].lower()
+    named = [tag for tag in (asked, parts.path.rpartition("/")[2]) if tag in supported]
+    weights: dict[str, float] = {}
+    for part in accept_language[:MAX_CHARACTERS].lower().replace(" ", "").split(","):
+        found = RANGE.fullmatch(part)
+        if found and found[1] in supported:
+            weights.setdefault(found[1], float(found[2] or 1))
+    preferred = max(weights, key=lambda tag: weights[tag], default="")
+    return named[0] if named else preferred if weights.get(preferred) else ENGLISH
+
+
+def client_address(scope: Scope, proxies: Networks) -> str:
+    """Find who sent a request, as a network: its peer, or the one whom that names, if it is of ``proxies``.
+
+    Every proxy appends the address that it was called from to X-Forwarded-For, so the last one in it that is
+    no proxy is one that nobody can make up. Addresses of IPv6 count by their /48: one visitor may have all.
+    """
+    peer: str = (scope.get("client") or ("",))[0]
+    forwarded = ",".join(Headers(scope=scope).getlist("x-forwarded-for"))
+    last = _address(peer)
+    if last is None:
+        return peer
+    for given in reversed(forwarded.split(",")):
+        before = _address(given.strip())
+        if before is None or not any(last in network for network in proxies):
+            break
+        last = before
+    return str(ip_network((last, 48 if last.version == 6 else 32), strict=False))
+
+
+def _address(given: str) -> IPv4Address | IPv6Address | None:
+    """Read an address, of version 4 also where it is written as one of version 6; None if it is none."""
+    try:
+        known = ip_address(given.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(known, "ipv4_mapped", None) or known
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A function of the page. ``fields``: its inputs in order; ``required``: those without a default.
+
+    ``name``: what it is called, by which programs call those that are public. ``line``: those of a line
+    share places; "" for what is answered without a queue.
+    """
+
+    fields: tuple[str, ...]
+    required: tuple[str, ...]
+    name: str = ""
+    line: str = ""
+
+
+Endpoints = Mapping[str | int, Endpoint]
+
+
+def endpoints_of(page: gr.Blocks) -> Endpoints:
+    """List the functions of a page by their number and, where they are public, by name as well."""
+    found: dict[str | int, Endpoint] = {}
+    for number, function in block_functions(page).items():
+        if function.fn is None:  # run by the browser alone
+            continue
+        fields = tuple(f"data[{position}]" for position in range(len(function.inputs)))
+        public = function.api_visibility == "public"
+        name = str(function.api_name if public else function.name)
+        line = str(function.concurrency_id) if function.queue else ""
+        found[number] = Endpoint(fields, fields, name, line)
+        if public:
+            parameters = inspect.signature(function.fn).parameters
+            required = tuple(name for name, one in parameters.items() if one.default is one.empty)
+            found[name] = Endpoint(tuple(parameters), required, name, line)
+    return found
+
+
+Identifier = Annotated[str, Field(pattern=r"^[\w-]{1,64}$")]
+
+
+class Call(BaseModel, strict=True):
+    """A program's question: values in the order of an endpoint's fields."""
+
+    data: list[Any]
+    session_hash: Identifier | None = None
+
+
+class Event(BaseModel, strict=True):
+    """A page's question. The data of its event may be the text of a box that changed, which is known."""
+
+    fn_index: int
+    data: list[Any]
+    event_data: Annotated[
+        dict[str, Any], BeforeValidator(lambda said: {} if said is None or isinstance(said, str) else said)
+    ] = {}
+    trigger_id: Annotated[int | None, BeforeValidator(lambda one: one if type(one) is int else None)] = None
+    session_hash: Identifier
+
+
+class Reset(BaseModel, strict=True):
+    """A page's word that nobody waits for an answer of a stream any longer."""
+
+    event_id: Identifier
+
+
+class Cancel(Reset, strict=True):
+    """A page's word that nobody waits for an answer of the queue any longer."""
+
+    fn_index: int
+    session_hash: Identifier
+
+
+class Document(BaseModel, strict=True):
+    """A page's wish for a document of a link."""
+
+    query: str = ""
+    page: str = ""
+    session_hash: Identifier
+
+
+ALLOWED = {  # by field: the sentence that says what it may be
+    **{"data": "errors.values", "fn_index": "errors.function", "event_data": "errors.object"},
+    **dict.fromkeys(("session_hash", "event_id"), "errors.letters"),
+    **dict.fromkeys(("query", "page"), "errors.text"),
+}
+DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the page asks
+    path: Endpoint(("query", "page"), (), name) for path, name in ((REPORT, "report"), (PASSPORT, "passport"))
+}
+
+
+@dataclass(frozen=True)
+class Body:
+    """What was understood of a body: its ``values``, and the ``endpoint`` that it asks, if it asks one.
+
+    ``queued``: it goes through gradio's queue.
+    """
+
+    values: dict[str, Any]
+    endpoint: Endpoint | None = None
+    queued: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the function that it runs; "" if it runs none."""
+        if self.endpoint is not None:
+            return self.endpoint.name
+        asked = self.values.get("params")  # of MCP, whose tools have a Space's name before their own
+        return str(asked.get("name", "")).rpartition("_")[2] if isinstance(asked, dict) else ""
+
+
+def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
+    """Read the body of a POST to ``path``, and keep nothing of it that was not understood.
+
+    PoolscopeError names the part that is wrong.
+    """
+    given = _json_object(body)
+    if call := PATHS["call"].fullmatch(path):
+        if call[2] not in endpoints:
+            public = sorted(key for key in endpoints if isinstance(key, str))
+            raise PoolscopeError("endpoint", call[2], "errors.endpoints", names=tuple(public))
+        endpoint = endpoints[call[2]]
+        if call[1]:
+            return Body(_by_name(endpoint, given), endpoint, queued=True)
+        return Body(_in_order(endpoint, _parsed(Call, given, endpoints)), endpoint, queued=True)
+    if event := PATHS["event"].fullmatch(path):
+        values = _parsed(Event, given, endpoints)
+        endpoint = endpoints[values["fn_index"]]
+        return Body(_in_order(endpoint, values), endpoint, queued=event[1] == "queue/join")
+    if path in DOCUMENTS:
+        return Body(_parsed(Document, given, endpoints), DOCUMENTS[path])
+    if (name := path.strip("/")) in endpoints:
+        return Body(_by_name(endpoints[name], given), endpoints[name])
+    if ending := PATHS["ending"].fullmatch(path):
+        return Body(_parsed(Reset if ending[1] == "reset" else Cancel, given, endpoints))
+    return Body(given)  # for MCP, which validates it itself
+
+
+def _parsed(model: type[BaseModel], given: dict[str, Any], endpoints: Endpoints) -> dict[str, Any]:
+    try:
+        values = {name: value for name, value in model.model_validate(given) if value is not None}
+    except ValidationError as error:
+        field = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
+        raise PoolscopeError(field, given.get(field), ALLOWED[field]) from error
+    if (number := values.get("fn_index")) is not None and number not in endpoints:
+        raise PoolscopeError("fn_index", number, "errors.function")
+    return values
+
+
+def _by_name(endpoint: Endpoint, given: dict[str, Any]) -> dict[str, Any]:
+    for field, value in given.items():
+        if field not in endpoint.fields:
+            raise PoolscopeError("field", field, "errors.takes", name=endpoint.name, fields=endpoint.fields)
+        _check_value(field, value)
+    for field in endpoint.required:
+        if field not in given:
+            raise PoolscopeError(field, None, "errors.needed")
+    return given
+
+
+def _in_order(endpoint: Endpoint, values: dict[str, Any]) -> dict[str, Any]:
+    data, fields = values["data"], endpoint.fields
+    if len(data) != len(fields):
+        count = Sentence("errors.count", count=len(data))
+        if not fields:
+            raise PoolscopeError("data", count, "errors.none")
+        raise PoolscopeError("data", count, "errors.fields", count=len(fields), fields=fields)
+    for field, value in zip(fields, data, strict=True):
+        _check_value(field, value)
+    return values
+
+
+def _check_value(field: str, value: object) -> None:
+    """Allow texts, numbers and lists of them: gradio takes an object for a file, and would download it."""
+    for one in value if isinstance(value, list) else [value]:
+        if isinstance(one, dict | list) or (isinstance(one, float) and not math.isfinite(one)):
+            raise PoolscopeError(field, value, "errors.plain")
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    excerpt = body[:80].decode("utf-8", errors="replace")
+    try:
+        given = orjson.loads(body)
+    except ValueError as error:  # no JSON, no UTF-8, no finite number, hundreds of levels
+        raise PoolscopeError("body", excerpt, "errors.json") from error
+    if not isinstance(given, dict):
+        raise PoolscopeError("body", given, "errors.object")
+    if _is_deeper(given, MAX_DEPTH):
+        raise PoolscopeError("body", excerpt, "errors.deep", most=MAX_DEPTH)
+    return given
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Tell whether a value has more than so many levels of lists and objects."""
+    if not isinstance(value, dict | list):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(part, levels - 1) for part in parts)

@@ -1,0 +1,213 @@
+"""The guard around an app that knows nothing of gradio: what is passed on, what is refused, and prices."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from components.settings import Settings
+from components.ui.public.guard import (
+    PIECE,
+    QUESTION,
+    GuardMiddleware,
+    RateLimiter,
+    guarded,
+    is_local,
+    price,
+)
+from components.ui.public.requests import Endpoint, Endpoints
+from tests.ui.public.asgi import HTTP, answers, never, sent
+
+ENDPOINTS: Endpoints = {name: Endpoint(("text",), ("text",), name) for name in ("analyze", "trace", "fit")}
+WIDE: dict[str, Any] = {"rate": 99, "address_rate": 99, "proxies": "10.0.0.0/8"}
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the body that was passed on."""
+    body = await Request(scope, receive).body()
+    await PlainTextResponse(body or b"served")(scope, receive, send)
+
+
+def guard(**settings: Any) -> GuardMiddleware:
+    """The guard around it, within wide rates but for what is stated."""
+    return GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter)
+
+
+@pytest.mark.parametrize("origin", ["http://[", "https://[x]", "//[", "http://a]b"])
+def test_an_origin_that_is_no_address_is_a_foreign_one(origin: str) -> None:
+    (answer,) = answers(guard(), {"url": "/config", "headers": {"Origin": origin}})
+    assert (answer.status_code, answer.json()) == (
+        403,
+        {"detail": "Only this app's own page may ask from a browser."},
+    )
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
+    reset = {"method": "POST", "path": "/gradio_api/reset"}
+    start, body = asyncio.run(sent(guard(seconds=1e-9), reset, never))
+    assert start["status"] == 408
+    assert b"took too long to arrive" in body["body"]
+
+    async def fail() -> Message:
+        raise TimeoutError("the server's own")
+
+    with pytest.raises(TimeoutError, match="the server's own"):
+        asyncio.run(sent(guard(), reset, fail))
+
+
+ANN = [("8.8.8.8", "ann")]
+MANY = [("8.8.8.8", f"page{number}") for number in range(9)]
+ROOM = [("", session) for _, session in MANY]
+
+
+@pytest.mark.parametrize(
+    ("limits", "name", "asked", "statuses"),
+    [  # a visitor is a page at an address, of which each has a rate
+        ({"rate": 2}, "analyze", [one for one in MANY[:3] for _ in range(3)], [200, 200, 429] * 3),
+        # programs of one address are one visitor
+        (
+            {"rate": 2},
+            "analyze",
+            [("8.8.8.8", None)] * 3 + [("9.9.9.9", None), *ANN],
+            [200, 200, 429, 200, 200],
+        ),
+        # a trace of sixty characters takes as much as three questions
+        ({"rate": 8}, "analyze", ANN * 3, [200] * 3),
+        ({"rate": 8}, "trace", ANN * 3, [200, 200, 429]),
+        # the dearest question may be asked twice in a minute: a table of sixty characters is more than one
+        ({"address_rate": 2}, "fit", MANY[:3], [200, 200, 429]),
+        ({"rate": 2}, "fit", ANN * 3, [200, 200, 429]),
+        # made-up pages share what their address may ask
+        (
+            {"rate": 2, "address_rate": 5},
+            "analyze",
+            [*MANY, ("9.9.9.9", "page0")],
+            [200] * 5 + [429] * 4 + [200],
+        ),
+        # a speaker's laptop trusts the room, and nobody else
+        (
+            {"rate": 2, "address_rate": 5, "room": True},
+            "analyze",
+            ROOM + MANY[:6],
+            [200] * 14 + [429],
+        ),
+        ({"rate": 2, "address_rate": 5, "room": True}, "analyze", ROOM[:1] * 3, [200, 200, 429]),
+    ],
+)
+def test_visitors_and_addresses_have_a_rate(
+    limits: dict[str, int], name: str, asked: list[tuple[str, str | None]], statuses: list[int]
+) -> None:
+    guarding = guard(**limits)
+    requests = [
+        {
+            "method": "POST",
+            "url": f"/gradio_api/call/{name}",
+            "json": {"data": ["good " * 12], "session_hash": session},
+            "headers": {"X-Forwarded-For": address} if address else {},
+        }
+        for address, session in asked
+    ]
+    assert [one.status_code for one in answers(guarding, *requests, client="10.0.0.1")] == statuses
+
+
+def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
+    limiter = RateLimiter(per_minute=3)
+    assert [limiter.retry_after("a", 1, now=0) for _ in range(5)] == [0, 0, 0, 20, 20]
+    assert limiter.retry_after("b", 1, now=0) == 0
+    assert limiter.retry_after("a", 1, now=19) == 1
+    assert [limiter.retry_after("a", 1, now=20), limiter.retry_after("a", 1, now=20)] == [0, 20]
+
+
+@given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
+def test_nobody_gets_more_than_the_rate_allows_and_who_waits_as_told_is_let_in(
+    asked: list[tuple[int, int]],
+) -> None:
+    limiter, now, let_in = RateLimiter(per_minute=10), 0, 0
+    for cost, later in asked:
+        now += later
+        if wait := limiter.retry_after("a", cost, now):
+            now += wait
+            assert limiter.retry_after("a", cost, now) == 0
+        let_in += cost
+    assert let_in <= 10 + now * 10 / 60 + 1e-6
+
+
+def test_a_flood_of_new_visitors_is_forgotten_and_those_who_ask_on_are_not() -> None:
+    limiter = RateLimiter(per_minute=10, max_clients=100)
+    assert limiter.retry_after("a", 10, now=0) == 0
+    for index in range(1000):
+        limiter.retry_after(f"visitor {index}", 1, now=0)
+        assert limiter.retry_after("a", 1, now=0) == 6
+    assert len(limiter._full_at) == 100
+
+
+SEVERAL = [{"text": text, "vector": [0.5, 1]} for text in ("not good", "bad", "a film")]
+TABLE = "a good film,1\n" * 50_000
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "questions"),
+    [
+        ("", [], 1),
+        ("", ["bert-sentiment", "a text"], 1),
+        ("", [["a", "b"], ["mean"], "a text"], 1),
+        ("", [["a"] * 5, ["mean"] * 6, "a text"], 7.5),
+        ("", [[], ["mean"] * 4, "a text"], 15),  # all that there are
+        ("", ["a", "x" * 10_000], 3),
+        ("", [{"arguments": {"backbones": ["a"] * 8}}], 2),  # MCP
+        ("analyze", ["bert", "a film"], 1),
+        ("importance", ["bert", "a film"], 26),
+        ("passport", ["bert"], 41),
+        ("detect", [[0.5] * 768, "bert"], 16),  # however long
+        ("detect", ["0.5 " * 9000, "bert"], 16),
+        ("detect", [SEVERAL, "bert", ""], 48),
+        ("detect", [json.dumps(SEVERAL), "bert", ""], 48),
+        ("detect", [{"root": SEVERAL}, "bert", ""], 48),
+        ("trace", ["bert"], 1),
+        ("trace", ["bert-sentiment", "good " * 5, "good " * 5], 3.6),  # 3 to 4 on two bundled models
+        ("trace", ["bert-sentiment", "good " * 30, "good " * 30], 17.4),  # 12 to 14
+        ("fit", [TABLE[:1400], "text", "label"], 28.2),
+        ("read_table", [TABLE, "text", "label"], 7),
+        ("read_table", ["text,label\n", "text", "label"], 1),
+    ],
+)
+def test_what_takes_longer_costs_more(name: str, values: list[object], questions: float) -> None:
+    assert price(name, values) == pytest.approx(questions * QUESTION, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("address", "local"),
+    [
+        ("10.0.3.7/32", True),
+        ("127.0.0.1/32", True),
+        ("fe80::/48", True),
+        ("", True),
+        ("8.8.8.8/32", False),
+        ("2001:4860:1::/48", False),
+    ],
+)
+def test_who_is_in_the_room(address: str, local: bool) -> None:
+    assert is_local(address) == local
+
+
+def test_a_body_goes_in_pieces_and_is_the_same() -> None:
+    messages: list[Message] = []
+
+    async def send(message: Message) -> None:
+        messages.append(message)
+
+    whole = "“ä”".join(str(number) for number in range(30_000))
+    asyncio.run(PlainTextResponse(whole)(HTTP, *guarded(never, send, varies=True)))
+    start, *bodies = messages
+    assert b"".join(one["body"] for one in bodies).decode() == whole
+    assert max(len(one["body"]) for one in bodies) == PIECE
+    assert [one["more_body"] for one in bodies] == [True] * (len(bodies) - 1) + [False]
+    headers = dict(start["headers"])
+    assert headers[b"content-length"] == str(len(whole.encode())).encode()
+    assert headers[b"vary"] == b"Accept-Language"
