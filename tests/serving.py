@@ -7,16 +7,16 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import httpx
+
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 120  # seconds that something may take to begin on a machine with much else to do
+START = 120  # seconds that something may take to begin on a machine with much else to do
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 RATE = "100000"  # questions in a minute: to a server, all tests are one visitor
 Made = TypeVar("Made")
@@ -71,48 +71,50 @@ def free_port() -> int:
 
 def eventually(truth: Callable[[], object], said: str) -> None:
     """Return when ``truth()`` is; nobody tells when that is, so ask again."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + START
     while not truth():
         assert time.monotonic() < deadline, said
         time.sleep(0.1)
 
 
 @contextmanager
-def served(*command: str, log: Path, root: Path = ROOT, **environment: str) -> Iterator[str]:
-    """Run ``python command`` from a ``root`` and give its address as soon as its first page is there.
+def started(
+    *command: str, log: Path, root: Path = ROOT, **environment: str
+) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """Run ``python command`` from a ``root``; gives the address at which it will listen, and its process.
 
     Its output goes to ``log``; ``environment`` is added to this process's own.
     """
-    port = free_port()
-    ours = {"PYTHONPATH": str(root), "GRADIO_SERVER_PORT": str(port), "POOLSCOPE_RATE": RATE}
+    port = str(free_port())
+    ours = {"PYTHONPATH": str(root), "GRADIO_SERVER_PORT": port, "POOLSCOPE_RATE": RATE}
     ours["POOLSCOPE_WORKERS"] = os.environ.get("POOLSCOPE_WORKERS", "1")  # several servers run at once
     whole = {**os.environ, **ours, **environment}
-    address = f"http://127.0.0.1:{port}"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=root,
-            env=whole,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            [sys.executable, *command], cwd=root, env=whole, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        _wait(address, process, log)
-        yield address
+        yield f"http://127.0.0.1:{port}", process
     finally:
         process.terminate()
         process.wait(timeout=20)
 
 
-def _wait(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Return when the first page is there."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(address, timeout=10):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
+@contextmanager
+def served(*command: str, log: Path, root: Path = ROOT, **environment: str) -> Iterator[str]:
+    """Have it `started`, and give its address as soon as its first page is there."""
+    with started(*command, log=log, root=root, **environment) as (address, process):
+        deadline = time.monotonic() + START
+        while status(address) is None:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"no page at {address}:\n{log.read_text(errors='replace')}")
             time.sleep(0.02)  # nobody tells when a port is open: ask again
-    raise RuntimeError(f"no page at {address}:\n{log.read_text(errors='replace')}")
+        yield address
+
+
+def status(address: str) -> int | None:
+    """The status of the answer at an address; None while nobody listens there."""
+    try:
+        return httpx.get(address, timeout=10).status_code
+    except httpx.TransportError:
+        return None

@@ -8,8 +8,8 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from statistics import median
-from time import perf_counter
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from tests.benchmarks.engine import words
+from tests.benchmarks.timing import seconds
 
 LENGTH = 32  # tokens
 ROUNDS = 7
@@ -27,17 +28,15 @@ def answers(engine: Engine, query: Query) -> Mapping[str, Callable[[], object]]:
     """Everything that can be asked of one text. A vector is found where a pooling made it, noise is not."""
     mean = engine.features(query.backbone, [query.text], ["mean"])["mean"][0].tolist()
     noise = np.random.default_rng(0).normal(size=len(mean)).tolist()
-    other = query.text.replace("a", "h", 1)
+    trace = {"other": query.text.replace("a", "h", 1), "other_pair": ""}
     return {
-        "anatomy": lambda: engine.ask("anatomy", query),
-        "lens": lambda: engine.ask("lens", query),
-        "trace": lambda: engine.ask("trace", query, other=other, other_pair=""),
-        "importance": lambda: engine.ask("importance", query, label="", integrated=False),
-        "with integrals": lambda: engine.ask("importance", query, label=""),
-        "padding": lambda: engine.ask("padding", query),
-        "detect": lambda: engine.ask("detect", query, vector=mean, prefix=""),
-        "detect none": lambda: engine.ask("detect", query, vector=noise, prefix=""),
-        "passport": lambda: engine.ask("passport", Query(query.backbone, "")),
+        **{name: partial(engine.ask, name, query) for name in ("anatomy", "lens", "padding")},
+        "trace": partial(engine.ask, "trace", query, **trace),
+        "importance": partial(engine.ask, "importance", query, label="", integrated=False),
+        "with integrals": partial(engine.ask, "importance", query, label=""),
+        "detect": partial(engine.ask, "detect", query, vector=mean, prefix=""),
+        "detect none": partial(engine.ask, "detect", query, vector=noise, prefix=""),
+        "passport": partial(engine.ask, "passport", Query(query.backbone, "")),
     }
 
 
@@ -56,12 +55,7 @@ def report() -> None:
 def typical(call: Callable[[], object]) -> float:
     """The median of some rounds in milliseconds, after one that counts for none."""
     call()
-    seconds = []
-    for _ in range(ROUNDS):
-        begun = perf_counter()
-        call()
-        seconds.append(perf_counter() - begun)
-    return 1000 * median(seconds)
+    return 1000 * median(seconds(call) for _ in range(ROUNDS))
 
 
 if __name__ == "__main__":

@@ -45,13 +45,13 @@ def report() -> bool:
 
 def seconds(call: Callable[[], object]) -> float:
     """Processor time of a call, the least of a few, after one to warm up."""
-    call()
-    taken = []
-    for _ in range(ROUNDS):
+
+    def taken() -> float:
         start = time.process_time()
         call()
-        taken.append(time.process_time() - start)
-    return min(taken)
+        return time.process_time() - start
+
+    return min([taken() for _ in range(1 + ROUNDS)][1:])
 
 
 if __name__ == "__main__":

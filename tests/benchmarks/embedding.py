@@ -47,9 +47,8 @@ def report(rounds: int = ROUNDS) -> None:
     def embedded(texts: list[str], poolings: tuple[str, ...]) -> InMemory:
         """The vectors of every pooling."""
         made = InMemory()
-        batches = (
-            (rows, [(texts[row],) for row in rows]) for rows in batches_of([(text,) for text in texts])
-        )
+        whole = [(text,) for text in texts]
+        batches = ((rows, [whole[row] for row in rows]) for rows in batches_of(whole))
         for part in steps(Call("embed", spec, (poolings, False), batches)):
             made.add(part)
         return made

@@ -1,6 +1,6 @@
 """What measuring costs beside a bare forward pass that gives the hidden states."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,22 +12,20 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTok
 from components.inference.engine import Engine
 from components.settings import ASSETS, Settings
 from components.types import Query
-from tests.benchmarks.timing import compare, row
+from tests.benchmarks.timing import Comparison, compare, row
 
 BERT = ASSETS / "models" / "bert-sentiment"
+SMALL = (("hidden_size", 384), ("num_hidden_layers", 6), ("num_attention_heads", 12))
 SIZES = {  # random weights: time does not depend on them
-    "BERT 6 x 384": {
-        "hidden_size": 384,
-        "num_hidden_layers": 6,
-        "num_attention_heads": 12,
-        "intermediate_size": 1536,
-    },
+    "BERT 6 x 384": {**dict(SMALL), "intermediate_size": 1536},
     "BERT-base": {},
 }
-BARS = {("BERT-base", 128): "bar 1.10", ("BERT 6 x 384", 128): "bar 1.25"}
-ANATOMY_BARS = {("BERT-base", 128): "bar 1.30"}
-COMPARE_BARS = {("BERT-base", 128): "bar 1.15"}
-TRACE_BARS = {("BERT-base", 32): "bar 1.30"}
+BARS = {
+    "analyze": {("BERT-base", 128): "bar 1.10", ("BERT 6 x 384", 128): "bar 1.25"},
+    "anatomy": {("BERT-base", 128): "bar 1.30"},
+    "compare": {("BERT-base", 128): "bar 1.15"},
+    "trace": {("BERT-base", 32): "bar 1.30"},
+}
 ROUNDS = {"bundled BERT": 200, "BERT 6 x 384": 60, "BERT-base": 20}
 
 
@@ -36,26 +34,34 @@ def report() -> None:
     with TemporaryDirectory() as folder:
         engine = _engine(Path(folder))
         poolings = [spec.key for spec in engine.poolings() if not (spec.learned or spec.declared)]
-        ways: dict[str, tuple[Callable[[Query], object], Mapping[tuple[str, int], str]]] = {
-            "analyze": (partial(engine.ask, "analyze"), BARS),
-            "anatomy": (partial(engine.ask, "anatomy"), ANATOMY_BARS),
-            f"compare in {len(poolings)} poolings": (
-                lambda query: list(engine.compare([replace(query, pooling=key) for key in poolings])),
-                COMPARE_BARS,
-            ),
+        ways: dict[str, Callable[[Query], object]] = {
+            "analyze": partial(engine.ask, "analyze"),
+            "anatomy": partial(engine.ask, "anatomy"),
+            "compare": lambda query: list(engine.compare([replace(query, pooling=key) for key in poolings])),
         }
-        for title, (ask, bars) in ways.items():
+        for title, ask in ways.items():
             print(f"\nEngine.{title} over a bare forward pass with output_hidden_states=True")
-            for name in ROUNDS:
+            for name, rounds in ROUNDS.items():
                 for length in (16, 32, 128):
-                    _over_a_pass(ask, engine, name, length, bars)
+                    query = Query(name, words(length))
+                    result = compare(partial(ask, query), _bare(engine, query), rounds)
+                    _tell(title, name, length, result)
         print("\nEngine.trace of two texts over as many rows in plain batched forward passes")
-        for name in ROUNDS:
+        for name, rounds in ROUNDS.items():
             for length in (16, 32):
-                _trace(engine, name, length)
+                query = Query(name, words(length))
+                trace = partial(engine.ask, "trace", query, other=f"h{query.text[1:]}", other_pair="")
+                bare = _bare(engine, query, length + 1, trace().first.layers + 1)
+                _tell("trace", name, length, compare(trace, bare, max(3, rounds // 10)))
         print("\nEngine.features for all poolings over one pooling (mean), 8 texts of 64 tokens")
-        for name in ROUNDS:
-            _features(engine, name)
+        for name, rounds in ROUNDS.items():
+            features = partial(engine.features, name, [words(64)] * 8)
+            result = compare(partial(features, poolings), partial(features, ["mean"]), max(10, rounds // 3))
+            print(row(name, result, "bar 1.05"), flush=True)
+
+
+def _tell(title: str, name: str, length: int, result: Comparison) -> None:
+    print(row(f"{name}, {length} tokens", result, BARS[title].get((name, length), "")), flush=True)
 
 
 def random_bert(folder: Path, **config: int) -> None:
@@ -82,58 +88,18 @@ def _engine(folder: Path) -> Engine:
     return Engine(Settings(catalogue=catalogue))
 
 
-def _over_a_pass(
-    ask: Callable[[Query], object],
-    engine: Engine,
-    name: str,
-    length: int,
-    bars: Mapping[tuple[str, int], str],
-) -> None:
-    text = words(length)
-    folder = next(spec.location for spec in engine.backbones() if spec.key == name)
+def _bare(engine: Engine, query: Query, rows: int = 1, times: int = 1) -> Callable[[], None]:
+    """Forward passes of so many rows, of a text of each as it is, so many ``times``."""
+    folder = next(spec.location for spec in engine.backbones() if spec.key == query.backbone)
     model = AutoModelForSequenceClassification.from_pretrained(folder).float().eval()
-    inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
-    if inputs["input_ids"].shape[1] != length:
-        raise ValueError(f"{inputs['input_ids'].shape[1]} tokens instead of {length}")
+    inputs = AutoTokenizer.from_pretrained(folder)(query.text, return_tensors="pt")
 
-    def bare() -> None:
-        with torch.no_grad():
-            model(**inputs, output_hidden_states=True)
+    @torch.no_grad()
+    def run() -> None:
+        for _ in range(times):
+            model(
+                **{key: value.expand(rows, -1) for key, value in inputs.items()},
+                output_hidden_states=times == 1,
+            )
 
-    result = compare(lambda: ask(Query(name, text)), bare, ROUNDS[name])
-    print(row(f"{name}, {length} tokens", result, bars.get((name, length), "")), flush=True)
-
-
-def _trace(engine: Engine, name: str, length: int) -> None:
-    """Of each token at each layer, and of all at once: one row each."""
-    text = words(length)
-    other = f"h{text[1:]}"
-    folder = next(spec.location for spec in engine.backbones() if spec.key == name)
-    model = AutoModelForSequenceClassification.from_pretrained(folder).float().eval()
-    inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
-    layers = engine.ask("trace", Query(name, text), other=other, other_pair="").first.layers + 1
-
-    def bare() -> None:
-        with torch.no_grad():
-            for _ in range(layers):
-                model(**{key: value.expand(length + 1, -1) for key, value in inputs.items()})
-
-    result = compare(
-        lambda: engine.ask("trace", Query(name, text), other=other, other_pair=""),
-        bare,
-        max(3, ROUNDS[name] // 10),
-    )
-    print(row(f"{name}, {length} tokens", result, TRACE_BARS.get((name, length), "")), flush=True)
-
-
-def _features(engine: Engine, name: str) -> None:
-    texts, poolings = (
-        [words(64)] * 8,
-        [spec.key for spec in engine.poolings() if not (spec.learned or spec.declared)],
-    )
-    result = compare(
-        lambda: engine.features(name, texts, poolings),
-        lambda: engine.features(name, texts, ["mean"]),
-        max(10, ROUNDS[name] // 3),
-    )
-    print(row(name, result, "bar 1.05"), flush=True)
+    return run

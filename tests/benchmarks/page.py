@@ -3,7 +3,8 @@
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
@@ -11,7 +12,8 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from tests.benchmarks.timing import row, summary
 from tests.serving import browser_path, served
 
-EMPTY = "tests/benchmarks/empty_app.py"
+APP, EMPTY = "app.py", "tests/benchmarks/empty_app.py"
+DRAWN = {APP: "#heatmap-plot .main-svg", EMPTY: "button:text-is('go')"}  # when there is something to look at
 QUIET = Path(os.devnull)
 PRESSED = """async (key) => {
   const start = performance.now();
@@ -48,7 +50,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 def report() -> None:
     """Print start to first HTML, start to the first analysis drawn, and click to redrawn plots."""
     print("\nThe page, beside a gradio app with two text boxes and a button")
-    pairs = [(_first_html("app.py"), _first_html(EMPTY)) for _ in range(6)][1:]  # the first warms disks
+    pairs = [(_first_html(APP), _first_html(EMPTY)) for _ in range(6)][1:]  # the first warms disks
     print(row("start to first HTML", summary(pairs), "bar 1.30"), flush=True)
     browser_at = browser_path()
     if browser_at is None:
@@ -56,16 +58,12 @@ def report() -> None:
         return
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_at, args=FLAGS)
-        drawn = [
-            (_drawn(browser, "app.py", _analysis_shown), _drawn(browser, EMPTY, _button_shown))
-            for _ in range(3)
-        ]
+        drawn = [(_drawn(browser, APP), _drawn(browser, EMPTY)) for _ in range(3)]
         print(row("start to first analysis drawn", summary(drawn)), flush=True)
         clicks = zip(_pooling_clicks(browser), _trivial_clicks(browser), strict=True)
         print(row("click to redrawn plots", summary(list(clicks))), flush=True)
-        print(
-            row("frame with a step of the layer, beside an idle one", summary(_slides(browser))), flush=True
-        )
+        slides = summary(_slides(browser))
+        print(row("frame with a step of the layer, beside an idle one", slides), flush=True)
         steps = zip(_talk_steps(browser, "ArrowRight"), _talk_steps(browser, "Shift"), strict=True)
         print(row("key to the next slide of a talk, beside a key that does nothing", summary(list(steps))))
         browser.close()
@@ -77,32 +75,28 @@ def _first_html(script: str) -> float:
         return time.perf_counter() - start
 
 
-def _drawn(browser: Browser, script: str, shown: Callable[[Page], None]) -> float:
-    start = time.perf_counter()
+@contextmanager
+def _opened(browser: Browser, script: str, query: str = "") -> Iterator[Page]:
+    """The first page of an app that has just begun; from here on, clicks count."""
     with served(script, log=QUIET) as url:
         page = browser.new_page()
-        page.goto(url)
-        shown(page)
-        seconds = time.perf_counter() - start
+        page.goto(f"{url}/{query}")
+        page.evaluate(PRESS)
+        yield page
         page.close()
-    return seconds
 
 
-def _analysis_shown(page: Page) -> None:
-    expect(page.locator("#heatmap-plot .main-svg").first).to_be_visible(timeout=60_000)
-
-
-def _button_shown(page: Page) -> None:
-    expect(page.get_by_role("button", name="go", exact=True)).to_be_visible(timeout=60_000)
+def _drawn(browser: Browser, script: str) -> float:
+    start = time.perf_counter()
+    with _opened(browser, script) as page:
+        expect(page.locator(DRAWN[script]).first).to_be_visible(timeout=60_000)
+        return time.perf_counter() - start
 
 
 def _pooling_clicks(browser: Browser) -> list[float]:
     """Seconds from choosing another pooling to the verdict and the plots that belong to it."""
-    with served("app.py", log=QUIET) as url:
-        page = browser.new_page()
-        page.goto(url)
-        _analysis_shown(page)
-        page.evaluate(PRESS)
+    with _opened(browser, APP) as page:
+        expect(page.locator(DRAWN[APP]).first).to_be_visible(timeout=60_000)
         return [_pooling_click(page, choice) for choice in ("mean", "native") * 5]
 
 
@@ -122,21 +116,15 @@ def _pooling_click(page: Page, choice: str) -> float:
 
 def _slides(browser: Browser) -> list[tuple[float, float]]:
     """Seconds of a frame while the slider of the layer moves by one in each, and where nothing happens."""
-    with served("app.py", log=QUIET) as url:
-        page = browser.new_page()
-        page.goto(url)
-        _analysis_shown(page)
-        with page.expect_request_finished(lambda request: "/run/predict" in request.url):
-            page.locator("#layer").hover()
-        page.evaluate(SLID, [True, 1])  # until every look is there
+    with _opened(browser, APP) as page:
+        expect(page.locator(DRAWN[APP]).first).to_be_visible(timeout=60_000)
+        page.evaluate(SLID, [True, 1])  # until each layer has been drawn
         return [(page.evaluate(SLID, [True, 2]), page.evaluate(SLID, [False, 0.5])) for _ in range(5)]
 
 
 def _talk_steps(browser: Browser, key: str) -> list[float]:
     """Seconds from pressing a key to the second frame after it, on every slide of the talk but the last."""
-    with served("app.py", log=QUIET) as url:
-        page = browser.new_page()
-        page.goto(f"{url}/?talk=1")
+    with _opened(browser, APP, "?talk=1") as page:
         expect(page.locator("#slide-end [data-made]")).to_have_count(1, timeout=60_000)  # every slide is made
         steps = page.locator("#talk .slide").count() + page.locator("#talk .question").count() - 1
         return [float(page.evaluate(PRESSED, key)) for _ in range(steps)]
@@ -144,18 +132,14 @@ def _talk_steps(browser: Browser, key: str) -> list[float]:
 
 def _trivial_clicks(browser: Browser) -> list[float]:
     """Seconds from pressing a button to a reversed text."""
-    with served(EMPTY, log=QUIET) as url:
-        page = browser.new_page()
-        page.goto(url)
-        page.evaluate(PRESS)
-        return [_trivial_click(page, f"{number:05d}") for number in range(12345, 12355)]
-
-
-def _trivial_click(page: Page, text: str) -> float:
-    page.get_by_label("in", exact=True).fill(text)
-    button = page.get_by_role("button", name="go", exact=True)
     there = "text => [...document.querySelectorAll('textarea, input')].some(box => box.value === text)"
-    return _click(page, button, there, text[::-1])
+    clicks = []
+    with _opened(browser, EMPTY) as page:
+        for number in range(12345, 12355):
+            page.get_by_label("in", exact=True).fill(str(number))
+            button = page.get_by_role("button", name="go", exact=True)
+            clicks.append(_click(page, button, there, str(number)[::-1]))
+    return clicks
 
 
 def _click(page: Page, target: Locator, effect: str, expected: object) -> float:

@@ -155,25 +155,9 @@ WAYS: dict[str, Ask] = {"gradio's queue": by_queue, "plain HTTP": plainly}
 def report() -> None:
     """Print rates of the engine, of a constant and of the app; and what a hundred visitors wait."""
     print("\nAnswers in a second, short texts on five backbones, no text twice; each round on its own")
-    rates: dict[str, list[float]] = {}
     wide = {"POOLSCOPE_ADDRESS_RATE": RATE}  # all of them ask from this machine
     with served(CONSTANT, log=QUIET) as constant, served("app.py", log=QUIET, **wide) as app:
-        for way, ask in WAYS.items():
-            rate(app, ask, 10, 2 * SECONDS, f"warm {way}")  # every worker loads every checkpoint
-        for number in range(ROUNDS):
-            for threads in ("1", "2"):
-                rates.setdefault(f"engine, {threads} OpenMP threads", []).append(_engine(threads))
-            for clients in CLIENTS:
-                said = f"in round {number} of {clients}"
-                rates.setdefault(f"a constant, {clients} clients", []).append(
-                    rate(constant, by_queue, clients, SECONDS, said)[0]
-                )
-                for way, ask in WAYS.items():
-                    answered, waits = rate(app, ask, clients, SECONDS, f"{said} by {way}")
-                    rates.setdefault(f"app by {way}, {clients} clients", []).append(answered)
-                    if waits.refused or waits.failed:
-                        print(f"{way}, {clients} clients: {waits.refused} refused, {waits.failed} failed")
-        for name, found in rates.items():
+        for name, found in _rates(constant, app).items():
             each = "  ".join(f"{one:6.1f}" for one in found)
             print(f"{name:<44}{statistics.median(found):9.1f}    ({each})", flush=True)
         before = _resident()
@@ -185,35 +169,46 @@ def report() -> None:
                 f"p95 {waits.quantile(95):.2f} s (bar 1 s)",
                 flush=True,
             )
-        print(
-            f"page and workers: {before:.0f} MB before these visitors, {_resident():.0f} MB after", flush=True
-        )
+        grown = f"{before:.0f} MB before these visitors, {_resident():.0f} MB after"
+        print(f"page and workers: {grown}", flush=True)
+
+
+def _rates(constant: str, app: str) -> dict[str, list[float]]:
+    """Answers in a second, of each round."""
+    rates: dict[str, list[float]] = {}
+    for way, ask in WAYS.items():
+        rate(app, ask, 10, 2 * SECONDS, f"warm {way}")  # every worker loads every checkpoint
+    for number in range(ROUNDS):
+        for threads in ("1", "2"):
+            rates.setdefault(f"engine, {threads} OpenMP threads", []).append(_engine(threads))
+        for clients in CLIENTS:
+            said = f"in round {number} of {clients}"
+            answered, _ = rate(constant, by_queue, clients, SECONDS, said)
+            rates.setdefault(f"a constant, {clients} clients", []).append(answered)
+            for way, ask in WAYS.items():
+                answered, waits = rate(app, ask, clients, SECONDS, f"{said} by {way}")
+                rates.setdefault(f"app by {way}, {clients} clients", []).append(answered)
+                if waits.refused or waits.failed:
+                    print(f"{way}, {clients} clients: {waits.refused} refused, {waits.failed} failed")
+    return rates
 
 
 def _resident() -> float:
     """MB of all processes that this one has begun, and those that they have."""
-    found, unseen = list[int](), _children(os.getpid())
+    found, unseen = list[str](), [str(os.getpid())]
     while unseen:
-        found.append(unseen.pop())
-        unseen += _children(found[-1])
+        threads = Path(f"/proc/{unseen.pop()}/task").glob("*/children")
+        begun = [child for thread in threads for child in thread.read_text().split()]
+        found += begun
+        unseen += begun
     pages = [int(Path(f"/proc/{process}/statm").read_text().split()[1]) for process in found]
     return os.sysconf("SC_PAGE_SIZE") * sum(pages) / 1e6
-
-
-def _children(process: int) -> list[int]:
-    threads = Path(f"/proc/{process}/task").glob("*/children")
-    return [int(child) for thread in threads for child in thread.read_text().split()]
 
 
 def _engine(threads: str) -> float:
     """Answers in a second of the engine alone, in a process of its own."""
     environment = {**os.environ, "OMP_NUM_THREADS": threads}
-    command = [
-        sys.executable,
-        "-m",
-        __name__ if __name__ != "__main__" else "tests.benchmarks.room",
-        "engine",
-    ]
+    command = [sys.executable, "-m", "tests.benchmarks.room", "engine"]
     return float(subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout)
 
 

@@ -19,8 +19,7 @@ class Comparison:
 
 def compare(ours: Callable[[], object], base: Callable[[], object], rounds: int) -> Comparison:
     """Time ``ours`` against ``base``, one after the other in each round, after two rounds of warming up."""
-    pairs = [(_seconds(ours), _seconds(base)) for _ in range(rounds + 2)][2:]
-    return summary(pairs)
+    return summary([(seconds(ours), seconds(base)) for _ in range(rounds + 2)][2:])
 
 
 def summary(pairs: list[tuple[float, float]]) -> Comparison:
@@ -37,7 +36,8 @@ def row(name: str, result: Comparison, bar: str = "") -> str:
     return f"{name:<44}{times}   x {result.ratio:.3f} ({result.low:.3f} to {result.high:.3f})  {bar}"
 
 
-def _seconds(call: Callable[[], object]) -> float:
+def seconds(call: Callable[[], object]) -> float:
+    """Seconds that a call takes."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start

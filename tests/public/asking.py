@@ -17,10 +17,20 @@ def client_of(url: str) -> httpx.Client:
     return httpx.Client(base_url=url, timeout=60)
 
 
+def joined(client: httpx.Client, endpoint: str = "analyze", **fields: object) -> str:
+    """The event of a question that waits in the queue."""
+    asked = client.post(f"/gradio_api/call/v2/{endpoint}", json=fields)
+    return str(asked.raise_for_status().json()["event_id"])
+
+
+def heard(client: httpx.Client, event: str, endpoint: str = "analyze") -> str:
+    """What a program hears of an event until its end."""
+    return client.get(f"/gradio_api/call/{endpoint}/{event}").text
+
+
 def ask(client: httpx.Client, **fields: object) -> dict[str, Any]:
     """What curl would get of /analyze: an answer, or {"error": message}."""
-    asked = client.post(ANALYZE, json={**QUESTION, **fields}).raise_for_status().json()
-    lines = client.get(f"/gradio_api/call/analyze/{asked['event_id']}").text.splitlines()
+    lines = heard(client, joined(client, **{**QUESTION, **fields})).splitlines()
     *_, last = (json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: "))
     return last[0] if isinstance(last, list) else last
 

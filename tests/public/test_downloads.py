@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.hub import Hub, hub
-from tests.public.asking import client_of
+from tests.public.asking import client_of, joined
 from tests.serving import served
 from tests.tiny import checkpoint
 
@@ -47,8 +47,7 @@ def app(there: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.
 
 def asked(app: httpx.Client, model: str) -> str:
     """The stream of a download that somebody has asked for, without a browser."""
-    answer = app.post("/gradio_api/call/v2/fetch", json={"backbone": model}).raise_for_status()
-    return f"/gradio_api/call/fetch/{answer.json()['event_id']}"
+    return f"/gradio_api/call/fetch/{joined(app, 'fetch', backbone=model)}"
 
 
 def steps(stream: httpx.Response) -> Iterator[dict[str, int]]:

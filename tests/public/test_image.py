@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.serving import PATIENCE, ROOT, free_port, served
+from tests.serving import ROOT, START, free_port, served
 
 LINES = [
     line
@@ -110,13 +110,11 @@ def test_the_app_runs_on_what_is_copied_alone(root: Path, tmp_path: Path) -> Non
     del environment[PORT]
     before = below(root)
     with served(*COMMAND[1:], log=log, root=root, **environment) as url, httpx.Client(base_url=url) as client:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + START
         while (status := client.get("/health").status_code) != HTTPStatus.OK:
             assert (status, time.monotonic() < deadline) == (HTTPStatus.SERVICE_UNAVAILABLE, True)
             time.sleep(0.05)  # nobody tells when it is ready: ask again
-        answer = client.post(
-            "/analyze", json={"backbone": "bert-sentiment", "text": "good"}, timeout=PATIENCE
-        )
+        answer = client.post("/analyze", json={"backbone": "bert-sentiment", "text": "good"}, timeout=START)
         healthy = checked(url.rpartition(":")[2])
     assert answer.json()["labels"], answer.text
     assert "Traceback" not in log.read_text(errors="replace")

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +17,8 @@ import pytest
 
 from components.settings import ASSETS
 from tests.hub import hub
-from tests.public.asking import ANALYZE
-from tests.serving import ROOT, free_port
+from tests.public.asking import heard, joined
+from tests.serving import started, status
 from tests.tiny import checkpoint
 
 LIMIT = 60  # seconds, of everything that is waited for
@@ -45,48 +44,28 @@ def begun(
     slow: Path, workers: str, **more: str
 ) -> Iterator[tuple["subprocess.Popen[bytes]", httpx.Client, Path]]:
     """The app, ready to be asked; a client of it; and its log."""
-    port = free_port()
     environment = {
-        "GRADIO_SERVER_PORT": str(port),
         "POOLSCOPE_WORKERS": workers,
         "GATE": str(slow / GATE),
         "GRACE": str(LIMIT),  # as long as a slow machine needs: each test lets go of what it holds
         "READ": str(LIMIT),
-        "PYTHONPATH": str(ROOT),
         "POOLSCOPE_CATALOGUE": str(slow / "backbones.toml"),
         **more,
     }
     log = slow / "server.log"
-    command = [sys.executable, "tests/public/held_app.py"]
-    with log.open("w") as said, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **environment}, stdout=said, stderr=said
-        )
-        client.timeout = LIMIT
+    with started("tests/public/held_app.py", log=log, **environment) as (url, process):
         try:
-            while _health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
-                assert process.poll() is None
-                time.sleep(0.05)
-            yield process, client, log
+            with httpx.Client(base_url=url, timeout=LIMIT) as client:
+                while health(client) != HTTPStatus.OK:  # nobody tells when a port is open: ask again
+                    assert process.poll() is None
+                    time.sleep(0.05)
+                yield process, client, log
         finally:
             process.kill()
-            process.wait()
 
 
-def streamed(client: httpx.Client, backbone: str, endpoint: str = ANALYZE, **text: str) -> str:
-    """What a program hears of a question that it asks through the queue."""
-    return heard(client, joined(client, backbone, endpoint, **text), endpoint)
-
-
-def joined(client: httpx.Client, backbone: str, endpoint: str = ANALYZE, **text: str) -> str:
-    """The event of a question that waits in the queue."""
-    asked = client.post(endpoint, json={"backbone": backbone, **text}).raise_for_status()
-    return str(asked.json()["event_id"])
-
-
-def heard(client: httpx.Client, event: str, endpoint: str = ANALYZE) -> str:
-    """What a program hears of an event until its end."""
-    return client.get(f"/gradio_api/call/{endpoint.rpartition('/')[2]}/{event}").text
+def health(client: httpx.Client) -> int | None:
+    return status(str(client.base_url.join("/health")))
 
 
 def test_without_workers_the_answer_under_way_comes_and_who_waits_is_told(slow: Path) -> None:
@@ -95,7 +74,7 @@ def test_without_workers_the_answer_under_way_comes_and_who_waits_is_told(slow: 
         pipe = os.open(slow / GATE, os.O_WRONLY)  # opens when the worker reads it
         waiting = pool.submit(client.post, "/analyze", json={"backbone": "quick", "text": "good"})
         process.send_signal(signal.SIGTERM)
-        while _health(client) == HTTPStatus.OK:  # until the signal has been heard
+        while health(client) == HTTPStatus.OK:  # until the signal has been heard
             time.sleep(0.05)
         os.close(pipe)
         assert under_way.result(LIMIT).json()["backbone"] == "slow"
@@ -111,14 +90,14 @@ def test_streams_are_not_cut_and_who_cancels_hears_so(slow: Path) -> None:
     with ThreadPoolExecutor(WAITING + 2) as pool, begun(slow, "1") as (process, client, log):
         functions = client.get("/config").json()["dependencies"]
         number = next(one["id"] for one in functions if one["api_name"] == "analyze")
-        under_way = pool.submit(streamed, client, "slow", text="good")
+        under_way = pool.submit(heard, client, joined(client, backbone="slow", text="good"))
         pipe = os.open(slow / GATE, os.O_WRONLY)
-        event = joined(client, "quick", text="good")
+        event = joined(client, backbone="quick", text="good")
         given_up = pool.submit(heard, client, event)
         told = {"event_id": event, "session_hash": event, "fn_index": number}
         client.post("/gradio_api/cancel", json=told).raise_for_status()
         assert "This question was cancelled" in given_up.result(LIMIT)
-        events = [joined(client, "quick", text=str(number)) for number in range(WAITING)]
+        events = [joined(client, backbone="quick", text=str(number)) for number in range(WAITING)]
         waiting = [pool.submit(heard, client, event) for event in events]
         process.send_signal(signal.SIGTERM)
         assert [said for one in waiting if STOPPING not in (said := one.result(LIMIT))] == []
@@ -138,19 +117,11 @@ def test_downloads_and_a_hub_that_says_nothing_keep_nobody(slow: Path, tmp_path:
         there.hold("mute", 2 * LIMIT, times=100)
         more = {"POOLSCOPE_SOURCES": "any", "READ": "5", **there.environment(tmp_path)}
         with begun(slow, "1", **more) as (process, client, _log):
-            fetch = "/gradio_api/call/v2/fetch"
-            coming = pool.submit(streamed, client, "org/tiny", fetch)
-            silent = pool.submit(streamed, client, "org/mute", fetch)
+            coming = pool.submit(heard, client, joined(client, "fetch", backbone="org/tiny"), "fetch")
+            silent = pool.submit(heard, client, joined(client, "fetch", backbone="org/mute"), "fetch")
             with there.quiet:
                 assert there.quiet.wait_for(lambda: there.sending and there.asked("mute"), LIMIT)
             process.send_signal(signal.SIGTERM)
             assert STOPPING in coming.result(LIMIT)
             assert process.wait(LIMIT) == 0  # the hub is silent for twice as long
             silent.exception(LIMIT)
-
-
-def _health(client: httpx.Client) -> int:
-    try:
-        return client.get("/health").status_code
-    except httpx.ConnectError:
-        return 0

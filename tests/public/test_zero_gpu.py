@@ -16,7 +16,7 @@ from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
 from components.zero_gpu import SECONDS
-from tests.serving import PATIENCE, served
+from tests.serving import START, served
 from tests.zero_gpu_app import GPU
 
 GRANTED = {"idle": False, "nvidiaIndex": 0, "nvidiaUUID": "GPU-0", "allowToken": "granted"}
@@ -56,7 +56,7 @@ def test_it_starts_and_only_who_asks_for_the_gpu_is_lent_it(tmp_path: Path) -> N
     with lending() as (service, calls):
         zero = {"SPACES_ZERO_GPU": "true", "SPACES_ZERO_DEVICE_API_URL": service}
         with served("tests/zero_gpu_app.py", log=log, **zero) as url, httpx.Client(base_url=url) as client:
-            client.timeout = PATIENCE
+            client.timeout = START
             question = {"backbone": "bert-sentiment", "text": "a good film"}
             answer = client.post("/analyze", json=question).json()
             assert calls == [("/startup-report", {})]  # what is measured costs nobody anything

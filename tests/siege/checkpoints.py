@@ -17,12 +17,8 @@ from tests.tiny import checkpoint
 
 Json = dict[str, Any]
 Spoil = Callable[[Path], None]
-CONFIG, SETTINGS, TOKENIZER, WEIGHTS = (
-    "config.json",
-    "tokenizer_config.json",
-    "tokenizer.json",
-    "model.safetensors",
-)
+CONFIG, SETTINGS, TOKENIZER = "config.json", "tokenizer_config.json", "tokenizer.json"
+WEIGHTS = "model.safetensors"
 LONG = "x" * 200_000
 BUNDLE = [one for one in sorted((ASSETS / "models").iterdir()) if (one / CONFIG).is_file()]
 BUNDLED = "bert-sentiment"
@@ -52,7 +48,8 @@ def every(seed: int = 0) -> Iterator[Hostile]:
         for _ in range(count):
             draw = random.Random(f"{seed} {number}")
             family = draw.choice(FAMILIES)[0]
-            yield Hostile(f"{number:03}-{file.partition('.')[0]}-{family}", family, DRAWN[file](draw))
+            spoil = of_weights(draw) if file == WEIGHTS else of_json(file, draw)
+            yield Hostile(f"{number:03}-{file.partition('.')[0]}-{family}", family, spoil)
             number += 1
 
 
@@ -87,21 +84,20 @@ def places(read: object) -> Iterator[tuple[Any, Any]]:
             waiting.append(inside[key])  # type: ignore[index]  # it has keys, so it is a table or a list
 
 
-def of_json(name: str) -> Callable[[random.Random], Spoil]:
+def extreme(draw: random.Random, read: Json) -> None:
+    """Put one place of JSON at an extreme."""
+    inside, key = draw.choice(list(places(read)))
+    inside[key] = draw.choice(EXTREMES)
+
+
+def of_json(name: str, draw: random.Random) -> Spoil:
     """One to three places of a JSON file at an extreme."""
 
-    def drawn(draw: random.Random) -> Spoil:
-        def spoil(folder: Path) -> None:
-            def change(read: Json) -> None:
-                for _ in range(draw.randint(1, 3)):
-                    inside, key = draw.choice(list(places(read)))
-                    inside[key] = draw.choice(EXTREMES)
+    def change(read: Json) -> None:
+        for _ in range(draw.randint(1, 3)):
+            extreme(draw, read)
 
-            edited(folder / name, change)
-
-        return spoil
-
-    return drawn
+    return lambda folder: edited(folder / name, change)
 
 
 def of_weights(draw: random.Random) -> Spoil:
@@ -112,29 +108,20 @@ def of_weights(draw: random.Random) -> Spoil:
         content = file.read_bytes()
         (length,) = struct.unpack("<Q", content[:8])
         header, body = json.loads(content[8 : 8 + length]), bytearray(content[8 + length :])
-        what = draw.randrange(4)
-        if what == 0:
-            inside, key = draw.choice(list(places(header)))
-            inside[key] = draw.choice(EXTREMES)
-        elif what == 1:
-            start = draw.randrange(len(body))
-            body[start : start + 400] = draw.randbytes(len(body[start : start + 400]))
-        elif what == 2:
-            del body[draw.randrange(len(body)) :]
-        else:
-            header.pop(draw.choice(sorted(header)))
+        match draw.randrange(4):
+            case 0:
+                extreme(draw, header)
+            case 1:
+                start = draw.randrange(len(body))
+                body[start : start + 400] = draw.randbytes(len(body[start : start + 400]))
+            case 2:
+                del body[draw.randrange(len(body)) :]
+            case _:
+                header.pop(draw.choice(sorted(header)))
         text = json.dumps(header).encode()
         file.write_bytes(struct.pack("<Q", len(text)) + text + bytes(body))
 
     return spoil
-
-
-DRAWN: dict[str, Callable[[random.Random], Spoil]] = {
-    CONFIG: of_json(CONFIG),
-    SETTINGS: of_json(SETTINGS),
-    TOKENIZER: of_json(TOKENIZER),
-    WEIGHTS: of_weights,
-}
 
 
 def states(name: str, **keys: object) -> Spoil:
@@ -142,7 +129,7 @@ def states(name: str, **keys: object) -> Spoil:
     return lambda folder: edited(folder / name, lambda read: read.update(keys))
 
 
-def replaced(name: str, put: Callable[[Path], None]) -> Spoil:
+def replaced(name: str, put: Callable[[Path], object]) -> Spoil:
     """Something else in the place of a file."""
 
     def spoil(folder: Path) -> None:
@@ -150,11 +137,6 @@ def replaced(name: str, put: Callable[[Path], None]) -> Spoil:
         put(folder / name)
 
     return spoil
-
-
-def piece(folder: Path) -> None:
-    unigram = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], [LONG, -1.0]]}
-    edited(folder / TOKENIZER, lambda read: read.update(model=unigram))
 
 
 def wide(folder: Path) -> None:
@@ -168,8 +150,10 @@ def regex(pattern: str) -> Spoil:
     return states(TOKENIZER, normalizer={"type": "Replace", "pattern": {"Regex": pattern}, "content": ""})
 
 
+SHARDS = json.dumps({"weight_map": {"a": "x" * 5_000 + ".safetensors"}})
+UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], [LONG, -1.0]]}
 NAMED: dict[str, Spoil] = {
-    "piece": piece,
+    "piece": states(TOKENIZER, model=UNIGRAM),
     "labels": states(CONFIG, id2label={str(n): "x" for n in range(20_000)}),
     "label": states(CONFIG, id2label={"0": "x" * 3_800_000, "1": "y"}),
     "digits": states(CONFIG, id2label={"1" * 5_000: "x"}),
@@ -177,15 +161,7 @@ NAMED: dict[str, Spoil] = {
     "subfolder": states(SETTINGS, subfolder="../../.."),
     "pipe": replaced(CONFIG, os.mkfifo),
     "zero": replaced(CONFIG, lambda file: file.symlink_to("/dev/zero")),
-    "shard": replaced(
-        WEIGHTS,
-        lambda file: (
-            file.with_name("model.safetensors.index.json").write_text(
-                json.dumps({"weight_map": {"a": "x" * 5_000 + ".safetensors"}})
-            )
-            and None
-        ),
-    ),
+    "shard": replaced(WEIGHTS, lambda file: file.with_name(f"{WEIGHTS}.index.json").write_text(SHARDS)),
     "regex": regex("(?:[a-z ]+[a-z ]+)+!"),
     "lookahead": regex("(?=(a|b|c| )*)*x"),
     "wide": wide,

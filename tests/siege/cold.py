@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
 from tests.hub import Hub, hub
-from tests.serving import PATIENCE, RATE, ROOT, free_port
+from tests.serving import START, started
 from tests.tiny import checkpoint
 
 MODEL = "org/tiny"
@@ -32,48 +32,30 @@ AT_ONCE: tuple[tuple[str, dict[str, object]], ...] = (  # all of them as soon as
 
 def cold(there: Hub, home: Path, workers: str) -> list[str]:
     """Start the app, ask at once, and say what was no answer."""
-    port = free_port()
-    environment = {
-        "GRADIO_SERVER_PORT": str(port),
-        "POOLSCOPE_RATE": RATE,
-        "POOLSCOPE_SOURCES": "any",
-        "POOLSCOPE_WORKERS": workers,
-        **there.environment(home),
-    }
-    log = (home / f"cold-{port}.log").open("w+")
-    command = [sys.executable, "app.py"]
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, stdout=log, stderr=log)
-    try:
-        _until_open(port, process)
-        with ThreadPoolExecutor(len(AT_ONCE)) as threads:
-            told = threads.map(lambda one: _outcome(port, *one), AT_ONCE)
-            faults = [one for one in told if one]
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-    log.seek(0)
-    said = log.read()
-    log.close()
-    return faults + (["a traceback in the log"] if "Traceback" in said else [])
+    log = home / f"cold-{workers}.log"
+    settings = {"POOLSCOPE_SOURCES": "any", "POOLSCOPE_WORKERS": workers, **there.environment(home)}
+    with (
+        started("app.py", log=log, **settings) as (url, process),
+        ThreadPoolExecutor(len(AT_ONCE)) as threads,
+    ):
+        _until_open(urlsplit(url), process)
+        faults = [told for told in threads.map(lambda one: _outcome(url, *one), AT_ONCE) if told]
+    return faults + (["a traceback in the log"] if "Traceback" in log.read_text() else [])
 
 
-def _until_open(port: int, process: subprocess.Popen[bytes]) -> None:
+def _until_open(place: SplitResult, process: subprocess.Popen[bytes]) -> None:
     """Return within some milliseconds of the port's being open."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.005)
-        else:
-            return
+    while process.poll() is None:
+        with suppress(OSError):
+            return socket.create_connection((place.hostname, place.port), timeout=1).close()
+        time.sleep(0.005)
     raise RuntimeError("the app does not listen")
 
 
-def _outcome(port: int, path: str, asked: dict[str, object]) -> str:
+def _outcome(url: str, path: str, asked: dict[str, object]) -> str:
     """ "", or what came in the place of an answer."""
     try:
-        came = httpx.post(f"http://127.0.0.1:{port}{path}", json=asked, timeout=PATIENCE)
+        came = httpx.post(f"{url}{path}", json=asked, timeout=START)
     except httpx.HTTPError as error:
         return f"{path}: {type(error).__name__}"
     return "" if came.status_code == HTTPStatus.OK else f"{path}: {came.status_code} {came.text[:200]}"

@@ -8,7 +8,7 @@ import json
 import statistics
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,9 +26,7 @@ from tests.tiny import checkpoint
 
 SECONDS = 30.0  # of each attack, and of the peace before it
 EVERY = 0.6  # seconds between two questions of the visitor: 100 in a minute, within the rate
-PACE = (
-    1 / 40
-)  # seconds between two requests of the attacker, who sends the next one whatever came of the last
+PACE = 1 / 40  # seconds between two requests of the attacker, who waits for no answer
 ROWS = 1_000  # of a table that is to be fitted
 OPEN = 400  # connections that the attacker keeps open
 MOST = 3.0  # times what it is in peace: the 95th percentile of what the visitor waits
@@ -42,12 +40,12 @@ Body = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Attack:
-    """What is sent: where, the body of each request, and whether its answer is read."""
+    """What is sent: where, the body of each request, and whether its answer is read, or streamed."""
 
     path: str
     body: Callable[[int], Body]
     reads: bool = True
-    stream: str = ""  # where what comes of it is listened to, with a place for its event and its number
+    streams: bool = False
 
 
 @dataclass
@@ -59,30 +57,21 @@ class Waits:
 
     @property
     def p95(self) -> float:
-        """What 95 of 100 answers took at most."""
+        """Seconds that 95 of 100 answers took at most."""
         return statistics.quantiles(self.seconds, n=100)[94]
-
-    @property
-    def median(self) -> float:
-        """What half of the answers took at most."""
-        return statistics.median(self.seconds)
 
 
 async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     """Send one request on a connection of its own; the whole answer, or none where it is not read."""
     content = json.dumps(attack.body(number)).encode()
     head = f"POST {attack.path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {who}\r\nConnection: close\r\n"
-    return await _exchanged(
-        url, head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content, attack.reads
-    )
-
-
-async def listened(url: str, attack: Attack, number: int, answer: bytes) -> None:
-    """Listen to what comes of an accepted request to its end, where there is something to listen to."""
-    if attack.stream and b"event_id" in answer:
+    request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content
+    answer = await _exchanged(url, request, attack.reads)
+    if attack.streams and b"event_id" in answer:
         event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
-        place = attack.stream.format(event=event, number=number)
-        await _exchanged(url, f"GET {place} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(), True)
+        stream = f"GET {attack.path}/{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        await _exchanged(url, stream.encode(), True)
+    return answer
 
 
 async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
@@ -114,7 +103,6 @@ async def attacked(url: str, attack: Attack, until: float) -> Counter[str]:
                 came["unread"] += not attack.reads
                 answer = await sent(url, ATTACKER, attack, number)
                 came[answer[9:12].decode()] += attack.reads
-                await listened(url, attack, number, answer)
             except OSError as error:
                 came[type(error).__name__] += 1
 
@@ -151,63 +139,37 @@ async def visited(url: str, until: float) -> Waits:
 async def both(url: str, attack: Attack | None, seconds: float) -> tuple[Waits, Counter[str]]:
     """A visitor's waits, and what came to the attacker, if there is one."""
     until = time.monotonic() + seconds
-    attacking: Awaitable[Counter[str]] = (
-        asyncio.sleep(0, Counter()) if attack is None else attacked(url, attack, until)
-    )
-    waits, came = await asyncio.gather(visited(url, until), attacking)
-    return waits, came
+    if attack is None:
+        return await visited(url, until), Counter()
+    return await asyncio.gather(visited(url, until), attacked(url, attack, until))
 
 
 def attacks(page: Mapping[str, Any], keys: tuple[str, ...], backbones: list[str]) -> dict[str, Attack]:
     """All of them, each request from a made-up visitor. ``page``: its config; ``keys``: hostile ones."""
-    functions = page["dependencies"]
-    code = next(one for one in functions if one["api_name"] == "draw_code")
-    looks = next(
-        one for one in functions if one["queue"] is False and one["inputs"] and one["api_name"] == "go_to"
-    )
     link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
-    call = "/gradio_api/call/"
 
-    def run(one: dict[str, Any], event: Body) -> Callable[[int], Body]:
-        data = [None] * len(one["inputs"])
-        return lambda n: {"fn_index": one["id"], "data": data, "session_hash": f"s{n}", "event_data": event}
+    def call(name: str, data: Callable[[int], list[Any]]) -> Attack:
+        path = f"/gradio_api/call/{name}"
+        return Attack(path, lambda n: {"data": data(n), "session_hash": f"{name}{n}"}, streams=True)
 
+    def run(name: str, event: Body) -> Attack:
+        one = next(one for one in page["dependencies"] if one["api_name"] == name)
+        asked = {"fn_index": one["id"], "data": [None] * len(one["inputs"]), "event_data": event}
+        return Attack("/gradio_api/run/predict", lambda n: {**asked, "session_hash": f"s{n}"})
+
+    def report(n: int) -> Body:
+        return {"query": f"text=film+{n}", "page": "https://x/", "session_hash": f"r{n}"}
+
+    frozen = ["", "native", "own", ""]
     return {
-        "reports that nobody reads": Attack(
-            "/report",
-            lambda n: {"query": f"text=film+{n}", "page": "https://x/", "session_hash": f"r{n}"},
-            False,
-        ),
-        "downloads from a slow hub": Attack(
-            f"{call}fetch",
-            lambda n: {"data": [f"org/slow{n}"], "session_hash": f"f{n}"},
-            stream=f"{call}fetch/{{event}}",
-        ),
-        "whole comparisons": Attack(
-            f"{call}compare",
-            lambda n: {
-                "data": [backbones, [], f"so {n} good " * 100, "", "own", -1],
-                "session_hash": f"c{n}",
-            },
-            stream=f"{call}compare/{{event}}",
-        ),
-        "tables at every layer": Attack(
-            f"{call}fit",
-            lambda n: {
-                "data": [_table(n), "text", "label", "", [], [], "all", 5, 0],
-                "session_hash": f"t{n}",
-            },
-            stream=f"{call}fit/{{event}}",
-        ),
-        "QR codes of long links": Attack("/gradio_api/run/predict", run(code, {"link": link[:2331]})),
-        "a session for each request": Attack("/gradio_api/run/predict", run(looks, {})),
-        "checkpoints that freeze": Attack(
-            f"{call}anatomy",
-            lambda n: {
-                "data": [keys[n % len(keys)], f"so {n} good !", "", "native", "own", ""],
-                "session_hash": f"h{n}",
-            },
-            stream=f"{call}anatomy/{{event}}",
+        "reports that nobody reads": Attack("/report", report, reads=False),
+        "downloads from a slow hub": call("fetch", lambda n: [f"org/slow{n}"]),
+        "whole comparisons": call("compare", lambda n: [backbones, [], f"so {n} good " * 100, "", "own", -1]),
+        "tables at every layer": call("fit", lambda n: [_table(n), "text", "label", "", [], [], "all", 5, 0]),
+        "QR codes of long links": run("draw_code", {"link": link[:2331]}),
+        "a session for each request": run("go_to", {}),
+        "checkpoints that freeze": call(
+            "anatomy", lambda n: [keys[n % len(keys)], f"so {n} good !", *frozen]
         ),
     }
 
@@ -256,7 +218,7 @@ def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
             before = resident(log)["page"]
             waits, came = asyncio.run(both(url, attack, seconds))
             grown = resident(log)["page"] - before
-            _until_calm(url, peace.median)
+            _until_calm(url, statistics.median(peace.seconds))
             after, _ = asyncio.run(both(url, None, seconds / 2))  # others use the machine, too
             peace.seconds += after.seconds
             begun = came["200" if attack.reads else "unread"] > 0  # else nothing was attacked
