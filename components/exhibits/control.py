@@ -35,10 +35,7 @@ LONGEST_KEY = 60  # characters that are held against the keys there are
 
 
 class Kind(Protocol[V]):
-    """What a control holds. Whatever ``read`` gives, ``write`` writes such that it is read again."""
-
-    def write(self, value: V) -> list[str]:
-        """The texts that stand for ``value`` in a link, at least one."""
+    """What a control holds. Whatever `written` makes of a value, ``read`` reads again."""
 
     def read(self, key: str, /, texts: Sequence[str]) -> V:
         """The value that stands in a link; PoolscopeError if it is none."""
@@ -65,13 +62,16 @@ class Control(Generic[V]):
         return self.kind.taken(state.get(self.key, self.default), self.default)
 
 
+def written(value: Value) -> list[str]:
+    """The texts that stand for ``value`` in a link, at least one: digits for numbers, 1 or 0 for a switch."""
+    if isinstance(value, tuple):
+        return list(value) or [""]
+    return [str(int(value) if isinstance(value, bool) else value)]
+
+
 @dataclass(frozen=True)
 class Text:
     """A text, as it is; whether it can be analysed is found when it is."""
-
-    def write(self, value: str) -> list[str]:
-        """The text itself."""
-        return [value]
 
     def read(self, _key: str, /, texts: Sequence[str]) -> str:
         """The last one, as a form would have it."""
@@ -104,10 +104,6 @@ class OneOf:
 
     allowed: Callable[[], Iterable[str]]
 
-    def write(self, value: str) -> list[str]:
-        """The key."""
-        return [value]
-
     def read(self, key: str, /, texts: Sequence[str]) -> str:
         """The last one."""
         return _known(key, texts[-1], self.allowed())
@@ -128,10 +124,6 @@ class Choice:
     labels: tuple[str, ...]
     formerly: tuple[tuple[str, str], ...] = ()
 
-    def write(self, value: str) -> list[str]:
-        """The option."""
-        return [value]
-
     def read(self, key: str, /, texts: Sequence[str]) -> str:
         """The last one."""
         return _known(key, dict(self.formerly).get(texts[-1], texts[-1]), self.options)
@@ -147,12 +139,8 @@ class SomeOf:
 
     allowed: Callable[[], Iterable[str]]
 
-    def write(self, value: tuple[str, ...]) -> list[str]:
-        """A text for each key; one empty one for none."""
-        return list(value) or [""]
-
     def read(self, key: str, /, texts: Sequence[str]) -> tuple[str, ...]:
-        """All of them, each once."""
+        """All of them, each once; one empty text for none."""
         allowed = tuple(self.allowed())
         return tuple(dict.fromkeys(_known(key, text, allowed) for text in texts if text))
 
@@ -164,10 +152,6 @@ class SomeOf:
 @dataclass(frozen=True)
 class Switch:
     """On or off."""
-
-    def write(self, value: bool) -> list[str]:
-        """1 or 0."""
-        return [str(int(value))]
 
     def read(self, key: str, /, texts: Sequence[str]) -> bool:
         """The last one."""
@@ -185,10 +169,6 @@ class Whole:
     least: int
     most: int
     step: int = 1
-
-    def write(self, value: int) -> list[str]:
-        """Its digits."""
-        return [str(value)]
 
     def read(self, key: str, /, texts: Sequence[str]) -> int:
         """The last one."""
@@ -211,7 +191,7 @@ def to_link(state: State, controls: Iterable[Control[Any]]) -> str:
         (control.key, text)
         for control in controls
         if control.of(state) != control.default
-        for text in control.kind.write(control.of(state))
+        for text in written(control.of(state))
     ]
     return urlencode(pairs)
 

@@ -51,14 +51,12 @@ ZERO_LINE = {"zeroline": True, "zerolinecolor": "rgba(128, 128, 128, 0.8)"}  # o
 CLEAR = "rgba(0, 0, 0, 0)"
 
 # Purple to green through a neutral grey, after ColorBrewer's PRGn: safe for every common colour blindness.
-DIVERGING = [
-    [0.0, "#622386"],
-    [0.25, "#be8ce1"],
-    [0.5, "#eceef0"],
-    [0.75, "#68b986"],
-    [1.0, "#00572e"],
-]
+DIVERGING = [[0.0, "#622386"], [0.25, "#be8ce1"], [0.5, "#eceef0"], [0.75, "#68b986"], [1.0, "#00572e"]]
 RANDOM = [[0.0, "#f4f5f6"], [0.5, "#b9bcc0"], [1.0, "#595d63"]]  # instead, for what is random
+SEGMENT_COLOURS = (FIRST, SECOND, SPECIAL)  # of the texts; -1 stands for tokens of neither
+SEGMENT_KEYS = ("segment.first", "segment.second", "segment.special")  # of their names
+TOKEN_ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many, so that a slide shows them larger
+MANY = 30  # rows
 BRACKET = 34  # pixels that a bracket with its label takes
 CHARACTER = 7.4  # pixels per character at the size of a tick label
 
@@ -103,17 +101,8 @@ def written(
     xs: Sequence[float], ys: Sequence[float], texts: Sequence[str], side: str | Sequence[str], **more: Any
 ) -> Trace:
     """Escaped texts, each on one ``side`` of its point, in plotly's words; pointing at them does nothing."""
-    return Trace(
-        type="scatter",
-        mode="text",
-        x=xs,
-        y=ys,
-        text=texts,
-        textposition=side,
-        cliponaxis=False,
-        hoverinfo="skip",
-        **more,
-    )
+    place = {"x": xs, "y": ys, "textposition": side, "cliponaxis": False}
+    return Trace(type="scatter", mode="text", text=texts, hoverinfo="skip", **place, **more)
 
 
 def tick_texts(view: View) -> list[str]:
@@ -126,12 +115,12 @@ def tick_texts(view: View) -> list[str]:
     ]
 
 
-def tick_width(labels: tuple[str, ...]) -> int:
+def tick_width(labels: Iterable[str]) -> int:
     """Pixels that the longest of these labels takes beside an axis, shortened, a dot included."""
-    return name_width(tuple(f"● {shorten(label)}" for label in labels))
+    return name_width(f"● {shorten(label)}" for label in labels)
 
 
-def name_width(names: tuple[str, ...]) -> int:
+def name_width(names: Iterable[str]) -> int:
     """Pixels that the longest of these names takes beside an axis, written out."""
     return round(CHARACTER * max(map(width, names), default=0)) + 8
 
@@ -146,34 +135,61 @@ def segment_lines(
     """
     shapes, names = [], []
     for segment in (0, 1) if view.is_pair else ():
-        members = (view.analysis.tokens.segment == segment).nonzero()[0]
-        if len(members):
-            first, last = int(members[0]), int(members[-1])
+        members = indices(view.analysis.tokens.segment == segment)
+        if members:
+            first, last = members[0], members[-1]
             ends = {f"{along}0": first - reach, f"{along}1": last + reach}
-            stroke = {"color": segment_colour(segment), "width": 3}
+            stroke = {"color": SEGMENT_COLOURS[segment], "width": 3}
             shapes.append({"type": "line", **ends, "line": stroke, **line})
-            middle = {along: (first + last) / 2, "text": say(segment_key(segment))}
+            middle = {along: (first + last) / 2, "text": say(SEGMENT_KEYS[segment])}
             names.append({**middle, "showarrow": False, **name})
     return {"shapes": shapes, "annotations": names}
 
 
-def row_brackets(view: View, say: Texts, left: int) -> dict[str, Any]:
-    """The same at the left of the labels of rows, which take ``left`` pixels with the brackets."""
-    return segment_lines(
+def token_rows(view: View, say: Texts, top: int, right: int, **more: Any) -> dict[str, Any]:
+    """The layout of a row for each of T tokens, the first on top, all of the same height.
+
+    ``top``, ``right``: pixels. Texts of a pair have brackets at the left.
+    """
+    total, left = len(view.labels), token_width(view)
+    outside = 28 - left
+    brackets = segment_lines(
         view,
         say,
         along="y",
         reach=0.38,
-        line={"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": 28 - left, "x1": 28 - left},
+        line={"xref": "paper", "xsizemode": "pixel", "xanchor": 0, "x0": outside, "x1": outside},
         name={"xref": "paper", "x": 0, "xshift": 15 - left, "xanchor": "center", "textangle": -90},
     )
+    return layout(
+        height=total * (TOKEN_ROW if total <= MANY else LOW_ROW) + top + 12,
+        margin={"l": left, "r": right, "t": top, "b": 12},
+        yaxis=row_axis(tick_texts(view)),
+        **brackets,
+        **more,
+    )
+
+
+def token_width(view: View) -> int:
+    """Pixels that the names of tokens take beside such rows, with brackets."""
+    return tick_width(view.labels) + (BRACKET if view.is_pair else 0)
+
+
+def bars(xs: Sequence[float | None], colours: Sequence[str], hover: str, **more: Any) -> Trace:
+    """Horizontal bars with ``more`` properties; ``hover`` is escaped."""
+    marker = {"color": list(colours), **more.pop("marker", {})}
+    told = {"hovertemplate": f"{hover}<extra></extra>"}
+    return Trace(type="bar", orientation="h", x=list(xs), marker=marker, **told, **more)
+
+
+BESIDE = {"textposition": "outside", "textangle": 0, "cliponaxis": False}  # of texts of such bars
 
 
 def token_colours(view: View) -> list[str]:
     """The colours of bars of the T tokens: read by the head, special, or of a text."""
     tokens, reads = view.analysis.tokens, view.analysis.reads.positions
     return [
-        READ if read else SPECIAL if special else segment_colour(int(segment))
+        READ if read else SPECIAL if special else SEGMENT_COLOURS[segment]
         for read, special, segment in zip(reads, tokens.special, tokens.segment, strict=True)
     ]
 
@@ -181,16 +197,6 @@ def token_colours(view: View) -> list[str]:
 def label_colour(index: int) -> str:
     """The colour of the label that stands at ``index`` among those of its head."""
     return LABELS[index % len(LABELS)]
-
-
-def segment_colour(segment: int) -> str:
-    """The colour of a text's tokens; -1 stands for tokens of neither text."""
-    return {0: FIRST, 1: SECOND}.get(segment, SPECIAL)
-
-
-def segment_key(segment: int) -> str:
-    """The key of a text's name; -1 stands for tokens of neither text."""
-    return {0: "segment.first", 1: "segment.second"}.get(segment, "segment.special")
 
 
 def diverging(value: float) -> str:
@@ -208,16 +214,12 @@ def ink(colour: str) -> str:
 
 def contrast(one: str, other: str) -> float:
     """How well two colours are told apart, from 1 to 21, as WCAG 2 defines it."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (channel / 255 for channel in rgb(colour))
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    lights = []
+    for colour in (one, other):
+        parts = np.array(rgb(colour)) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        lights.append(float(linear @ (0.2126, 0.7152, 0.0722)))
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -233,17 +235,29 @@ SLOPE = 0.75  # height over length of a label that stands at 45 degrees, rounded
 COLUMN = 24  # pixels below which the tick labels would run into each other
 
 
-def layers_layout(view: View, framed: dict[str, Any] | None, say: Texts) -> dict[str, Any]:
-    """L + 1 rows, layer 0 at the bottom, by T columns, of which those in ``framed`` have a frame."""
-    names = [say("heatmap.embeddings"), *map(str, range(1, len(view.by_layer)))]
-    return rows_layout(view, names, framed, say)
+def heat_map(
+    view: View,
+    rows: NDArray[Any],
+    hover: str,
+    say: Texts,
+    framed: dict[str, Any] | None = None,
+    first: int = 0,
+    **more: Any,
+) -> Figure:
+    """Rows of cells by T columns, that of the layer ``first`` at the bottom, coloured from -1 to 1.
+
+    What is ``framed`` has a frame. The page draws the scale, where it takes no room from the cells.
+    """
+    values = np.round(rows.astype(np.float64), 4).astype(object)
+    values[np.isnan(rows)] = None
+    names = [str(layer) if layer else say("heatmap.embeddings") for layer in range(first, len(rows) + first)]
+    given = {"zmin": -1, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False, **more}
+    cells = Trace(type="heatmap", z=values.tolist(), hovertemplate=f"{hover}<extra></extra>", **given)
+    return Figure([cells], _cells_layout(view, names, [] if framed is None else [framed], say))
 
 
-def rows_layout(
-    view: View, names: Sequence[str], framed: dict[str, Any] | None, say: Texts
-) -> dict[str, Any]:
-    """The same with rows of these ``names``, the first at the bottom."""
-    layers, total = len(names), len(view.labels)
+def _cells_layout(view: View, names: list[str], frames: list[Any], say: Texts) -> dict[str, Any]:
+    total = len(view.labels)
     longest = max(width(shorten(label)) + 2 for label in view.labels)
     bottom = round(CHARACTER * SLOPE * longest) + 24
     top = TOP + (NAMES if view.is_pair else 0)
@@ -255,36 +269,17 @@ def rows_layout(
         line={"yref": "paper", "ysizemode": "pixel", "yanchor": 1, "y0": 5, "y1": 5},
         name={"yref": "paper", "y": 1, "yshift": 8, "yanchor": "bottom"},
     )
-    frames = [] if framed is None else [framed]
+    columns = {"tickvals": list(range(total)), "ticktext": tick_texts(view), "tickangle": -45}
+    title = axis_title(say("heatmap.axis"), standoff=10)
+    rows = {"tickvals": list(range(len(names))), "ticktext": names, "title": title}
     return layout(
-        height=layers * ROW + top + bottom,
+        height=len(names) * ROW + top + bottom,
         margin={"l": LEFT, "r": 14, "t": top, "b": bottom},
-        xaxis=axis(
-            range=[-0.5 - EDGE * total, total - 0.5 + EDGE * total],
-            tickvals=list(range(total)),
-            ticktext=tick_texts(view),
-            tickangle=-45,
-        ),
-        yaxis=axis(
-            range=[-0.56, layers - 0.44],
-            tickvals=list(range(layers)),
-            ticktext=list(names),
-            title=axis_title(say("heatmap.axis"), standoff=10),
-        ),
+        xaxis=axis(range=[-0.5 - EDGE * total, total - 0.5 + EDGE * total], **columns),
+        yaxis=axis(range=[-0.56, len(names) - 0.44], **rows),
         shapes=[*frames, *texts["shapes"]],
         annotations=texts["annotations"],
     )
-
-
-def cells(rows: NDArray[Any], hover: str, **more: Any) -> Trace:
-    """The cells of a heat map of ``rows``, one above the other, coloured from -1 to 1 if not said otherwise.
-
-    The page draws the scale, where it takes no room from the cells.
-    """
-    looks: dict[str, Any] = {"zmin": -1, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False, **more}
-    values = np.round(rows.astype(np.float64), 4).astype(object)
-    values[np.isnan(rows)] = None
-    return Trace(type="heatmap", z=values.tolist(), hovertemplate=f"{hover}<extra></extra>", **looks)
 
 
 def least_width(view: View) -> int:
@@ -294,14 +289,8 @@ def least_width(view: View) -> int:
 
 def cells_frame(layer: int, first: int, last: int) -> dict[str, Any]:
     """A frame round the cells of a layer from one token to another."""
-    return {
-        "type": "rect",
-        "x0": first - 0.5,
-        "x1": last + 0.5,
-        "y0": layer - 0.5,
-        "y1": layer + 0.5,
-        "line": {"color": READ, "width": 3},
-    }
+    ends = {"x0": first - 0.5, "x1": last + 0.5, "y0": layer - 0.5, "y1": layer + 0.5}
+    return {"type": "rect", **ends, "line": {"color": READ, "width": 3}}
 
 
 def read_frame(analysis: Analysis) -> dict[str, Any] | None:
@@ -375,13 +364,12 @@ def axes_of(place: int) -> dict[str, Any]:
 
 def plot_name(place: int, text: str) -> dict[str, Any]:
     """An annotation with the name of a small plot, escaped, above its left end."""
+    number = axis_number(place)
+    corner = {"x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom"}
     return {
-        "xref": f"x{axis_number(place)} domain",
-        "yref": f"y{axis_number(place)} domain",
-        "x": 0,
-        "y": 1,
-        "xanchor": "left",
-        "yanchor": "bottom",
+        "xref": f"x{number} domain",
+        "yref": f"y{number} domain",
+        **corner,
         "text": text,
         "showarrow": False,
     }

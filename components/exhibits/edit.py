@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from html import escape
 from itertools import count
 from math import nan
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,6 @@ from components.exhibits.comparison import (
     predicts,
     probabilities_text,
     reads_text,
-    scrolled_table,
 )
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, diverging, ink
@@ -43,43 +42,35 @@ from components.exhibits.exhibit import (
     Shown,
     csv_link,
     data_frame,
-    hint_html,
-    legend_html,
+    line_html,
     titled_html,
     unseen_html,
 )
 from components.exhibits.verdict import output_text
-from components.exhibits.view import number, percent, rounded_percent, shorten, token_labels, visible
+from components.exhibits.view import labels_of, number, percent, rounded_percent, shorten, visible
 from components.exhibits.words import Alignment, align, holding, mean
+from components.markup import render
 from components.texts import Texts
 from components.types import Analysis
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """One combination asked about both versions."""
+    """One combination asked about both versions.
+
+    ``swapped``: whether an own head was given another vector than it was trained on, in either. ``answers``:
+    both, if there are both and they choose among the same labels; ``predicts``: whether both are of a trained
+    head that chooses labels. ``output``: which is followed, that of the label predicted before, else the one
+    that moved most; ``moved``: by how much, a probability in [-1, 1], or the value of a regression.
+    """
 
     before: Cell
     after: Cell
-
-    @cached_property
-    def answers(self) -> tuple[Analysis, Analysis] | None:
-        """Both answers, if there are both and they choose among the same labels."""
-        before, after = self.before.analysis, self.after.analysis
-        if before is None or after is None:
-            return None
-        asked = (before.labels, before.query.task) == (after.labels, after.query.task)
-        return (before, after) if asked else None
-
-    @property
-    def predicts(self) -> bool:
-        """Whether both answers are predictions: of a trained head that chooses labels."""
-        return self.answers is not None and all(map(predicts, self.answers))
-
-    @property
-    def swapped(self) -> bool:
-        """Whether an own head was given another vector than it was trained on, in either version."""
-        return any(one is not None and one.swapped for one in (self.before.analysis, self.after.analysis))
+    swapped: bool
+    answers: tuple[Analysis, Analysis] | None = None
+    predicts: bool = False
+    output: int | None = None
+    moved: float | None = None
 
     @property
     def turn(self) -> tuple[Labels, ...]:
@@ -91,23 +82,16 @@ class Move:
         """Whether other labels are predicted than before; an untrained head never does that."""
         return len(set(self.turn)) > 1
 
-    @cached_property
-    def output(self) -> int | None:
-        """Which output is followed: that of the label predicted before; else the one that moved most."""
-        if self.answers is None:
-            return None
-        before, after = self.answers
-        if before.problem_type == "single_label":
-            return int(np.argmax(before.probabilities))
-        return int(np.argmax(np.abs(after.probabilities - before.probabilities)))
 
-    @property
-    def moved(self) -> float | None:
-        """By how much this output moved: a probability, in [-1, 1], or the value of a regression."""
-        if self.answers is None or self.output is None:
-            return None
-        before, after = self.answers
-        return float(after.probabilities[self.output]) - float(before.probabilities[self.output])
+def _move(before: Cell, after: Cell) -> Move:
+    was, now = before.analysis, after.analysis
+    swapped = any(one is not None and one.swapped for one in (was, now))
+    if was is None or now is None or (was.labels, was.query.task) != (now.labels, now.query.task):
+        return Move(before, after, swapped)
+    single = was.problem_type == "single_label"
+    output = int(np.argmax(was.probabilities if single else np.abs(now.probabilities - was.probabilities)))
+    moved = float(now.probabilities[output]) - float(was.probabilities[output])
+    return Move(before, after, swapped, (was, now), predicts(was) and predicts(now), output, moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +106,7 @@ class Versions:
         """A move for each combination of which both cells have come, row by row."""
         later = {(cell.query.backbone, cell.query.pooling): cell for cell in self.after.cells}
         keys = ((cell, (cell.query.backbone, cell.query.pooling)) for cell in self.before.cells)
-        return tuple(Move(cell, later[key]) for cell, key in keys if key in later)
+        return tuple(_move(cell, later[key]) for cell, key in keys if key in later)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -201,13 +185,15 @@ class AlignedVersions:
         its text, in the second version if it is there. ``before``, ``after``: similarities in [-1, 1], NaN
         where it is not there or not seen; ``moved``: their difference.
         """
-        names = ("backbone", "word", "kind", "text", "before", "after")
-        keys = [key for key, one in self.before.backbones.items() if one.aligned]
-        rows = [row for key in keys if key in self.after.backbones for row in self._nearness(key)]
-        if not rows:
-            return None
-        found = data_frame(zip(names, zip(*rows, strict=True), strict=True))
-        return found.assign(moved=found["after"] - found["before"])
+        rows = []
+        for key, one in self.before.backbones.items():
+            for match in self.matches if one.aligned and key in self.after.backbones else ():
+                (text, _), surface = self._word(match)
+                kind = "dropped" if match[1] is None else "kept" if match[0] else "new"
+                old, new = (_similarity(self.before, key, match[0]), _similarity(self.after, key, match[1]))
+                rows.append((key, surface, kind, text, old, new, new - old))
+        names = ("backbone", "word", "kind", "text", "before", "after", "moved")
+        return data_frame(zip(names, zip(*rows, strict=True), strict=True)) if rows else None
 
     def reads(self, before: Analysis, after: Analysis) -> pd.DataFrame:
         """What one combination reads of each word, and of each token of no word, by name.
@@ -218,24 +204,13 @@ class AlignedVersions:
         """
         old = _shares(before, self.before, {place: at for at, (place, _) in enumerate(self.matches) if place})
         new = _shares(after, self.after, {place: at for at, (_, place) in enumerate(self.matches) if place})
-        rows = [
-            (self._name(unit), *old.get(unit, NOT_THERE), *new.get(unit, NOT_THERE))
-            for unit in dict.fromkeys((*old, *new))
-        ]
+        rows = []
+        for unit in dict.fromkeys((*old, *new)):
+            name = visible(self._word(self.matches[unit])[1]) if isinstance(unit, int) else unit[0]
+            rows.append((name, *old.get(unit, NOT_THERE), *new.get(unit, NOT_THERE)))
         names = ("name", "before", "was", "after", "now")
         found = data_frame(zip(names, zip(*rows, strict=True), strict=True))
         return found.assign(moved=found["after"].fillna(0.0) - found["before"].fillna(0.0))
-
-    def _nearness(self, key: str) -> Iterator[tuple[str, str, str, int, float, float]]:
-        """Each word's row for one backbone."""
-        for match in self.matches:
-            (text, _), surface = self._word(match)
-            kind = "dropped" if match[1] is None else "kept" if match[0] else "new"
-            before, after = _similarity(self.before, key, match[0]), _similarity(self.after, key, match[1])
-            yield key, surface, kind, text, before, after
-
-    def _name(self, unit: Unit) -> str:
-        return visible(self._word(self.matches[unit])[1]) if isinstance(unit, int) else unit[0]
 
     def _word(self, match: Match) -> tuple[Place, str]:
         """Where a word stands, in the second version if it is there, and how it is written."""
@@ -309,9 +284,9 @@ def _shares(
     analysis: Analysis, aligned: Alignment, numbers: Mapping[Place, int]
 ) -> dict[Unit, tuple[float, bool]]:
     """Which share is read of each word, and of each token that belongs to none, and whether any of it is."""
-    tokens, query = analysis.tokens, analysis.query
+    tokens = analysis.tokens
     found: dict[Unit, tuple[float, bool]] = {}
-    for index, label in enumerate(token_labels(tokens, (query.text, query.text_pair))):
+    for index, label in enumerate(labels_of(analysis)):
         text, (start, end) = int(tokens.segment[index]), map(int, tokens.span[index])
         unit: Unit
         if text < 0 or tokens.special[index] or start == end or text >= len(aligned.words):
@@ -344,15 +319,6 @@ def moved_text(move: Move, say: Texts) -> str:
     return say("edit.points", value=signed(after - before, digits))
 
 
-def exact_text(move: Move, say: Texts) -> str:
-    """The same with two decimals, from the values themselves; "" where it cannot be said."""
-    if move.answers is None or move.moved is None:
-        return ""
-    if move.answers[0].problem_type == "regression":
-        return signed(move.moved, 2 * VALUE)
-    return say("edit.points", value=signed(100 * move.moved, VALUE))
-
-
 def signed(value: float, digits: int) -> str:
     """A number with its sign; "±" for what is rounded to nothing."""
     rounded = round(value, digits)
@@ -368,41 +334,32 @@ def move_cell(move: Move, both: Versions, comparison: Comparison, say: Texts) ->
     was = f"{unseen_html(say('edit.before'))}{_html(before, say)}"
     now = f"{unseen_html(say('edit.after'))}{_html(after, say)}"
     trained = not (before.random or after.random)
-    notes = _notes(move, trained, say)
+    kinds = {"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped}
+    notes = [say(key) for key, holds in kinds.items() if holds]
     by = escape(_followed(move, say)) if move.answers and trained else ""
-    first = both.same[move][0]
+    first, heard = both.same[move][0], notes_html(notes, say)
     if first is not move:
-        text = link_html(
-            after, like_html(first.before, f"{was}; {now} {by}", say) + notes_html(notes, say), say
-        )
+        text = link_html(after, f"{like_html(first.before, f'{was}; {now} {by}', say)}{heard}", say)
     else:
         text = link_html(before, was, say, "was")
-        text += link_html(after, f'<span class="label">{now}</span>{notes_html(notes, say)}', say)
+        text += link_html(after, f'<span class="label">{now}</span>{heard}', say)
         text += f'<span class="by">{by}</span>' if by else ""
         text += mark_html("⇄") if move.flips else ""
     told = trained and predicts(after)
-    kinds = ["edit", "told" if told else "value" if trained else "untrained"]
-    kinds += [kind for kind, holds in (("flip", move.flips), ("swap", move.swapped)) if holds]
+    kind = ["edit", "told" if told else "value" if trained else "untrained"]
+    kind += ["flip"] * move.flips + ["swap"] * move.swapped
     style = label_style(after, comparison.colours) if told else ""
-    return cell_html(kinds, text, [*_hint(move, before, after, comparison, say), *notes], style)
-
-
-def _notes(move: Move, trained: bool, say: Texts) -> list[str]:
-    """What a reader must know of a cell beside its answers, not escaped."""
-    notes = {"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped}
-    return [say(key) for key, holds in notes.items() if holds]
+    return cell_html(kind, text, [*_hint(move, before, after, comparison, say), *notes], style)
 
 
 def move_marks(both: Versions, say: Texts) -> list[str]:
     """Entries of the legend: what marks and numbers mean, for those that occur."""
-    items: list[str] = []
-    if any(move.flips for move in both.moves):
-        items.append(f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>")
-    if any(move.predicts for move in both.moves):
-        items.append(f"<li>{escape(say('edit.key_points'))}</li>")
-    if len(both.distinct) < len(both.same):
-        items.append(like_key(say))
-    return items
+    marks = {
+        f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>": any(move.flips for move in both.moves),
+        line_html(say("edit.key_points")): any(move.predicts for move in both.moves),
+        like_key(say): len(both.distinct) < len(both.same),
+    }
+    return [mark for mark, occurs in marks.items() if occurs]
 
 
 def _text(analysis: Analysis, say: Texts) -> str:
@@ -435,9 +392,11 @@ def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison,
         lines.append(f"{say(key)}{_text(analysis, say)}; {reads_text(analysis, say)}")
     if move.answers is None:
         return [*lines, say("edit.incomparable")]
-    if not before.random and move.output is not None:
-        label = output_label(before, move.output)
-        lines.append(say("edit.followed", label=label, moved=exact_text(move, say)))
+    if not before.random and move.output is not None and move.moved is not None:
+        label, regression = output_label(before, move.output), before.problem_type == "regression"
+        points = say("edit.points", value=signed(100 * move.moved, VALUE))
+        moved = signed(move.moved, 2 * VALUE) if regression else points
+        lines.append(say("edit.followed", label=label, moved=moved))
     return lines
 
 
@@ -449,13 +408,6 @@ TITLES = (  # of the columns of the words
     "compare.column_backbone",
     *(f"edit.column_{name}" for name in ("word", "kind", "text", "similar", "similar_now", "change")),
 )
-READS_TITLES = (
-    "compare.corner",
-    "compare.poolings",
-    "edit.reads_before",
-    "edit.reads_after",
-    "edit.reads_most",
-)
 
 
 def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
@@ -464,18 +416,20 @@ def moves(comparison: Comparison, _: State, say: Texts) -> Shown:
     found = None if both is None else align_versions(both)
     if both is None or found is None:
         return Shown()
-    reads = [(*move.answers, found.reads(*move.answers)) for move in both.moves if move.answers]
-    told = _reads(reads, comparison.names, say) if reads else ""
-    if found.words is None:
-        return Shown(
-            html=f"{titled_html('edit-words', say('edit.words_heading'), say('edit.unaligned'))}{told}"
-        )
-    data = found.words.assign(
-        kind=[say(f"edit.{kind}") for kind in found.words["kind"]], text=found.words["text"] + 1
-    ).set_axis([say(key) for key in TITLES], axis=1)
+    names, words, heading = comparison.names, found.words, say("edit.words_heading")
+    moved = [(*move.answers, found.reads(*move.answers)) for move in both.moves if move.answers]
+    reads = _reads(moved, names, say) if moved else None
+    if words is None:
+        titled = titled_html("edit-words", heading, say("edit.unaligned"))
+        return Shown(html=render("moves", say, heading=titled, words=None, reads=reads))
+    kinds = [say(f"edit.{kind}") for kind in words["kind"]]
+    data = words.assign(kind=kinds, text=words["text"] + 1).set_axis([say(key) for key in TITLES], axis=1)
     link = csv_link(data, "poolscope-versions-words.csv", say("table.download"))
-    html = f"{_moves_similarity(found.words, comparison.names, say)}{link}{told}"
-    return Shown(data=data, html=html)
+    rows = [(names[str(key)], own) for key, own in words.groupby("backbone", sort=False)]
+    ends = say("list.semicolon").join(_most(name, own, say) for name, own in rows)
+    titled = titled_html("edit-words", heading, say("edit.words_description", ends=ends))
+    told = _words(rows, say)
+    return Shown(data=data, html=render("moves", say, heading=titled, words=told, link=link, reads=reads))
 
 
 MOVES = Exhibit(
@@ -487,53 +441,39 @@ MOVES = Exhibit(
 )
 
 
-def _moves_similarity(words: pd.DataFrame, names: Mapping[str, str], say: Texts) -> str:
+def _words(rows: Sequence[tuple[str, pd.DataFrame]], say: Texts) -> dict[str, object]:
     """How much nearer to [CLS] each word came: a column for each word, a row for each backbone."""
-    rows = [(names[str(key)], own) for key, own in words.groupby("backbone", sort=False)]
-    most = max(LEAST, words["moved"].abs().max())  # LEAST, too, where the other is NaN: nothing is in both
-    title, ends = say("edit.words_heading"), [_most(name, own, say) for name, own in rows]
-    told = say("edit.words_description", ends=say("list.semicolon").join(ends))
-    _, first = rows[0]
-    head = f'<th scope="col">{escape(say("compare.corner"))}</th>'
-    for word, step in zip(first.itertuples(), first["text"].diff().fillna(0), strict=True):
-        head += _word_head(word, step != 0, say)
-    body = "".join(_word_row(name, own, most, say) for name, own in rows)
-    table = scrolled_table(title, head, body, "nearness")
-    heading = titled_html("edit-words", title, told) + hint_html(say("edit.words_hint"))
-    return f"{heading}{table}{_legend(most, set(first['kind']), say)}"
+    # LEAST, too, where the other is NaN: nothing is in both.
+    most = max(LEAST, *(moved for _, own in rows for moved in own["moved"].abs()))
+    first = rows[0][1]
+    head = [
+        {"text": text, "short": shorten(text, WORD), "kind": kind, "second": step != 0}  # another text begins
+        for text, kind, step in zip(
+            map(visible, first["word"]), first["kind"], first["text"].diff().fillna(0), strict=True
+        )
+    ]
+    cells = [(name, shorten(name, NAME), _word_cells(own, most, say)) for name, own in rows]
+    colours = ", ".join(str(colour) for _, colour in DIVERGING)
+    kinds = set(first["kind"])
+    return {"head": head, "rows": cells, "most": number(most), "colours": colours, "kinds": kinds}
 
 
-def _word_head(word: Any, second: bool, say: Texts) -> str:
-    """A word; struck through if it was dropped, underlined if it is new. ``second``: another text begins."""
-    surface = escape(shorten(visible(word.word), WORD))
-    cell = f'<th scope="col"{" class=second" if second else ""} title="{escape(visible(word.word))}">'
-    if word.kind == "kept":
-        return f"{cell}{surface}</th>"
-    tag = "ins" if word.kind == "new" else "del"
-    spoken = say(f"edit.{word.kind}")
-    return f"{cell}<{tag}>{surface}</{tag}>{unseen_html(f' {spoken}')}</th>"
-
-
-def _word_row(name: str, words: pd.DataFrame, most: float, say: Texts) -> str:
-    best = furthest(words)
-    marked = None if best is None else best.name
-    cells = "".join(_word_cell(word, most, word.Index == marked, say) for word in words.itertuples())
-    return f'<tr><th scope="row" title="{escape(name)}">{escape(shorten(name, NAME))}</th>{cells}</tr>'
-
-
-def _word_cell(word: Any, most: float, marked: bool, say: Texts) -> str:
-    """One word of one backbone: the change, and both values under it."""
-    if pd.isna(word.moved):
-        value = word.after if pd.isna(word.before) else word.before
-        key = "edit.unseen" if pd.isna(value) else "edit.dropped" if word.kind == "dropped" else "edit.new"
-        alone = "–" if pd.isna(value) else number(value)
-        return f'<td class="alone">{unseen_html(f"{say(key)} ")}{alone}</td>'
-    colour = diverging(word.moved / most)
-    values = say("edit.values", before=number(word.before), after=number(word.after))
-    mark = unseen_html(say("edit.furthest")) if marked else ""
-    kind = ' class="furthest"' if marked else ""
-    style = f"background: {colour}; color: {ink(colour)}"
-    return f'<td{kind} style="{style}"><b>{signed(word.moved, 2)}</b><small>{values}</small>{mark}</td>'
+def _word_cells(words: pd.DataFrame, most: float, say: Texts) -> list[dict[str, object]]:
+    """Each word of one backbone: the change, and both values under it; or why there is none."""
+    best, cells = furthest(words), list[dict[str, object]]()
+    for word in words.itertuples():
+        if pd.isna(word.moved):
+            value = word.after if pd.isna(word.before) else word.before
+            key = "unseen" if pd.isna(value) else "dropped" if word.kind == "dropped" else "new"
+            alone = "–" if pd.isna(value) else number(value)
+            cells.append({"alone": alone, "spoken": say(f"edit.{key}")})
+        else:
+            colour = diverging(word.moved / most)
+            ends = say("edit.values", before=number(word.before), after=number(word.after))
+            marked = best is not None and word.Index == best.name
+            told = {"moved": signed(word.moved, 2), "ends": ends, "furthest": marked}
+            cells.append({"colour": colour, "ink": ink(colour), "alone": "", **told})
+    return cells
 
 
 def _most(name: str, words: pd.DataFrame, say: Texts) -> str:
@@ -545,56 +485,31 @@ def _most(name: str, words: pd.DataFrame, say: Texts) -> str:
     return say("edit.most", backbone=name, word=word, before=before, after=after)
 
 
-def _legend(most: float, kinds: set[str], say: Texts) -> str:
-    """What the colours and the marks of words mean."""
-    colours = ", ".join(str(colour) for _, colour in DIVERGING)
-    strip = f'<span class="strip" style="background: linear-gradient(90deg, {colours})"></span>'
-    ends = f"<span>−{number(most)}</span>{strip}<span>+{number(most)}</span>"
-    items = [f'<li class="scale">{escape(say("edit.key_change"))} {ends}</li>']
-    items.append(f'<li><span class="key furthest"></span>{escape(say("edit.furthest"))}</li>')
-    items += [f"<li><del>{escape(say('edit.dropped'))}</del></li>"] if "dropped" in kinds else []
-    items += [f"<li><ins>{escape(say('edit.new'))}</ins></li>"] if "new" in kinds else []
-    return legend_html(*items)
-
-
 def _reads(
     reads: Sequence[tuple[Analysis, Analysis, pd.DataFrame]], names: Mapping[str, str], say: Texts
-) -> str:
+) -> dict[str, object]:
     """What each combination reads of both versions; combinations of a backbone that do alike together."""
-    texts = [
-        (_read_text(before, say), _read_text(after, say), _share(moved, say))
-        for before, after, moved in reads
-    ]
-    asked = [before.query for before, _, _ in reads]
-    groups = grouped((query.backbone, (one, query.pooling)) for query, one in zip(asked, texts, strict=True))
-    head = "".join(f'<th scope="col">{escape(say(key))}</th>' for key in READS_TITLES)
-    rows = "".join(_read_rows(names[backbone], grouped(own), say) for backbone, own in groups.items())
-    same = sum(reads_same(moved) for _, _, moved in reads)
-    title, told = say("edit.reads_heading"), say("edit.reads_same", count=same, total=len(reads))
-    hint = f'<p class="hint" aria-hidden="true">{escape(told)}</p>'
-    return f"{titled_html('edit-reads', title, told)}{hint}{scrolled_table(title, head, rows, 'reads')}"
-
-
-def _read_rows(name: str, alike: Mapping[tuple[str, ...], list[str]], say: Texts) -> str:
-    """The rows of one backbone, each for poolings that do alike; its name stands once before them."""
-    head = f'<th scope="row" rowspan="{len(alike)}">{escape(shorten(name, NAME))}</th>'
+    groups: defaultdict[str, defaultdict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for before, after, moved in reads:
+        texts = (_read_text(before, say), _read_text(after, say), _share(moved, say))
+        groups[before.query.backbone][texts].append(visible(before.query.pooling))
     rows = [
-        "".join(f"<td>{escape(text)}</td>" for text in (say.listed(map(visible, poolings)), *texts))
-        for texts, poolings in alike.items()
+        (shorten(names[key], NAME), [(say.listed(poolings), *texts) for texts, poolings in alike.items()])
+        for key, alike in groups.items()
     ]
-    return "".join(f"<tr>{'' if place else head}{cells}</tr>" for place, cells in enumerate(rows))
+    same = say("edit.reads_same", count=sum(reads_same(moved) for *_, moved in reads), total=len(reads))
+    return {"heading": titled_html("edit-reads", say("edit.reads_heading"), same), "same": same, "rows": rows}
 
 
 def _read_text(analysis: Analysis, say: Texts) -> str:
     """Which tokens are read, not escaped: by name if they are few."""
-    query, read = analysis.query, analysis.reads.positions
+    read = analysis.reads.positions
     count, total = int(read.sum()), len(read)
     if count == total > 1:
         return say("edit.read_all", total=total)
     if not 0 < count <= READ:
         return say("edit.read_some", read=count, total=total)
-    labels = token_labels(analysis.tokens, (query.text, query.text_pair))
-    return say.listed(shorten(label) for label, one in zip(labels, read, strict=True) if one)
+    return say.listed(shorten(label) for label, one in zip(labels_of(analysis), read, strict=True) if one)
 
 
 def _share(reads: pd.DataFrame, say: Texts) -> str:

@@ -18,6 +18,7 @@ import pandas as pd
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from components.errors import PoolscopeError
 from components.exhibits.control import Control, State
 from components.exhibits.draw import DIVERGING, Figure
 from components.exhibits.view import shorten, visible, word
@@ -46,6 +47,11 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
 def titled_frame(columns: Mapping[str, Column], say: Texts) -> pd.DataFrame:
     """The same of columns by the keys of their titles."""
     return data_frame((say(key), values) for key, values in columns.items())
+
+
+def layers_frame(tokens: Mapping[str, Column], layers: Mapping[str, Column], say: Texts) -> pd.DataFrame:
+    """Such columns, one for each layer behind them, by its title."""
+    return data_frame((*((say(key), values) for key, values in tokens.items()), *layers.items()))
 
 
 def to_csv(data: pd.DataFrame) -> str:
@@ -177,8 +183,8 @@ class Panel(Generic[A, S]):
     key: str
     title: str
     subject: Callable[[A], S]
-    summary: Exhibit[S] | None
-    rows: tuple[tuple[Exhibit[S], ...], ...]
+    summary: Exhibit[S] | None = None
+    rows: tuple[tuple[Exhibit[S], ...], ...] = ()
     controls: tuple[Control[Any], ...] = ()
 
     @property
@@ -221,6 +227,16 @@ def legend_html(*items: str) -> Markup:
     return Markup('<ul class="legend">{}</ul>').format(Markup("".join(items)))
 
 
+def legend_of(items: Mapping[str, object]) -> Markup:
+    """A legend of those entries that occur: the values that are not falsy."""
+    return legend_html(*(item for item, occurs in items.items() if occurs))
+
+
+def line_html(text: str, sample: str = "") -> Markup:
+    """An entry of a legend: what a ``sample`` of a text means, or what is said without one."""
+    return Markup("<li>{}{}</li>").format(Markup("<b>{}</b> ").format(sample) if sample else "", text)
+
+
 def key_html(name: str, text: str) -> Markup:
     """An entry of a legend: the mark that the style sheet calls ``name``, and what it means."""
     return Markup('<li><span class="key {}" aria-hidden="true"></span>{}</li>').format(name, text)
@@ -245,6 +261,14 @@ def token_html(label: str, read: bool) -> Markup:
     """A token in a sentence, marked where it is ``read``."""
     kind = "token read" if read else "token"
     return Markup('<span class="{}">{}</span>').format(kind, shorten(word(label), 24))
+
+
+def or_why(ask: Callable[[], A]) -> A | Sentence:
+    """What ``ask`` gives, or why it cannot be had."""
+    try:
+        return ask()
+    except PoolscopeError as error:
+        return error.sentence
 
 
 def unanswered(heading: str, why: Sentence, say: Texts) -> Shown:

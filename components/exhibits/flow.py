@@ -24,7 +24,7 @@ from components.exhibits.draw import (
     rgb,
     written,
 )
-from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_of, titled_frame
 from components.exhibits.head import ORIGINS, detail, first_untrained, numbered, short, size, vector
 from components.exhibits.similarity import share_text
 from components.exhibits.verdict import chosen_labels, output_text, ranked
@@ -42,31 +42,26 @@ THIN = 0.006  # of the width: what carries nothing can still be seen
 def ribbon(start: Span, end: Span, top: float, bottom: float, colour: str, lines: Sequence[str]) -> Trace:
     """A stream from ``start`` at ``top`` to ``end`` at ``bottom``, bent like an S where it moves sideways."""
     samples = 1 if start == end else SAMPLES
-    times = [step / samples for step in range(samples + 1)]
-    left = [_between(start[0], end[0], time) for time in times]
-    right = [_between(start[1], end[1], time) for time in times]
-    down = [top + (bottom - top) * time for time in times]
-    return outline([*left, *reversed(right)], [*down, *reversed(down)], colour, lines, opacity=0.5)
+    times = np.arange(samples + 1) / samples
+    left, right = (
+        first + (last - first) * times * times * (3 - 2 * times)
+        for first, last in zip(start, end, strict=True)
+    )
+    down = top + (bottom - top) * times
+    return _outline([*left, *right[::-1]], [*down, *down[::-1]], colour, lines, 0.5)
 
 
 def bar(
-    span: Span,
-    top: float,
-    bottom: float,
-    colour: str,
-    lines: Sequence[str],
-    opacity: float = 1.0,
-    dashed: bool = False,
+    span: Span, top: float, bottom: float, colour: str, lines: Sequence[str], opacity: float, dashed: bool
 ) -> Trace:
     """A rectangle with a frame, which may be ``dashed``; ``opacity`` is that of what it is filled with."""
     left, right = span
     xs, ys = [left, right, right, left, left], [top, top, bottom, bottom, top]
-    shape = outline(xs, ys, colour, lines, opacity)
     line = {"color": colour, "width": 2.5, "dash": "5px,3px" if dashed else "solid"}
-    return {**shape, "line": line}
+    return {**_outline(xs, ys, colour, lines, opacity), "line": line}
 
 
-def outline(
+def _outline(
     xs: Sequence[float], ys: Sequence[float], colour: str, lines: Sequence[str], opacity: float
 ) -> Trace:
     """A filled polygon; ``lines`` are shown on pointing at it, and are escaped here."""
@@ -74,8 +69,8 @@ def outline(
     return Trace(
         type="scatter",
         mode="lines",
-        x=[round(x, 4) for x in xs],
-        y=[round(y, 1) for y in ys],
+        x=[round(float(x), 4) for x in xs],
+        y=[round(float(y), 1) for y in ys],
         fill="toself",
         fillcolor=f"rgba({red}, {green}, {blue}, {opacity})",
         line={"width": 0},
@@ -106,10 +101,6 @@ def bundle(weights: Sequence[float], trunk: Span) -> list[Span]:
         places.append((left, right))
         left = right
     return places
-
-
-def _between(start: float, end: float, time: float) -> float:
-    return start + (end - start) * time * time * (3 - 2 * time)
 
 
 TOKENS, CLASSES = 9, 8  # columns; what is more than that stands together in the last one
@@ -211,11 +202,12 @@ class _Flow:
 
 def flow(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """The way from the final hidden states to the classes, as it ran."""
+    drawn = _Flow(anatomy, say, token_parts(anatomy, say), class_parts(anatomy.analysis, say))
     return Shown(
         heading=say("flow.heading"),
-        words=_described(anatomy, say),
+        words=_words(drawn),
         data=_data(anatomy, say),
-        figure=flow_figure(anatomy, say),
+        figure=_figure(drawn),
         above=_legend(anatomy, say),
         about=asked_line(anatomy.analysis, say),
     )
@@ -224,13 +216,12 @@ def flow(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 FLOW = Exhibit("flow", flow, plotted=True, width=3)
 
 
-def flow_figure(anatomy: Anatomy, say: Texts) -> Figure:
+def _figure(drawn: _Flow) -> Figure:
     """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
-    drawn = _Flow(anatomy, say, token_parts(anatomy, say), class_parts(anatomy.analysis, say))
     bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
     level = len(drawn.classes) <= LEVEL  # then each class has its words already
-    above = round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.tokens)) + 26
-    below = 60 if level else round(CHARACTER * 0.75 * max(width(part.label) for part in drawn.classes)) + 20
+    above = _slanted(drawn.tokens) + 26
+    below = 60 if level else _slanted(drawn.classes) + 20
     frame = layout(
         height=round(bottom) + above + below,
         margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
@@ -243,24 +234,24 @@ def flow_figure(anatomy: Anatomy, say: Texts) -> Figure:
     xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
     texts = written(xs, ys, words, sides, textfont={"size": 16})
     anchor = Trace(type="scatter", x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
-    return Figure(data=[*drawn.traces, texts, anchor], layout=frame)
+    return Figure([*drawn.traces, texts, anchor], frame)
 
 
-def step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
+def _slanted(parts: list[Part]) -> int:
+    """Pixels that the longest of their names is high."""
+    return round(CHARACTER * 0.75 * max(width(part.label) for part in parts))
+
+
+def _step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
     """What is said on pointing at a step: where it is called, shapes, weights, and its first values."""
     step = anatomy.steps[index]
     given = vector(anatomy, step.given)
     norm, low, high = (short(float(value)) for value in (np.linalg.norm(given), given.min(), given.max()))
     lines = [numbered(anatomy, index, say), detail(step, say)]
-    if step.within:
-        lines.append(say("flow.within", within=visible(step.within)))
-    if step.origin:
-        lines.append(say(ORIGINS[step.origin]))
-    return (
-        *lines,
-        say("flow.values", values=_first(given)),
-        say("flow.bounds", norm=norm, low=low, high=high),
-    )
+    lines += [say("flow.within", within=visible(step.within))] if step.within else []
+    lines += [say(ORIGINS[step.origin])] if step.origin else []
+    values, bounds = say("flow.values", values=_first(given)), {"norm": norm, "low": low, "high": high}
+    return (*lines, values, say("flow.bounds", **bounds))
 
 
 def _first(values: Floats) -> str:
@@ -268,34 +259,33 @@ def _first(values: Floats) -> str:
     return ", ".join(short(value) for value in values[:FEW]) + (" …" if len(values) > FEW else "")
 
 
-def _described(anatomy: Anatomy, say: Texts) -> str:
-    """The steps, the tokens that are read, and the classes, in words."""
+def _words(drawn: _Flow) -> str:
+    """The steps, the tokens that are read, and the classes."""
+    anatomy, say = drawn.anatomy, drawn.say
     steps = say.listed(
         say("steps.detailed", step=numbered(anatomy, index, say), detail=detail(step, say))
         for index, step in enumerate(anatomy.steps)
     )
-    return say(
-        "flow.description",
-        count=len(anatomy.steps),
-        steps=steps,
-        tokens=say.listed(_reading(part) for part in token_parts(anatomy, say) if part.live),
-        classes=say.listed(" ".join(part.lines[:2]) for part in class_parts(anatomy.analysis, say)),
+    tokens = say.listed(  # several in one column say their share already
+        part.label if len(part.members) > 1 else f"{part.lines[0]} {percent(part.weight)}"
+        for part in drawn.tokens
+        if part.live
     )
-
-
-def _reading(part: Part) -> str:
-    """A token that is read, with its share; several in one say theirs already."""
-    return part.label if len(part.members) > 1 else f"{part.lines[0]} {percent(part.weight)}"
+    classes = say.listed(" ".join(part.lines[:2]) for part in drawn.classes)
+    return say("flow.description", count=len(anatomy.steps), steps=steps, tokens=tokens, classes=classes)
 
 
 def _legend(anatomy: Anatomy, say: Texts) -> str:
     """What the colours and frames mean, for those that occur."""
-    read = anatomy.analysis.reads.positions
-    keys = [("read", "flow.read")] if read.any() else []
-    keys += [] if read.all() else [("special", "flow.unread")]
-    keys += [] if all(step.path for step in anatomy.steps) else [("functional", "flow.functional")]
-    keys += [("special", "flow.random")] if first_untrained(anatomy) < len(anatomy.steps) else []
-    return legend_html(*(key_html(name, say(key)) for name, key in keys))
+    read, steps = anatomy.analysis.reads.positions, anatomy.steps
+    return legend_of(
+        {
+            key_html("read", say("flow.read")): read.any(),
+            key_html("special", say("flow.unread")): not read.all(),
+            key_html("functional", say("flow.functional")): not all(step.path for step in steps),
+            key_html("special", say("flow.random")): first_untrained(anatomy) < len(steps),
+        }
+    )
 
 
 def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
@@ -350,14 +340,14 @@ def _trunk(drawn: _Flow, y: float) -> float:
         solid = 1.0 if drawn.anatomy.steps[index].path else 0.0  # a function is an empty frame
         drawn.traces.append(_node(drawn, index, TRUNK, y, y + NODE, solid))
         drawn.words.append((WORDS, y + NODE / 2 + 4, _step_words(drawn, index)))
-        lines = step_lines(drawn.anatomy, index, drawn.say)
+        lines = _step_lines(drawn.anatomy, index, drawn.say)
         drawn.traces.append(ribbon(TRUNK, TRUNK, y + NODE, y + PITCH, drawn.colour(index), lines))
         y += PITCH
     analysis, say = drawn.anatomy.analysis, drawn.say
     how = {"single_label": "flow.softmax", "multi_label": "flow.sigmoid", "regression": "flow.raw"}
     logits, activation = _first(analysis.logits), say(how[analysis.problem_type])
     lines = (say("flow.logits"), logits, activation)
-    drawn.traces.append(bar(TRUNK, y, y + NODE, drawn.colour(last), lines))
+    drawn.traces.append(bar(TRUNK, y, y + NODE, drawn.colour(last), lines, 1.0, dashed=False))
     few = len(analysis.logits) <= 3
     named = say("flow.few", logits=logits) if few else say("head.logits", count=len(analysis.logits))
     drawn.words.append((WORDS, y + NODE / 2 - 4, _two_lines(named, activation)))
@@ -373,14 +363,14 @@ def _classes(drawn: _Flow, y: float) -> float:
         chosen = part.live and drawn.colour(last) == READ
         colour = label_colour(part.members[0]) if chosen else OTHER
         drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
-        drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines))
+        drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines, 1.0, dashed=False))
         if len(drawn.classes) <= LEVEL:
             drawn.words.append(((place[0] + place[1]) / 2, y + FAN + NODE + 3, _class_words(part)))
     return y + FAN + NODE + 4
 
 
 def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, opacity: float) -> Trace:
-    step, lines = drawn.anatomy.steps[index], step_lines(drawn.anatomy, index, drawn.say)
+    step, lines = drawn.anatomy.steps[index], _step_lines(drawn.anatomy, index, drawn.say)
     return bar(span, top, bottom, drawn.colour(index), lines, opacity, dashed=not step.path)
 
 

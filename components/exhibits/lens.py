@@ -3,49 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.lens import Lens
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    DIVERGING,
-    GRID,
-    OTHER,
-    RANDOM,
-    Figure,
-    Trace,
-    axis,
-    axis_title,
-    cells,
-    label_colour,
-    layers_layout,
-    layout,
-    least_width,
-    read_frame,
-    value_axis,
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    layers_frame,
+    scale_html,
+    unanswered,
 )
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, scale_html, unanswered
 from components.exhibits.verdict import ranked
 from components.exhibits.view import LABEL, View, asked_line, number, percent, visible
-from components.texts import Sentence, Texts
+from components.texts import Texts
 from components.types import Analysis, Bools, Floats
-
-
-class Pointed(Protocol):
-    """An answer whose head was pointed at other vectors: an `Anatomy`, or what is kept of one."""
-
-    @property
-    def analysis(self) -> Analysis:
-        """The answer itself."""
-
-    @property
-    def lens(self) -> Lens | Sentence:
-        """What is seen, or why it cannot be had."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +75,13 @@ class Aim:
         likeliest: Bools = probabilities.argmax(axis=-1) == self.index
         return likeliest
 
-    @property
+    @cached_property
     def since(self) -> int | None:
         """The layer from which on the head says it of its own vector; None where it does not in earnest."""
-        if self.raw or not self.says(self.lens.pooled_probabilities[-1]):
+        said = self.says(self.lens.pooled_probabilities)
+        if self.raw or not said[-1]:
             return None
-        silent = np.flatnonzero(~self.says(self.lens.pooled_probabilities))
-        return int(silent[-1]) + 1 if len(silent) else 0
+        return int(np.flatnonzero(~said).max(initial=-1)) + 1
 
     @property
     def neutral(self) -> float:
@@ -131,48 +111,49 @@ class Aim:
         return number(value) if self.raw else percent(value)
 
 
-def lens(pointed: Pointed, state: State, say: Texts) -> Shown:
+def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, if the head's vector were the hidden state of each token."""
-    if not isinstance(pointed.lens, Lens):
-        return unanswered("lens.none", pointed.lens, say)
-    analysis, aim = pointed.analysis, Aim(pointed.analysis, pointed.lens, LABEL.of(state))
-    view = View(analysis, analysis.layers)
-    colour = _colour(aim, say)
-    low, high = map(aim.text, aim.ends)
+    if not isinstance(anatomy.lens, Lens):
+        return unanswered("lens.none", anatomy.lens, say)
+    analysis, aim = anatomy.analysis, Aim(anatomy.analysis, anatomy.lens, LABEL.of(state))
+    view, colour = View(analysis, analysis.layers), _colour(aim, say)
     trained = not (analysis.random or analysis.backbone.live)
     hints = [say("lens.hint"), say("lens.trained")] if trained else [say("lens.hint")]
     hints += [say("lens.norm", norm=visible(aim.lens.norm))] if aim.lens.norm else []
+    layers = {say("lens.column", label=aim.label, layer=at): row for at, row in enumerate(aim.tokens)}
+    ends = aim.text(aim.ends[0]), aim.text(aim.ends[1])
     return Shown(
         heading=_heading(aim, say),
         words=_words(aim, view, say),
-        data=_data(aim, view, say),
-        figure=lens_figure(aim, view, say),
-        above=hint_html(say.together(hints)) + scale_html(colour, _stops(aim), (low, high)),
+        data=layers_frame({"table.index": range(len(view.labels)), "table.token": view.labels}, layers, say),
+        figure=_lens_figure(aim, view, say),
+        above=hint_html(say.together(hints)) + scale_html(colour, _stops(aim), ends),
         about=asked_line(analysis, say),
         scale=colour,
-        least_width=least_width(view),
+        least_width=draw.least_width(view),
     )
 
 
-LENS: Exhibit[Anatomy] = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
+LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
 
 
-def lens_figure(aim: Aim, view: View, say: Texts) -> Figure:
+def _lens_figure(aim: Aim, view: View, say: Texts) -> draw.Figure:
     """L + 1 rows by T columns; what the head says in earnest is framed, where it reads one token."""
-    hover = say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}")
     low, high = map(aim.text, aim.ends)
-    drawn = cells(
+    return draw.heat_map(
+        view,
         aim.shades,
-        hover,
+        say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}"),
+        say,
+        draw.read_frame(aim.analysis),
         text=[list(map(aim.text, row)) for row in aim.tokens],
         colorscale=_stops(aim),
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [low, aim.text(aim.neutral), high]},  # of an image
     )
-    return Figure(data=[drawn], layout=layers_layout(view, read_frame(aim.analysis), say))
 
 
 def _stops(aim: Aim) -> list[list[Any]]:
-    return RANDOM if aim.analysis.random else DIVERGING
+    return draw.RANDOM if aim.analysis.random else draw.DIVERGING
 
 
 def _colour(aim: Aim, say: Texts) -> str:
@@ -210,37 +191,33 @@ def _words(aim: Aim, view: View, say: Texts) -> str:
     )
 
 
-def _data(aim: Aim, view: View, say: Texts) -> pd.DataFrame:
-    """T rows by a column for each of the L + 1 layers."""
-    layers = [(say("lens.column", label=aim.label, layer=layer), row) for layer, row in enumerate(aim.tokens)]
-    tokens = ((say("table.index"), range(len(view.labels))), (say("table.token"), view.labels))
-    return data_frame((*tokens, *layers))
-
-
 HEIGHT = 320  # pixels
 WRITTEN = 7  # points that all have their values beside them; of more, only the first and the last
 ROOM = 0.12  # above and below the values, as a part of their range
 
 
-def depth(pointed: Pointed, state: State, say: Texts) -> Shown:
+def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, where the pooling is applied to each layer."""
-    if not isinstance(pointed.lens, Lens):
-        return unanswered("depth.none", pointed.lens, say)
-    aim = Aim(pointed.analysis, pointed.lens, LABEL.of(state))
+    if not isinstance(anatomy.lens, Lens):
+        return unanswered("depth.none", anatomy.lens, say)
+    aim = Aim(anatomy.analysis, anatomy.lens, LABEL.of(state))
+    told = (say("depth.value", layer=layer, value=aim.text(one)) for layer, one in enumerate(aim.pooled))
+    labels = map(visible, aim.analysis.labels)
+    columns = zip(labels, aim.lens.pooled_probabilities.T, strict=True)
     return Shown(
-        heading=finding(aim, say),
-        words=_depth_words(aim, say),
-        data=_depth_data(aim, say),
-        figure=depth_figure(aim, say),
+        heading=_finding(aim, say),
+        words=say("depth.description", label=aim.label, values=say.listed(told)),
+        data=data_frame(((say("heatmap.axis"), range(len(aim.pooled))), *columns)),
+        figure=_depth_figure(aim, say),
         above=hint_html(say("depth.hint", pooling=visible(aim.analysis.query.pooling))),
         about=asked_line(aim.analysis, say),
     )
 
 
-DEPTH: Exhibit[Anatomy] = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
+DEPTH = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
 
 
-def finding(aim: Aim, say: Texts) -> str:
+def _finding(aim: Aim, say: Texts) -> str:
     """From which layer on the head says the label to the end, not escaped."""
     if aim.analysis.random:
         return say("depth.heading_random")
@@ -264,45 +241,43 @@ def _unsaid(aim: Aim, say: Texts) -> str:
     return say(key, label=aim.label, count=count, total=len(aim.pooled))
 
 
-def depth_figure(aim: Aim, say: Texts) -> Figure:
+def _depth_figure(aim: Aim, say: Texts) -> draw.Figure:
     """A line from the embeddings to the last layer; dotted: what a guess would say."""
     values, last = aim.pooled, len(aim.pooled) - 1
-    colour = OTHER if aim.analysis.random else label_colour(aim.index)
-    texts = [
-        aim.text(value) if last < WRITTEN or layer in (0, last) else "" for layer, value in enumerate(values)
-    ]
-    said = [
-        say("depth.hover", layer=layer, label=escape(aim.label), value=aim.text(value))
-        for layer, value in enumerate(values)
-    ]
-    line = Trace(
+    colour = draw.OTHER if aim.analysis.random else draw.label_colour(aim.index)
+    texts, label = list(map(aim.text, values)), escape(aim.label)
+    few = last < WRITTEN
+    line = draw.Trace(
         type="scatter",
         mode="lines+markers+text",
         x=list(range(last + 1)),
         y=np.round(values.astype(np.float64), 6).tolist(),
-        text=texts,
+        text=[text if few or layer in (0, last) else "" for layer, text in enumerate(texts)],
         textposition=_sides(values),
         cliponaxis=False,
         line={"color": colour, "width": 2.5},
         marker={"color": colour, "size": [8] * last + [13], "opacity": 1},
-        hovertext=said,
-        hovertemplate="%{hovertext}<extra></extra>",
+        hovertext=[say("depth.hover", layer=at, label=label, value=text) for at, text in enumerate(texts)],
+        **draw.SAID,
     )
-    title = say("outputs.raw") if aim.raw else say("depth.axis", label=escape(aim.label))
-    frame = layout(
+    ends = [-0.3, last + 0.3]
+    ticks = list(range(0, last + 1, max(1, -(-last // 12))))  # layers that have room for their numbers
+    title = say("outputs.raw") if aim.raw else say("depth.axis", label=label)
+    frame = draw.layout(
         height=HEIGHT,
         margin={"l": 62, "r": 26, "t": 14, "b": 50},
         hovermode="closest",
-        xaxis=axis(
-            range=[-0.3, last + 0.3],
-            tickvals=_ticks(last),
-            tickangle=0,
-            title=axis_title(say("depth.layers")),
-        ),
-        yaxis=value_axis(title, range=_range(aim), **({} if aim.raw else PERCENT)),
-        shapes=[_guess(aim, last)],
+        xaxis=draw.axis(range=ends, tickvals=ticks, tickangle=0, title=draw.axis_title(say("depth.layers"))),
+        yaxis=draw.value_axis(title, range=_range(aim), **({} if aim.raw else PERCENT)),
+        shapes=[
+            {
+                "type": "line",
+                **{"x0": ends[0], "x1": ends[1], "y0": aim.neutral, "y1": aim.neutral},
+                "line": {"color": draw.GRID, "width": 2, "dash": "dot"},
+            }
+        ],
     )
-    return Figure(data=[line], layout=frame)
+    return draw.Figure([line], frame)
 
 
 PERCENT = {"tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ["0 %", "25 %", "50 %", "75 %", "100 %"]}
@@ -315,32 +290,7 @@ def _sides(values: Floats) -> list[str]:
     return [*sides, "top center" if not len(rises) or rises[-1] else "bottom center"]
 
 
-def _ticks(last: int) -> list[int]:
-    """Layers that have room for their numbers."""
-    step = max(1, -(-last // 12))
-    return list(range(0, last + 1, step))
-
-
 def _range(aim: Aim) -> list[float]:
-    low, high = (0.0, 1.0) if not aim.raw else (min(0.0, *aim.pooled), max(0.0, *aim.pooled))
+    low, high = (min(0.0, *aim.pooled), max(0.0, *aim.pooled)) if aim.raw else (0.0, 1.0)
     room = ROOM * ((high - low) or 1.0)
     return [float(low - room), float(high + room)]
-
-
-def _guess(aim: Aim, last: int) -> dict[str, object]:
-    ends = {"x0": -0.3, "x1": last + 0.3, "y0": aim.neutral, "y1": aim.neutral}
-    return {"type": "line", **ends, "line": {"color": GRID, "width": 2, "dash": "dot"}}
-
-
-def _depth_words(aim: Aim, say: Texts) -> str:
-    values = say.listed(
-        say("depth.value", layer=layer, value=aim.text(value)) for layer, value in enumerate(aim.pooled)
-    )
-    return say("depth.description", label=aim.label, values=values)
-
-
-def _depth_data(aim: Aim, say: Texts) -> pd.DataFrame:
-    """L + 1 rows: the layer, and the probability or raw value of each label."""
-    labels = map(visible, aim.analysis.labels)
-    columns = zip(labels, aim.lens.pooled_probabilities.T, strict=True)
-    return data_frame(((say("heatmap.axis"), range(len(aim.pooled))), *columns))

@@ -12,7 +12,6 @@ from components.analyses.detect import Detected
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.analyst import Analyst
-from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import State
 from components.exhibits.curves import CURVES
@@ -23,7 +22,7 @@ from components.exhibits.evidence.explanations import EXPLANATIONS
 from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, PUBLISHED, RHO
 from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
 from components.exhibits.evidence.whitening import WHITENING
-from components.exhibits.exhibit import Panel
+from components.exhibits.exhibit import Panel, or_why
 from components.exhibits.flow import FLOW
 from components.exhibits.grid import AGREEMENT, COMPARISON_TABLE, GRID
 from components.exhibits.head import PRINTED, PROGRAMS, SENTENCE, SOURCES, STRIPS, WEIGHTS
@@ -81,18 +80,12 @@ class Answered:
     @cached_property
     def importance(self) -> Importance | Sentence:
         """What is called the importance of each token, or why it cannot be had."""
-        try:
-            return self.ask()
-        except PoolscopeError as error:
-            return error.sentence
+        return or_why(self.ask)
 
     @cached_property
     def padding(self) -> Padding | Sentence:
         """What padding changes, or why that was not measured."""
-        try:
-            return self.audit()
-        except PoolscopeError as error:
-            return error.sentence
+        return or_why(self.audit)
 
 
 def padding_of(analyst: Analyst, query: Query) -> Padding:
@@ -114,93 +107,60 @@ def asked_of(query: Query) -> Query:
 
 
 ANSWER: Panel[Answered, Analysis] = Panel(
-    key="verdict",
-    title="page.classify",
-    subject=attrgetter("analysis"),
-    summary=VERDICT,
-    rows=(),
-    controls=(LAYER, CENTRED),
+    "verdict", "page.classify", attrgetter("analysis"), summary=VERDICT, controls=(LAYER, CENTRED)
 )
 TOKENS: Panel[Answered, Analysis] = Panel(
-    key="tokens",
-    title="view.tokens",
-    subject=attrgetter("analysis"),
-    summary=None,
+    "tokens",
+    "view.tokens",
+    attrgetter("analysis"),
     rows=((SIMILARITY, OUTPUTS), (HEATMAP,), (TABLE,)),
     controls=(LAYER, CENTRED),
 )
 HEAD: Panel[Answered, Anatomy] = Panel(
-    key="head",
-    title="view.head",
-    subject=attrgetter("anatomy"),
+    "head",
+    "view.head",
+    attrgetter("anatomy"),
     summary=SENTENCE,
     rows=((FLOW, STRIPS), (LENS, DEPTH), (PRINTED,), (WEIGHTS,), (SOURCES,), (PROGRAMS,)),
 )
 PADDING: Panel[Answered, Padding | Sentence] = Panel(
-    key="padding",
-    title="view.padding",
-    subject=attrgetter("padding"),
-    summary=None,
-    rows=((PADDED,),),
+    "padding", "view.padding", attrgetter("padding"), rows=((PADDED,),)
 )
 DETECTIVE: Panel[Detected | Sentence, Detected | Sentence] = Panel(
-    key="detective",
-    title="detective.heading",
-    subject=lambda found: found,
-    summary=None,
-    rows=((VECTOR,),),
+    "detective", "detective.heading", lambda found: found, rows=((VECTOR,),)
 )
 IMPORTANCE: Panel[Answered, Importance | Sentence] = Panel(
-    key="importance",
-    title="view.importance",
-    subject=attrgetter("importance"),
+    "importance",
+    "view.importance",
+    attrgetter("importance"),
     summary=IMPORTANT,
     rows=((BARS, AGREES), (ATTENTION,)),
     controls=(LABEL, INTEGRATED, ATTENTION_HEAD),
 )
 READING: Panel[Answered, Analysis] = Panel(
-    key="reading",
-    title="away.reading",
-    subject=attrgetter("analysis"),
-    summary=None,
-    rows=((HOW_TO_READ,),),
+    "reading", "away.reading", attrgetter("analysis"), rows=((HOW_TO_READ,),)
 )
+TABLES = (FINDINGS, PUBLISHED, DEPTHS, WHITENING, EXPLANATIONS, PROBES, OWN_HEADS, SWAPS)
 EVIDENCE: Panel[Evidence, Evidence] = Panel(
-    key="evidence",
-    title="page.evidence",
-    subject=lambda evidence: evidence,
+    "evidence",
+    "page.evidence",
+    lambda evidence: evidence,
     summary=LEGEND,
-    rows=(
-        (ACCURACY, RHO),
-        (FINDINGS,),
-        (PUBLISHED,),
-        (DEPTHS,),
-        (WHITENING,),
-        (EXPLANATIONS,),
-        (PROBES,),
-        (OWN_HEADS,),
-        (SWAPS,),
-    ),
+    rows=((ACCURACY, RHO), *((exhibit,) for exhibit in TABLES)),
 )
 COMPARISON: Panel[Comparison, Comparison] = Panel(
-    key="comparison",
-    title="page.compare",
-    subject=lambda comparison: comparison,
+    "comparison",
+    "page.compare",
+    lambda comparison: comparison,
     summary=AGREEMENT,
     rows=((GRID,), (MOVES,), (WORDS,), (CURVES,), (COMPARISON_TABLE,)),
 )
 TRACING: Panel[Comparison, Traced] = Panel(
-    key="tracing",
-    title="trace.heading",
-    subject=traced,
-    summary=None,
-    rows=((TRACE,),),
-    controls=(TRACED,),
+    "tracing", "trace.heading", traced, rows=((TRACE,),), controls=(TRACED,)
 )
 LAB: Panel[Found, Found] = Panel(
-    key="lab-found",
-    title="page.lab",
-    subject=lambda found: found,
-    summary=None,
+    "lab-found",
+    "page.lab",
+    lambda found: found,
     rows=((RANKING,), (NUMBERS,), (CURVE, CONFUSION), (PLANE,), (MISSES,)),
 )

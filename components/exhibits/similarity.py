@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from math import ceil, floor
-from typing import Any
+from math import ceil, floor, inf
 
 import numpy as np
 import pandas as pd
 
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    BRACKET,
-    DIVERGING,
-    SPECIAL,
-    ZERO_LINE,
-    Figure,
-    Trace,
-    cells,
-    cells_frame,
-    diverging,
-    layers_layout,
-    layout,
-    least_width,
-    row_axis,
-    row_brackets,
-    segment_key,
-    tick_texts,
-    tick_width,
-    token_colours,
-    value_axis,
-)
 from components.exhibits.exhibit import (
     Column,
     Exhibit,
     Shown,
-    data_frame,
     hint_html,
     key_html,
-    legend_html,
+    layers_frame,
+    legend_of,
+    line_html,
     saved_table,
     scale_html,
+    titled_frame,
 )
 from components.exhibits.view import (
     CENTRED,
@@ -69,27 +50,24 @@ SIMILARITIES: tuple[tuple[str, Centring], ...] = (  # columns of a table, and wh
     ("centred", "centred"),
     ("standardised", "standardised"),
 )
-BESIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
+OUTSIDE = 0.05  # where the colours of what is not ordinary begin, on a scale from 0 to 1
 GREY = 0.02  # how far the grey of what is ordinary reaches
 FAINT = "rgba(128, 128, 128, 0.2)"  # that grey: what stands out does so in the light and in the dark theme
 SCALE = [  # the two-way scale with a step on both sides of what is ordinary
-    *(stop for stop in DIVERGING if float(str(stop[0])) < 0.5),
-    [0.5 - GREY, diverging(-0.2)],
+    *(stop for stop in draw.DIVERGING if float(str(stop[0])) < 0.5),
+    [0.5 - GREY, draw.diverging(-0.2)],
     *([0.5 + side, FAINT] for side in (-GREY, GREY)),
-    [0.5 + GREY, diverging(0.2)],
-    *(stop for stop in DIVERGING if float(str(stop[0])) > 0.5),
+    [0.5 + GREY, draw.diverging(0.2)],
+    *(stop for stop in draw.DIVERGING if float(str(stop[0])) > 0.5),
 ]
 
 
 def beyond(view: View) -> tuple[list[int], list[int]]:
     """The tokens less and those more like [CLS] than is ordinary at the layer under study."""
-    if view.band is None:
-        return [], []
-    low, _, high = view.band
+    low, _, high = view.band or (-inf, 0, inf)
     values = view.similarity
-    return [one for one in view.others if values[one] < low], [
-        one for one in view.others if values[one] > high
-    ]
+    less = [one for one in view.others if values[one] < low]
+    return less, [one for one in view.others if values[one] > high]
 
 
 def departures(by_layer: Floats, bands: Floats) -> Floats:
@@ -101,49 +79,17 @@ def departures(by_layer: Floats, bands: Floats) -> Floats:
     more = (by_layer - high) / np.maximum(1 - high, 1e-6)
     less = (low - by_layer) / np.maximum(low + 1, 1e-6)
     far: Floats = np.where(more > 0, more, -less).clip(-1, 1)
-    shown: Floats = np.where((more > 0) | (less > 0), np.sign(far) * BESIDE + (1 - BESIDE) * far, 0)
+    shown: Floats = np.where((more > 0) | (less > 0), np.sign(far) * OUTSIDE + (1 - OUTSIDE) * far, 0)
     return shown.astype(np.float32)
 
 
-def band_shapes(view: View) -> list[dict[str, Any]]:
-    """Behind bars from left to right: the band, and a line at its median."""
-    if view.band is None:
-        return []
-    low, median, high = view.band
-    ends = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-    fill = {"fillcolor": SPECIAL, "opacity": 0.28, "line": {"width": 0}}
-    line = {"line": {"color": SPECIAL, "width": 2}}
-    return [
-        {"type": "rect", "x0": low, "x1": high, **ends, **fill},
-        {"type": "line", "x0": median, "x1": median, **ends, **line},
-    ]
-
-
-def band_words(view: View, say: Texts) -> str:
-    """What is ordinary at the layer under study, and how many tokens are not; "" where that is not known."""
-    if view.band is None:
-        return ""
-    low, median, high = map(number, view.band)
-    less, more = map(len, beyond(view))
-    return say("ordinary.words", low=low, median=median, high=high, less=less, more=more)
-
-
-def band_columns(view: View, say: Texts) -> Iterator[tuple[str, Column]]:
+def _band_columns(view: View, say: Texts) -> dict[str, Column]:
     """The ends and the median of the band that is shown, alike in all T rows; none where it is not known."""
-    if view.band is not None:
-        for end, value in zip(ENDS, view.band, strict=True):
-            yield say(f"table.ordinary_{end}"), [value] * len(view.analysis.tokens.text)
-
-
-def all_columns(view: View, say: Texts) -> Iterator[tuple[str, Column]]:
-    """The same for every centring."""
-    for name, centring in SIMILARITIES if view.band is not None else ():
-        for title, values in band_columns(View(view.analysis, view.layer, centring), say):
-            yield say("table.of", what=say(f"table.{name}"), column=title), values
+    ends = zip(ENDS, view.band or (), strict=False)
+    return {say(f"table.ordinary_{end}"): [value] * len(view.labels) for end, value in ends}
 
 
 NAMED = 3  # tokens whose dimensions are counted by name
-
 Name = Callable[[int], str]  # index of a token -> what it is called
 
 
@@ -198,14 +144,12 @@ def beside_bars(reads: Reads) -> list[str]:
     return shares if len({share for share in shares if share}) > 1 else []
 
 
-def flat_tokens(reads: Reads) -> Sequence[int]:
+def flat_tokens(reads: Reads) -> list[int]:
     """Indices of the tokens that are read though the logits have no slope there."""
     return indices(reads.positions & (reads.share == 0))
 
 
-ROW, LOW_ROW = 25, 18  # pixels; rows are low where there are many, so that a slide shows them larger
-MANY = 30  # rows
-TOP = 68
+TOP = 68  # pixels
 ROOM = 0.16  # of the axis, for a number beside a bar
 SHARE = 52  # pixels, for a share after it
 STEPS = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # between ticks
@@ -217,9 +161,9 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     view = View.of(analysis, state)
     return Shown(
         heading=_heading(view, say),
-        words=say.together(filter(None, (_words(view, say), band_words(view, say), _share(view, say)))),
+        words=_words(view, say),
         data=_data(view, say),
-        figure=similarity_figure(view, say),
+        figure=_figure(view, say),
         legend=_legend(view, say),
         about=asked_line(analysis, say),
     )
@@ -228,47 +172,38 @@ def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
 SIMILARITY = Exhibit("similarity", similarity, plotted=True, controls=(LAYER, CENTRED), width=3)
 
 
-def similarity_figure(view: View, say: Texts) -> Figure:
-    """Horizontal bars for T tokens, the first on top; all rows have the same height."""
-    total = len(view.labels)
-    bars = Trace(
-        type="bar",
-        orientation="h",
-        x=[round(float(value), 4) for value in view.similarity],
+def _figure(view: View, say: Texts) -> draw.Figure:
+    """Horizontal bars for T tokens, the first on top."""
+    total, reads = len(view.labels), view.analysis.reads
+    hover = {
+        name: f"%{{customdata[{place}]}}" for place, name in enumerate(("token", "place", "share", "raw"))
+    }
+    drawn = draw.bars(
+        [round(float(value), 4) for value in view.similarity],
+        draw.token_colours(view),
+        say("similarity.hover", index="%{pointNumber}", value="%{x:.3f}", **hover),
         y=list(range(total)),
-        marker={"color": token_colours(view)},
         text=_values(view),
-        textposition="outside",
-        textangle=0,
-        cliponaxis=False,
         customdata=[_details(view, index, say) for index in range(total)],
-        hovertemplate=_hover(say) + "<extra></extra>",
         width=0.74,
+        **draw.BESIDE,
     )
-    left = tick_width(view.labels) + (BRACKET if view.is_pair else 0)
     start, ticks = _scale(view)
     room = ROOM * (1 - start)
-    title = say(
-        f"similarity.axis_{view.centring}",
-        reference=escape(shorten(reference_name(view, say), 30)),
-        layer=layer_name(view, say),
-    )
+    reference = escape(shorten(reference_name(view, say), 30))
+    title = say(f"similarity.axis_{view.centring}", reference=reference, layer=layer_name(view, say))
     title += say("similarity.start", start=number(start)) if start else ""
-    frame = layout(
-        height=total * (ROW if total <= MANY else LOW_ROW) + TOP + 12,
-        margin={"l": left, "r": 14 + (SHARE if beside_bars(view.analysis.reads) else 0), "t": TOP, "b": 12},
-        xaxis=value_axis(
-            title,
-            range=[start - (room if start < 0 else 0), 1 + room],
-            tickvals=ticks,
-            side="top",
-            **ZERO_LINE,
-        ),
-        yaxis=row_axis(tick_texts(view)),
-        **row_brackets(view, say, left),
-    )
-    frame["shapes"] += band_shapes(view)
-    return Figure(data=[bars], layout=frame)
+    ends = [start - (room if start < 0 else 0), 1 + room]
+    scale = draw.value_axis(title, range=ends, tickvals=ticks, side="top", **draw.ZERO_LINE)
+    frame = draw.token_rows(view, say, TOP, 14 + (SHARE if beside_bars(reads) else 0), xaxis=scale)
+    if view.band is not None:
+        low, median, high = view.band
+        across = {"yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+        fill = {"fillcolor": draw.SPECIAL, "opacity": 0.28, "line": {"width": 0}}
+        line = {"line": {"color": draw.SPECIAL, "width": 2}}
+        frame["shapes"].append({"type": "rect", "x0": low, "x1": high, **across, **fill})
+        frame["shapes"].append({"type": "line", "x0": median, "x1": median, **across, **line})
+    return draw.Figure([drawn], frame)
 
 
 def _heading(view: View, say: Texts) -> str:
@@ -276,8 +211,7 @@ def _heading(view: View, say: Texts) -> str:
     name = shorten(reference_name(view, say), 40)
     if view.band is None or not view.others:
         return say("similarity.heading", reference=name)
-    _, more = beyond(view)
-    return say("ordinary.heading", reference=name, count=len(more), total=len(view.others))
+    return say("ordinary.heading", reference=name, count=len(beyond(view)[1]), total=len(view.others))
 
 
 def _scale(view: View) -> tuple[float, list[float]]:
@@ -303,91 +237,64 @@ def _values(view: View) -> list[str]:
 
 
 def _words(view: View, say: Texts) -> str:
-    """The token that is most and the one that is least similar, the reference itself left out."""
-    others = view.others
-    if not others:
-        return say("similarity.description_one", most=view.labels[0], most_value=number(view.similarity[0]))
-    values = view.similarity[others]
-    most, least = others[int(np.argmax(values))], others[int(np.argmin(values))]
-    return say(
-        "similarity.description",
-        total=len(view.labels),
-        most=view.labels[most],
-        most_value=number(view.similarity[most]),
-        least=view.labels[least],
-        least_value=number(view.similarity[least]),
-    )
-
-
-def _share(view: View, say: Texts) -> str:
-    """Which token is most of what is read, of several."""
-    return largest_share(view.analysis.reads, lambda index: view.labels[index], say)
+    """The tokens most and least similar, what is ordinary and how many are not, and what is read most."""
+    values, labels = view.similarity, view.labels
+    if view.others:
+        most, least = (view.others[int(pick(values[view.others]))] for pick in (np.argmax, np.argmin))
+        found = {"least": labels[least], "least_value": number(values[least]), "total": len(labels)}
+        key, found = "description", {**found, "most": labels[most], "most_value": number(values[most])}
+    else:
+        key, found = "description_one", {"most": labels[0], "most_value": number(values[0])}
+    parts = [say(f"similarity.{key}", **found)]
+    if view.band is not None:
+        low, median, high = map(number, view.band)
+        less, more = map(len, beyond(view))
+        parts.append(say("ordinary.words", low=low, median=median, high=high, less=less, more=more))
+    share = largest_share(view.analysis.reads, labels.__getitem__, say)
+    return say.together(filter(None, (*parts, share)))
 
 
 def _data(view: View, say: Texts) -> pd.DataFrame:
-    """T rows: index, token, whether the head reads it, its share, similarity as drawn."""
-    reads = view.analysis.reads
-    columns: dict[str, Column] = {
-        "index": range(len(view.labels)),
-        "token": view.labels,
-        "read": [yes_or_no(read, say) for read in reads.positions],
-        "share": reads.share,
-        "similarity": view.similarity,
-    }
-    titled = ((say(f"table.{name}"), values) for name, values in columns.items())
-    return data_frame((*titled, *band_columns(view, say)))
+    """T rows: index, token, whether the head reads it, its share, similarity as drawn, what is ordinary."""
+    columns = _columns(view, say)
+    own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
+    return layers_frame({**own, "table.similarity": view.similarity}, _band_columns(view, say), say)
+
+
+def segment_keys(view: View, say: Texts) -> dict[str, bool]:
+    """Entries of a legend for the colours of tokens of texts, and that they occur."""
+    pair = (("first", "segment.first"), ("second", "segment.second"))
+    segments = pair if view.is_pair else (("first", "legend.text"),)
+    return {key_html(name, say(key)): True for name, key in segments}
 
 
 def _legend(view: View, say: Texts) -> str:
     """What the dot, the colours and the vocabulary's marks mean, for those that occur."""
-    analysis = view.analysis
-    reads, special = analysis.reads.positions, analysis.tokens.special
-    items: list[str] = [key_html("read", say("legend.read"))] if reads.any() else []
-    pair = (("first", "segment.first"), ("second", "segment.second"))
-    segments = pair if view.is_pair else (("first", "legend.text"),)
-    items += [key_html(name, say(key)) for name, key in segments]
-    if (special & ~reads).any():
-        items.append(key_html("special", say("legend.special")))
-    marks = {mark(label) for label in view.labels}
-    items += [f"<li>{escape(say(f'legend.{sign}'))}</li>" for sign in MARKS if sign in marks]
-    if view.band is not None:
-        items.append(key_html("band", say("ordinary.band")))
-    if beyond(view)[1]:
-        items.append(f"<li><b>0.00</b> {escape(say('ordinary.bold'))}</li>")
-    if beside_bars(analysis.reads):
-        items.append(f"<li>{escape(_beside_bars(analysis.reads, say))}</li>")
-    return legend_html(*items)
-
-
-def _beside_bars(reads: Reads, say: Texts) -> str:
-    """What stands after the number beside a bar."""
-    if reads.wins is None:
-        return say("legend.share")
-    return say("legend.wins", total=int(reads.wins.sum()))
-
-
-def _hover(say: Texts) -> str:
-    """What hovering over a bar says; plotly fills in its details."""
-    token, place, share, raw = (f"%{{customdata[{field}]}}" for field in range(4))
-    return say(
-        "similarity.hover",
-        token=token,
-        index="%{pointNumber}",
-        value="%{x:.3f}",
-        place=place,
-        share=share,
-        raw=raw,
+    reads, marks = view.analysis.reads, {mark(label) for label in view.labels}
+    wins = None if reads.wins is None else int(reads.wins.sum())
+    beside = say("legend.share") if wins is None else say("legend.wins", total=wins)
+    return legend_of(
+        {
+            key_html("read", say("legend.read")): reads.positions.any(),
+            **segment_keys(view, say),
+            key_html("special", say("legend.special")): (
+                view.analysis.tokens.special & ~reads.positions
+            ).any(),
+            **{line_html(say(f"legend.{sign}")): sign in marks for sign in MARKS},
+            key_html("band", say("ordinary.band")): view.band is not None,
+            line_html(say("ordinary.bold"), "0.00"): beyond(view)[1],
+            line_html(beside): beside_bars(reads),
+        }
     )
 
 
 def _details(view: View, index: int, say: Texts) -> list[str]:
     """Label, place in the text, share of what is read and vocabulary string of one token, escaped."""
     tokens = view.analysis.tokens
-    segment = int(tokens.segment[index])
     start, end = (int(bound) for bound in tokens.span[index])
     place = say("similarity.place_none" if tokens.special[index] else "similarity.place_unknown")
     if start < end:
-        name = say(segment_key(segment)) if view.is_pair else say("segment.only")
+        name = say(draw.SEGMENT_KEYS[tokens.segment[index]] if view.is_pair else "segment.only")
         place = say("similarity.place", start=start, end=end, segment=name)
     share = share_text(view.analysis.reads, index, say)
     return [escape(view.labels[index]), place, share, escape(visible(tokens.text[index]))]
@@ -396,40 +303,43 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The same cosines at every layer; on the page a click on a row studies that layer."""
     view = View.of(analysis, state)
-    scale = say(f"heatmap.colour_{view.centring}")
+    scale, stops = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING
     if view.bands is not None:
-        scale = say("ordinary.colour", cosine=scale)
+        scale, stops = say("ordinary.colour", cosine=scale), SCALE
     return Shown(
         heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
         words=_heatmap_words(view, say),
         data=_heatmap_data(view, say),
-        figure=heatmap_figure(view, say),
+        figure=_heatmap_figure(view, say),
         action=hint_html(say("heatmap.hint")),
-        above=scale_html(scale, DIVERGING if view.bands is None else SCALE),
+        above=scale_html(scale, stops),
         about=asked_line(analysis, say),
         scale=scale,
-        least_width=least_width(view),
+        least_width=draw.least_width(view),
     )
 
 
 HEATMAP = Exhibit("heatmap", heatmap, plotted=True, controls=(LAYER, CENTRED))
 
 
-def heatmap_figure(view: View, say: Texts) -> Figure:
+def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
     """L + 1 rows, layer 0 at the bottom, by T columns; the layer under study is framed."""
-    hover, bands = partial(say, "heatmap.hover", token="%{x}", layer="%{y}"), view.bands
-    frame = cells_frame(view.layer, 0, view.by_layer.shape[1] - 1)
-    if bands is None:
-        drawn = cells(view.by_layer, hover(value="%{z:.3f}"), colorscale=DIVERGING)
-    else:  # coloured by how far from ordinary they are
-        drawn = cells(
-            departures(view.by_layer, bands),
-            hover(value="%{customdata:.3f}"),
-            customdata=np.round(view.by_layer.astype(np.float64), 4).tolist(),
-            colorscale=SCALE,
-            colorbar={"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},  # of an image
+    hover = partial(say, "heatmap.hover", token="%{x}", layer="%{y}")
+    frame = draw.cells_frame(view.layer, 0, len(view.labels) - 1)
+    if view.bands is None:
+        return draw.heat_map(
+            view, view.by_layer, hover(value="%{z:.3f}"), say, frame, colorscale=draw.DIVERGING
         )
-    return Figure(data=[drawn], layout=layers_layout(view, frame, say))
+    return draw.heat_map(  # coloured by how far from ordinary they are
+        view,
+        departures(view.by_layer, view.bands),
+        hover(value="%{customdata:.3f}"),
+        say,
+        frame,
+        customdata=np.round(view.by_layer.astype(np.float64), 4).tolist(),
+        colorscale=SCALE,
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["−1", say("ordinary.name"), "1"]},  # of an image
+    )
 
 
 def _heatmap_words(view: View, say: Texts) -> str:
@@ -440,11 +350,8 @@ def _heatmap_words(view: View, say: Texts) -> str:
     found: dict[str, object] = {}
     for end, place in (("low", int(values.argmin())), ("high", int(values.argmax()))):
         layer, column = divmod(place, len(others))
-        found |= {
-            end: number(values[layer, column]),
-            f"{end}_token": view.labels[others[column]],
-            f"{end}_layer": layer,
-        }
+        found |= {end: number(values[layer, column]), f"{end}_layer": layer}
+        found[f"{end}_token"] = view.labels[others[column]]
     words = say("heatmap.description", layers=layers, total=total, **found)
     if view.bands is None or not view.others:
         return words
@@ -457,52 +364,65 @@ def _heatmap_data(view: View, say: Texts) -> pd.DataFrame:
     """T rows by a column for each of the L + 1 layers, and below them rows of what is ordinary there."""
     ends = () if view.bands is None else tuple(say(f"table.ordinary_{end}") for end in ENDS)
     rows = view.by_layer if view.bands is None else np.hstack([view.by_layer, view.bands])
-    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(rows)]
     places = (*map(str, range(len(view.labels))), *("" for _ in ends))
-    tokens = ((say("table.index"), places), (say("table.token"), (*view.labels, *ends)))
-    return data_frame((*tokens, *layers))
+    tokens = {"table.index": places, "table.token": (*view.labels, *ends)}
+    return layers_frame(tokens, {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}, say)
 
 
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum
-ALWAYS = 11  # columns; the ordinary ones, behind them, are in the caption
 
 
 def table(analysis: Analysis, state: State, say: Texts) -> Shown:
     """T rows with a link that saves them as CSV."""
     view = View.of(analysis, state)
-    data = _table_data(view, say)
-    shown, caption = _rounded(view, data, say), _caption(view, say)
-    return Shown(data=data, html=saved_table(data, shown, NUMERIC, caption, "poolscope.csv", say))
-
-
-TABLE = Exhibit(
-    "numbers",
-    table,
-    style="numbers",
-    frame="folded",
-    title="table.heading",
-    controls=(LAYER,),
-)
-
-
-def _table_data(view: View, say: Texts) -> pd.DataFrame:
-    """A row for each of the T tokens; vocabulary strings are given as they are."""
-    analysis, tokens = view.analysis, view.analysis.tokens
-    columns: dict[str, Column] = {
-        "index": range(len(view.labels)),
-        "token": view.labels,
-        "raw": tokens.text,
-        "characters": [f"{start}–{end}" if start < end else "" for start, end in tokens.span],
-        "segment": [say(segment_key(int(one))) if one >= 0 else "" for one in tokens.segment],
-        "special": [yes_or_no(one, say) for one in tokens.special],
-        "read": [yes_or_no(one, say) for one in analysis.reads.positions],
-        "share": analysis.reads.share,
-        **{name: analysis.cosines(centring)[view.layer] for name, centring in SIMILARITIES},
+    own = _columns(view, say)
+    bands = {
+        say("table.of", what=say(f"table.{name}"), column=title): values
+        for name, centring in (SIMILARITIES if view.band is not None else ())
+        for title, values in _band_columns(View(analysis, view.layer, centring), say).items()
     }
-    if analysis.reads.wins is not None:
-        columns["wins"] = analysis.reads.wins
-    titled = ((say(f"table.{name}"), cells) for name, cells in columns.items())
-    return data_frame((*titled, *all_columns(view, say)))
+    data = layers_frame(own, bands, say)
+    shown = titled_frame(
+        {**{key: list(map(str, values)) for key, values in own.items()}, **_read(view, say)}, say
+    )
+    return Shown(data=data, html=saved_table(data, shown, NUMERIC, _caption(view, say), "poolscope.csv", say))
+
+
+TABLE = Exhibit("numbers", table, style="numbers", frame="folded", title="table.heading", controls=(LAYER,))
+
+
+def _columns(view: View, say: Texts) -> dict[str, Column]:
+    """Columns of T tokens by the keys of their titles; vocabulary strings are given as they are."""
+    analysis, tokens = view.analysis, view.analysis.tokens
+    wins = {} if analysis.reads.wins is None else {"table.wins": analysis.reads.wins}
+    return {
+        "table.index": range(len(view.labels)),
+        "table.token": view.labels,
+        "table.raw": tokens.text,
+        "table.characters": [f"{start}–{end}" if start < end else "" for start, end in tokens.span],
+        "table.segment": [say(draw.SEGMENT_KEYS[one]) if one >= 0 else "" for one in tokens.segment],
+        "table.special": [yes_or_no(one, say) for one in tokens.special],
+        "table.read": [yes_or_no(one, say) for one in analysis.reads.positions],
+        "table.share": analysis.reads.share,
+        **{f"table.{name}": analysis.cosines(centring)[view.layer] for name, centring in SIMILARITIES},
+        **wins,
+    }
+
+
+def _read(view: View, say: Texts) -> dict[str, Column]:
+    """Those of them that are read otherwise than they are saved."""
+    reads, flat = view.analysis.reads, flat_tokens(view.analysis.reads)
+    shares = [percent(share) for share in reads.share]
+    return {
+        "table.raw": [visible(text) for text in view.analysis.tokens.text],
+        "table.share": [
+            say("table.flat", share=share) if index in flat else share for index, share in enumerate(shares)
+        ],
+        **{
+            f"table.{name}": [number(value, 4) for value in view.analysis.cosines(centring)[view.layer]]
+            for name, centring in SIMILARITIES
+        },
+    }
 
 
 def _caption(view: View, say: Texts) -> str:
@@ -513,30 +433,4 @@ def _caption(view: View, say: Texts) -> str:
         for name, centring in SIMILARITIES
         if (band := View(view.analysis, view.layer, centring).band) is not None
     ]
-    if not ranges:
-        return about
-    return say.together((about, say("ordinary.caption", ranges=say.listed(ranges))))
-
-
-def _rounded(view: View, data: pd.DataFrame, say: Texts) -> pd.DataFrame:
-    """The same rows as they are read: every cell a text."""
-    analysis = view.analysis
-    shown: dict[str, Column] = {
-        "raw": [visible(text) for text in analysis.tokens.text],
-        "share": [_table_share(view, index, say) for index in range(len(view.labels))],
-        **{
-            name: [number(value, 4) for value in analysis.cosines(centring)[view.layer]]
-            for name, centring in SIMILARITIES
-        },
-    }
-    texts = {say(f"table.{name}"): cells for name, cells in shown.items()}
-    titles = data.columns[: ALWAYS + (analysis.reads.wins is not None)]
-    columns = (texts.get(title, list(map(str, data.iloc[:, place]))) for place, title in enumerate(titles))
-    return data_frame(zip(titles, columns, strict=True))
-
-
-def _table_share(view: View, index: int, say: Texts) -> str:
-    """The share of one token; that there is no slope where it is read all the same."""
-    reads = view.analysis.reads
-    share = percent(reads.share[index])
-    return say("table.flat", share=share) if index in flat_tokens(reads) else share
+    return say.together((about, say("ordinary.caption", ranges=say.listed(ranges)))) if ranges else about

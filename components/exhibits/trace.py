@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from components.analyses.trace import Patched
-from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Control, State, Text
-from components.exhibits.draw import DIVERGING, RANDOM, Figure, cells, layers_layout, least_width, read_frame
+from components.exhibits.draw import DIVERGING, RANDOM, Figure, heat_map, least_width, read_frame
 from components.exhibits.exhibit import (
     Exhibit,
     Shown,
-    data_frame,
     hint_html,
+    layers_frame,
+    or_why,
     scale_html,
     strong_html,
     unanswered,
@@ -50,12 +49,7 @@ def traced_backbone(comparison: Comparison, state: State) -> str:
 
 def traced(comparison: Comparison) -> Traced:
     """The trace between the two versions of a comparison; asks for it."""
-    if comparison.trace is None:
-        return None
-    try:
-        return comparison.trace()
-    except PoolscopeError as error:
-        return error.sentence
+    return None if comparison.trace is None else or_why(comparison.trace)
 
 
 def trace(given: Traced, _: State, say: Texts) -> Shown:
@@ -64,18 +58,23 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
         return Shown()
     if isinstance(given, Sentence):
         return unanswered("trace.heading", given, say)
-    view = EditedView(given.first, given.first.layers, names=named(given))
-    blank = [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
+    first, second = given.first, given.second.query
+    view = EditedView(first, first.layers, names=named(given))
+    hints = [say("trace.hint")]
+    if first.lower:  # above it there is nothing to be seen
+        hints.append(say("trace.pooled", layer=first.pool_layer))
+    hints += [say("trace.blank", warning=visible(one.said(say))) for one in given.warnings]
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
-    told = "" if given.first.random else f'<p class="story">{sentence(given, say, strong_html)}</p>'
-    hint = hint_html(say.together((say("trace.hint"), *_pooled(given, say), *blank)))
+    other = " / ".join(shorten(visible(text), TEXT) for text in (second.text, second.text_pair) if text)
+    told = "" if first.random else f'<p class="story">{sentence(given, say, strong_html)}</p>'
+    shades = RANDOM if first.random else DIVERGING
     return Shown(
         heading=_heading(given, say),
         words=_words(given, say),
         data=_data(given, say),
-        figure=trace_figure(given, view, say),
-        above=f"{told}{hint}{scale_html(scale, _stops(given), ends)}",
-        about=say("trace.about", asked=asked_line(given.first, say), text=_second(given)),
+        figure=_figure(given, view, say),
+        above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
+        about=say("trace.about", asked=asked_line(first, say), text=other),
         scale=scale,
         least_width=least_width(view),
     )
@@ -96,22 +95,23 @@ class EditedView(View):
         return self.names
 
 
-def trace_figure(given: Patched, view: View, say: Texts) -> Figure:
+def _figure(given: Patched, view: View, say: Texts) -> Figure:
     """L + 1 rows by T columns, those of tokens without a counterpart empty; what is read is framed."""
-    layers, total = given.first.layers + 1, len(view.labels)
-    shares, texts = np.full((layers, total), np.nan), np.full((layers, total), "", dtype=object)
-    mine = given.pairs[:, 0]
+    shape, mine = (given.first.layers + 1, len(view.labels)), given.pairs[:, 0]
+    shares, texts = np.full(shape, np.nan), np.full(shape, "", dtype=object)
     shares[:, mine] = given.shares
     texts[:, mine] = [[share_text(float(share)) for share in row] for row in given.shares]
-    drawn = cells(
+    return heat_map(
+        view,
         shares,
         say("trace.hover", token="%{x}", layer="%{y}", value="%{text}"),
+        say,
+        read_frame(given.first),
         text=texts.tolist(),
-        colorscale=_stops(given),
+        colorscale=RANDOM if given.first.random else DIVERGING,
         colorbar={"tickvals": [-1, 0, 1], "ticktext": [share_text(share) for share in (-1, 0, 1)]},
         hoverongaps=False,
     )
-    return Figure(data=[drawn], layout=layers_layout(view, read_frame(given.first), say))
 
 
 def _heading(given: Patched, say: Texts) -> str:
@@ -134,33 +134,15 @@ def _words(given: Patched, say: Texts) -> str:
 def _data(given: Patched, say: Texts) -> pd.DataFrame:
     """P rows, a column for each of the L + 1 layers: shares, with both tokens before them."""
     mine, theirs = given.pairs.T.tolist()
-    others = labels_of(given.second)
-    own = labels_of(given.first)
-    tokens = (
-        (say("table.index"), mine),
-        (say("table.token"), [own[place] for place in mine]),
-        (say("trace.other_index"), theirs),
-        (say("trace.other_token"), [others[place] for place in theirs]),
-    )
-    layers = [(say("away.layer", layer=layer), row) for layer, row in enumerate(given.shares)]
-    return data_frame((*tokens, *layers))
-
-
-def _pooled(given: Patched, say: Texts) -> list[str]:
-    """Which layer is pooled, where that is not the last: above it there is nothing to be seen."""
-    if not given.first.lower:
-        return []
-    return [say("trace.pooled", layer=given.first.pool_layer)]
-
-
-def _second(given: Patched) -> str:
-    """The second version, not escaped."""
-    query = given.second.query
-    return " / ".join(shorten(visible(text), TEXT) for text in (query.text, query.text_pair) if text)
-
-
-def _stops(given: Patched) -> list[list[Any]]:
-    return RANDOM if given.first.random else DIVERGING
+    own, others = labels_of(given.first), labels_of(given.second)
+    tokens = {
+        "table.index": mine,
+        "table.token": [own[place] for place in mine],
+        "trace.other_index": theirs,
+        "trace.other_token": [others[place] for place in theirs],
+    }
+    layers = {say("away.layer", layer=layer): row for layer, row in enumerate(given.shares)}
+    return layers_frame(tokens, layers, say)
 
 
 MOST = 0.5  # of the change: who carries less does not carry most of it

@@ -7,22 +7,21 @@ from functools import partial
 from html import escape
 
 import numpy as np
-import pandas as pd
+from markupsafe import Markup
 
 from components.errors import PoolscopeError
+from components.exhibits import draw
 from components.exhibits.control import State
-from components.exhibits.draw import (
-    OTHER,
-    ZERO_LINE,
-    Figure,
-    Trace,
-    label_colour,
-    layout,
-    row_axis,
-    tick_width,
-    value_axis,
+from components.exhibits.exhibit import (
+    NOTHING,
+    Column,
+    Exhibit,
+    Shown,
+    data_frame,
+    hint_html,
+    strong_html,
+    token_html,
 )
-from components.exhibits.exhibit import Exhibit, Shown, data_frame, hint_html, strong_html, token_html
 from components.exhibits.similarity import flat_count, largest_share, won_dimensions
 from components.exhibits.view import (
     CAPITALS,
@@ -37,7 +36,8 @@ from components.exhibits.view import (
     word,
     yes_or_no,
 )
-from components.texts import Sentence, Texts
+from components.markup import render
+from components.texts import Texts
 from components.types import SWAPS, Analysis
 
 ROW = 40  # pixels
@@ -46,13 +46,26 @@ SHOWN = 10  # bars; the rest is summed up in words
 
 def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
     """The probabilities that the head gives, or the values of a regression."""
+    order, raw = ranked(analysis), analysis.problem_type == "regression"
+    names, name = _names(analysis), say("outputs.raw" if raw else "outputs.probability")
+    told = (
+        say("outputs.output", label=names[index], value=output_text(analysis, index))
+        for index in order[:SHOWN]
+    )
+    swap = (warning.said(say) for warning in analysis.warnings if warning.key in SWAPS)
+    columns: dict[str, Column] = {
+        say("away.label"): [names[index] for index in order],
+        say("away.logit"): analysis.logits[order],
+        name: analysis.probabilities[order],
+        say("away.trained"): [yes_or_no(not analysis.random, say)] * len(order),
+    }
     return Shown(
         heading=_heading(analysis, say),
-        words=_words(analysis, say),
-        data=_data(analysis, say),
+        words=say("outputs.description", outputs=say.listed(told)),
+        data=data_frame(columns.items()),
         figure=outputs_figure(analysis, say),
-        legend=_rest(analysis, say),
-        above=_swap(analysis, say),
+        legend=_rest(analysis, order[SHOWN:], say),
+        above="".join(hint_html(visible(one)) for one in swap),
         about=asked_line(analysis, say),
     )
 
@@ -60,48 +73,38 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
 OUTPUTS = Exhibit("outputs", outputs, plotted=True, width=2)
 
 
-def outputs_figure(analysis: Analysis, say: Texts) -> Figure:
+def outputs_figure(analysis: Analysis, say: Texts) -> draw.Figure:
     """Horizontal bars of probabilities, or of raw values for regression; grey where the head is untrained."""
-    order = ranked(analysis)[:SHOWN]
+    order, raw = ranked(analysis)[:SHOWN], analysis.problem_type == "regression"
     values = [float(analysis.probabilities[index]) for index in order]
-    labels = tuple(visible(analysis.labels[index]) for index in order)
-    raw = analysis.problem_type == "regression"
+    labels = [_names(analysis)[index] for index in order]
     chosen = [] if analysis.random else chosen_labels(analysis)
     name = say("outputs.raw" if raw else "outputs.probability")
-    bars = Trace(
-        type="bar",
-        orientation="h",
-        x=[round(value, 6) for value in values],
+    hovers = []
+    for index, label in zip(order, labels, strict=True):
+        found = {
+            "value": number(analysis.probabilities[index], 4),
+            "logit": number(analysis.logits[index], 4),
+        }
+        hovers.append(say("outputs.hover", label=escape(label), name=name, **found))
+    drawn = draw.bars(
+        [round(value, 6) for value in values],
+        [draw.label_colour(index) if index in chosen else draw.OTHER for index in order],
+        "%{hovertext}",
         y=list(range(len(order))),
-        marker={"color": [label_colour(index) if index in chosen else OTHER for index in order]},
         text=[output_text(analysis, index) for index in order],
-        textposition="outside",
-        textangle=0,
-        cliponaxis=False,
-        hovertext=[
-            say(
-                "outputs.hover",
-                label=escape(visible(analysis.labels[index])),
-                name=name,
-                value=number(analysis.probabilities[index], 4),
-                logit=number(analysis.logits[index], 4),
-            )
-            for index in order
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
+        hovertext=hovers,
         width=0.62,
+        **draw.BESIDE,
     )
-    frame = layout(
+    ends = _raw_range(values) if raw else {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    frame = draw.layout(
         height=len(order) * ROW + 52,
-        margin={"l": tick_width(labels), "r": 14, "t": 6, "b": 46},
-        xaxis=value_axis(
-            name,
-            **(_raw_range(values) if raw else {"range": [0, 1.22], "tickvals": [0, 0.25, 0.5, 0.75, 1]}),
-            **ZERO_LINE,
-        ),
-        yaxis=row_axis([escape(shorten(label)) for label in labels]),
+        margin={"l": draw.tick_width(labels), "r": 14, "t": 6, "b": 46},
+        xaxis=draw.value_axis(name, **ends, **draw.ZERO_LINE),
+        yaxis=draw.row_axis([escape(shorten(label)) for label in labels]),
     )
-    return Figure(data=[bars], layout=frame)
+    return draw.Figure([drawn], frame)
 
 
 def ranked(analysis: Analysis) -> list[int]:
@@ -131,43 +134,18 @@ def _heading(analysis: Analysis, say: Texts) -> str:
     return say("outputs.heading")
 
 
-def _words(analysis: Analysis, say: Texts) -> str:
-    """The outputs that have a bar."""
-    parts = (
-        say("outputs.output", label=visible(analysis.labels[index]), value=output_text(analysis, index))
-        for index in ranked(analysis)[:SHOWN]
-    )
-    return say("outputs.description", outputs=say.listed(parts))
+def _names(analysis: Analysis) -> list[str]:
+    """The K labels as they can be shown, not escaped."""
+    return list(map(visible, analysis.labels))
 
 
-def _data(analysis: Analysis, say: Texts) -> pd.DataFrame:
-    """K rows, the likeliest first: label, logit, probability or raw value, whether no weight is random."""
-    raw, order = analysis.problem_type == "regression", ranked(analysis)
-    trained = yes_or_no(not analysis.random, say)
-    return data_frame(
-        (
-            (say("away.label"), [visible(analysis.labels[index]) for index in order]),
-            (say("away.logit"), analysis.logits[order]),
-            (say("outputs.raw" if raw else "outputs.probability"), analysis.probabilities[order]),
-            (say("away.trained"), [trained] * len(order)),
-        )
-    )
-
-
-def _swap(analysis: Analysis, say: Texts) -> str:
-    """That the head was given a vector it was not trained on; "" where it was not."""
-    said = (warning.said(say) for warning in analysis.warnings if warning.key in SWAPS)
-    return "".join(hint_html(visible(one)) for one in said)
-
-
-def _rest(analysis: Analysis, say: Texts) -> str:
+def _rest(analysis: Analysis, rest: Sequence[int], say: Texts) -> str:
     """The labels that have no bar, summed up; "" if every label has one."""
-    rest = ranked(analysis)[SHOWN:]
     if not rest:
         return ""
     words = "outputs.rest" if analysis.problem_type == "single_label" else "outputs.rest_raw"
-    together = percent(float(analysis.probabilities[rest].sum()))
-    return f'<p class="rest">{escape(say(words, count=len(rest), share=together))}</p>'
+    share = percent(float(analysis.probabilities[rest].sum()))
+    return Markup('<p class="rest">{}</p>').format(say(words, count=len(rest), share=share))
 
 
 def _raw_range(values: list[float]) -> dict[str, list[float]]:
@@ -177,27 +155,29 @@ def _raw_range(values: list[float]) -> dict[str, list[float]]:
     return {"range": [low - room if low < 0 else 0.0, high + room if high > 0 else 0.0]}
 
 
-UNTRAINED = "reading_untrained"
-READING = (
-    *(f"reading_{key}" for key in ("reads", "similarity", "ordinary", "centred", "share")),
-    UNTRAINED,
-)
+READING = ("reads", "similarity", "ordinary", "centred", "share", "untrained")
 NAMED = 4  # tokens that the sentence names; more are only counted
 
 
 def verdict(analysis: Analysis, state: State, say: Texts) -> Shown:
     """The answer in words."""
-    view = View.of(analysis, state)
-    read, total = int(analysis.reads.positions.sum()), len(view.labels)
-    lines = [f'<p class="reads">{_reads(view, say)}</p>', f'<p class="says">{_says(analysis, say)}</p>']
-    if analysis.unreadable is not None:  # first, before anything that sounds like an answer
-        lines.insert(0, f'<p class="reads unreadable">{escape(visible(analysis.unreadable.said(say)))}</p>')
-    rest = "rest_none" if read == 0 else "rest_all" if read == total else "rest_one"
-    reads, quoted = analysis.reads, partial(_quoted, view, say=say)
+    view, reads, unreadable = View.of(analysis, state), analysis.reads, analysis.unreadable
+    read = int(reads.positions.sum())
+    rest = "rest_none" if read == 0 else "rest_all" if read == len(view.labels) else "rest_one"
+    quoted = partial(_quoted, view, say=say)
     details = (_of_layer(rest, analysis, say), flat_count(reads, say), won_dimensions(reads, quoted, say))
-    lines.append(f'<p class="detail">{escape(say.together(filter(None, details)))}</p>')
-    notices = _notices([one for one in analysis.warnings if one is not analysis.unreadable], say)
-    return Shown(html=f'<div class="verdict">{"".join(lines)}</div>{notices}')
+    notices = [visible(one.said(say)) for one in analysis.warnings if one is not unreadable]
+    return Shown(
+        html=render(
+            "verdict",
+            say,
+            unreadable="" if unreadable is None else visible(unreadable.said(say)),  # before any answer
+            reads=_reads(view, say),
+            says=_says(analysis, say),
+            details=say.together(filter(None, details)),
+            notices=notices,
+        )
+    )
 
 
 VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verdict.title")
@@ -206,51 +186,47 @@ VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verd
 def how_to_read(analysis: Analysis, _: State, say: Texts) -> Shown:
     """How to read the figures, in a few sentences, for who has no page to try them on."""
     known = not analysis.backbone.live  # whether it shows which weights were drawn at random
-    items = "".join(f"<li>{escape(say(f'away.{key}'))}</li>" for key in READING if known or key != UNTRAINED)
-    return Shown(html=f"<h2>{escape(say('away.reading'))}</h2><ul>{items}</ul>")
+    keys = [f"away.reading_{key}" for key in READING if known or key != "untrained"]
+    return Shown(html=render("reading", say, keys=keys))
 
 
 HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))
 
 
-def mistake(error: PoolscopeError, say: Texts) -> str:
+def mistake(error: PoolscopeError, say: Texts) -> Markup:
     """What is shown in the place of the verdict where there is none."""
-    heading, message = escape(say("verdict.mistake")), escape(visible(error.plainly(say)))
-    return f'<div class="mistake" role="alert"><p class="reads">{heading}</p><p>{message}</p></div>'
+    html = Markup('<div class="mistake" role="alert"><p class="reads">{}</p><p>{}</p></div>')
+    return html.format(say("verdict.mistake"), visible(error.plainly(say)))
 
 
-def _reads(view: View, say: Texts) -> str:
+def _reads(view: View, say: Texts) -> Markup:
     """What is read and, of several tokens, which is most of it."""
-
-    def name(index: int) -> str:
-        return token_html(view.labels[index], read=True)
-
-    return say.together(filter(None, (_read(view, say), largest_share(view.analysis.reads, name, say))))
-
-
-def _read(view: View, say: Texts) -> str:
     reads, unread = indices(view.analysis.reads.positions), indices(~view.analysis.reads.positions)
-    total, reader = len(view.labels), _reader(view.analysis, say)
-    if not reads or not unread:
-        every = strong_html(say("verdict.count_all" if reads else "verdict.count_none", total=total))
-        return say("verdict.reads_all", reader=reader, count=every)
-    count = strong_html(say("verdict.count", read=len(reads), total=total))
-    for key, few in (("verdict.reads_some", reads), ("verdict.reads_but", unread)):
-        if len(few) <= NAMED:
-            tokens = say.listed(_token(view, index, say) for index in few)
-            return say(key, reader=reader, count=count, tokens=tokens)
-    return say("verdict.reads_many", reader=reader, count=count)
+    total = len(view.labels)
+    found = {"reader": _reader(view.analysis, say), "tokens": NOTHING}
+    if reads and unread:
+        count = say("verdict.count", read=len(reads), total=total)
+        few = {"some": reads, "but": unread}
+        key = next((key for key, tokens in few.items() if len(tokens) <= NAMED), "many")
+        if key != "many":
+            found["tokens"] = Markup(say.listed(_token(view, index, say) for index in few[key]))
+    else:
+        key, count = "all", say("verdict.count_all" if reads else "verdict.count_none", total=total)
+    read = say.html(f"verdict.reads_{key}", count=strong_html(count), **found)
+    most = largest_share(view.analysis.reads, lambda index: token_html(view.labels[index], True), say)
+    return Markup(say.together(filter(None, (read, most))))
 
 
-def _reader(analysis: Analysis, say: Texts) -> str:
+def _reader(analysis: Analysis, say: Texts) -> Markup:
     """Who reads: the checkpoint's class, with the vector it is given if that is not its own, or the probe."""
     query, name = analysis.query, visible(analysis.backbone.architecture)
-    architecture = f"<code>{breakable_html(name, CAPITALS)}</code>"
+    architecture = Markup("<code>{}</code>").format(breakable_html(name, CAPITALS))
     pooling = strong_html(query.pooling)
     if query.head != "own":
-        return _of_layer("probe", analysis, say, pooling=pooling, task=strong_html(say.name(query.task)))
+        task = strong_html(say.name(query.task))
+        return Markup(_of_layer("probe", analysis, say, pooling=pooling, task=task))
     if query.pooling != "native" or analysis.lower:
-        return _of_layer("fed", analysis, say, architecture=architecture, pooling=pooling)
+        return Markup(_of_layer("fed", analysis, say, architecture=architecture, pooling=pooling))
     return architecture
 
 
@@ -261,23 +237,19 @@ def _of_layer(key: str, analysis: Analysis, say: Texts, **values: str) -> str:
     return say(f"verdict.{key}_lower", layer=analysis.pool_layer, **values)
 
 
-def _says(analysis: Analysis, say: Texts) -> str:
+def _says(analysis: Analysis, say: Texts) -> Markup:
     if analysis.random:
-        why = "verdict.untrained_body" if analysis.head_trained else "verdict.untrained"
-        return f'<span class="untrained">{escape(say(why))}</span>'
-    chosen = chosen_labels(analysis)
+        why = say("verdict.untrained_body" if analysis.head_trained else "verdict.untrained")
+        return Markup('<span class="untrained">{}</span>').format(why)
+    chosen, names = chosen_labels(analysis), _names(analysis)
     if not chosen:
-        return escape(say("verdict.says_none", total=len(analysis.labels)))
-    answers = (
-        say(
-            "verdict.answer",
-            label=strong_html(shorten(visible(analysis.labels[index]), 40)),
-            value=escape(output_text(analysis, index)),
-        )
-        for index in chosen[:NAMED]
-    )
+        return say.html("verdict.says_none", total=len(analysis.labels))
+    answers = []
+    for index in chosen[:NAMED]:
+        label = strong_html(shorten(names[index], 40))
+        answers.append(say.html("verdict.answer", label=label, value=output_text(analysis, index)))
     key = "verdict.says" if analysis.unreadable is None else "verdict.says_unread"
-    return say(key, answer=say.listed(answers))
+    return say.html(key, answer=Markup(say.listed(answers)))
 
 
 def _quoted(view: View, index: int, say: Texts) -> str:
@@ -286,20 +258,10 @@ def _quoted(view: View, index: int, say: Texts) -> str:
     return name if view.analysis.tokens.special[index] else say("similarity.stand_in", token=name)
 
 
-def _token(view: View, index: int, say: Texts) -> str:
-    chip = token_html(view.labels[index], bool(view.analysis.reads.positions[index]))
-    if len(view.labels) == 1:
-        return say("verdict.alone", token=chip)
-    if index == 0:
-        return say("verdict.first", token=chip)
-    if index == len(view.labels) - 1:
-        return say("verdict.last", token=chip)
-    return say("verdict.nth", token=chip, number=index + 1)
-
-
-def _notices(warnings: Sequence[Sentence], say: Texts) -> str:
-    if not warnings:
-        return ""
-    items = "".join(f"<li>{escape(visible(warning.said(say)))}</li>" for warning in warnings)
-    heading = strong_html(say("verdict.notices"))
-    return f'<div class="notices" role="status">{heading}<ul>{items}</ul></div>'
+def _token(view: View, index: int, say: Texts) -> Markup:
+    token, total = (
+        token_html(view.labels[index], bool(view.analysis.reads.positions[index])),
+        len(view.labels),
+    )
+    key = "alone" if total == 1 else {0: "first", total - 1: "last"}.get(index, "nth")
+    return say.html(f"verdict.{key}", token=token, number=index + 1)

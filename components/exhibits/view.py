@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from itertools import groupby
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Whole
 from components.texts import Texts
@@ -68,9 +69,9 @@ def shorten(label: str, limit: int = 16) -> str:
     return label if len(label) <= limit else label[: limit - 1] + "…"
 
 
-def breakable_html(name: str, places: re.Pattern[str]) -> str:
-    """``name``, escaped, that may break in ``places``: CAPITALS or UNDERSCORES."""
-    return "<wbr>".join(escape(part) for part in places.split(name))
+def breakable_html(name: str, places: re.Pattern[str]) -> Markup:
+    """``name`` that may break in ``places``: CAPITALS or UNDERSCORES."""
+    return Markup("<wbr>").join(places.split(name))
 
 
 def width(label: str) -> int:

@@ -20,7 +20,7 @@ import pandas as pd
 from components.analyses.compare import Compared
 from components.exhibits.comparison import Comparison, answered
 from components.exhibits.control import Control, State, Whole
-from components.exhibits.draw import diverging, ink, segment_key
+from components.exhibits.draw import SEGMENT_KEYS, diverging, ink
 from components.exhibits.exhibit import (
     Exhibit,
     Shown,
@@ -349,7 +349,7 @@ def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[
     for text, outside in enumerate(tokenized.outside):
         yield from (("", None, "", "", *_numbers([token], say)) for token in outside)
         if text < len(found.texts):
-            name = say(segment_key(text)) if len(found.texts) > 1 else say("segment.only")
+            name = say(SEGMENT_KEYS[text]) if len(found.texts) > 1 else say("segment.only")
             for place, tokens in enumerate(tokenized.words[text][: found.seen[text]]):
                 (start, end), surface = found.words[text][place], visible(found.surface(text, place))
                 yield (name, place + 1, surface, f"{start}–{end}", *_numbers(tokens, say))
@@ -420,7 +420,7 @@ def _text(text: int, found: Alignment, rows: Sequence[Row], say: Texts) -> str:
     if rest := len(found.words[text]) - shown:
         head = escape(say("words.rest" if rest > 1 else "words.rest_one", count=rest))
         items += f'<li class="beyond"><span class="head">{head}</span>{_absent("") * len(rows)}</li>'
-    title = f"<p>{escape(say(segment_key(text)))}</p>" if len(found.texts) > 1 else ""
+    title = f"<p>{escape(say(SEGMENT_KEYS[text]))}</p>" if len(found.texts) > 1 else ""
     return f'<div class="text {"second" if text else "first"}">{title}<ol>{items}</ol></div>'
 
 

@@ -140,7 +140,7 @@ def test_who_typed_nothing_reads_what_to_do_and_a_program_what_is_wrong(tag: str
 
 def test_a_mistake_names_field_value_and_what_is_allowed() -> None:
     html = mistake(PoolscopeError("pooling", "median", "errors.allowed", allowed=("mean", "max")), SAY)
-    assert "pooling: &#x27;median&#x27; was given; allowed are mean, max." in html
+    assert "pooling: &#39;median&#39; was given; allowed are mean, max." in html
     assert 'role="alert"' in html
 
 

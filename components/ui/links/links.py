@@ -17,7 +17,7 @@ import segno
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.control import Control, OneOf, State, from_link
+from components.exhibits.control import Control, OneOf, State, from_link, written
 from components.exhibits.passport import page as passport_page
 from components.exhibits.report import Made, report
 from components.exhibits.view import visible
@@ -40,7 +40,7 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
 
     Its ``expand`` asks for the QR code of a ``link``. The script itself asks for the report and the passport.
     """
-    arrivals = [[control.key, control.kind.write(control.default)] for control in controls]
+    arrivals = [[control.key, written(control.default)] for control in controls]
     known, aliases = escape(json.dumps(arrivals)), escape(json.dumps(ALIASES))
     copied, select = escape(say("link.copied")), escape(say("link.select"))
     unreached = escape(say("link.unreached"))
