@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.exhibits.evidence.depths import profiles
-from components.exhibits.evidence.evidence import gains, select
+from components.exhibits.evidence import gains, select
+from components.exhibits.small_plots import profiles
 from components.inference.engine import Engine
 from components.results import read_results
 from tests.measured import measured

@@ -13,7 +13,7 @@ from components.analyses.anatomy import Anatomy, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding, PaddingCase
-from components.exhibits.evidence.evidence import (
+from components.exhibits.evidence import (
     BASE,
     LEVEL,
     Evidence,

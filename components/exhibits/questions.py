@@ -18,7 +18,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from components.analyses.anatomy import Anatomy, Step
 from components.analyst import Analyst
 from components.errors import PoolscopeError
-from components.exhibits.evidence.evidence import BASE, Evidence, select
+from components.exhibits.evidence import BASE, Evidence, select
 from components.exhibits.facts import (
     CASES,
     NAMED,

@@ -13,7 +13,7 @@ import gradio as gr
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, SomeOf, State
 from components.exhibits.draw import MARKS
-from components.exhibits.evidence.evidence import Evidence, select
+from components.exhibits.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
 from components.exhibits.panels import EVIDENCE as PANEL
 from components.exhibits.view import visible

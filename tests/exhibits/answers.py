@@ -16,7 +16,7 @@ from components.analyses.trace import Patched
 from components.analyses.ways import Way
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
-from components.exhibits.evidence.evidence import Evidence, select
+from components.exhibits.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
 from components.exhibits.lab.found import Found
 from components.exhibits.panels import (

@@ -23,8 +23,6 @@ from components.exhibits import panels
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Brought, Choice, Switch, Whole
 from components.exhibits.edit import align_versions, versions
-from components.exhibits.evidence.depths import profiles
-from components.exhibits.evidence.whitening import stepped
 from components.exhibits.exhibit import (
     FORMULA,
     Exhibit,
@@ -38,6 +36,7 @@ from components.exhibits.exhibit import (
 )
 from components.exhibits.head import strips
 from components.exhibits.importance import Methods
+from components.exhibits.small_plots import profiles, stepped
 from components.exhibits.words import align
 from components.texts import languages, load_texts
 from components.types import Analysis

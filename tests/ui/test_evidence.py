@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from components.exhibits.evidence.evidence import select
+from components.exhibits.evidence import select
 from components.results import Table
 from components.texts import load_texts
 from components.ui.evidence import EvidenceTab, build_evidence

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from components.exhibits.evidence.depths import DEPTHS, profiles
-from components.exhibits.evidence.evidence import Evidence, select
+from components.exhibits.evidence import Evidence, select
+from components.exhibits.small_plots import DEPTHS, profiles
 from components.results import Row, Table, beside
 from components.texts import load_texts
 from tests.exhibits.showing import checked, plain, same_intervals

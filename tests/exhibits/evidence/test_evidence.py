@@ -8,7 +8,8 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from components.exhibits.evidence.evidence import (
+from components.exhibits.evidence import (
+    PROBES,
     Evidence,
     against_base,
     differing,
@@ -16,8 +17,7 @@ from components.exhibits.evidence.evidence import (
     select,
     vectors,
 )
-from components.exhibits.evidence.intervals import ACCURACY, FINDINGS
-from components.exhibits.evidence.tables import PROBES
+from components.exhibits.intervals import ACCURACY, FINDINGS
 from components.exhibits.questions import Answers, read_questions
 from components.exhibits.view import one_vector
 from components.results import Table, beside, read_results

@@ -2,8 +2,8 @@
 
 from statsmodels.stats.multitest import multipletests
 
-from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.explanations import EXPLANATIONS
+from components.exhibits.evidence import Evidence, select
+from components.exhibits.small_plots import EXPLANATIONS
 from components.results import Row, Table, beside
 from components.texts import load_texts
 from tests.exhibits.showing import checked, plain, same_intervals

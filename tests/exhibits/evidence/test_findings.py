@@ -2,8 +2,8 @@
 
 import pytest
 
-from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.intervals import FINDINGS, PUBLISHED
+from components.exhibits.evidence import Evidence, select
+from components.exhibits.intervals import FINDINGS, PUBLISHED
 from components.exhibits.view import number
 from components.results import beside, read_results
 from components.texts import ASSETS, load_texts

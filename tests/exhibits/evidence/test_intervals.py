@@ -4,10 +4,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from components.exhibits.evidence.evidence import Evidence, accuracy_text, select
-from components.exhibits.evidence.intervals import ACCURACY, FINDINGS, LEGEND, RHO
-from components.exhibits.evidence.tables import PROBES
+from components.exhibits.evidence import PROBES, Evidence, accuracy_text, select
 from components.exhibits.exhibit import to_csv
+from components.exhibits.intervals import ACCURACY, FINDINGS, LEGEND, RHO
 from components.results import Row, beside
 from components.texts import load_texts
 from tests.exhibits.compared_html import words

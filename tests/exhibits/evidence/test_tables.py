@@ -2,8 +2,7 @@
 
 import pytest
 
-from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.tables import OWN_HEADS, PROBES, SWAPS
+from components.exhibits.evidence import OWN_HEADS, PROBES, SWAPS, Evidence, select
 from components.exhibits.exhibit import to_csv
 from components.results import Table, beside, holm
 from components.texts import load_texts

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from components.exhibits.evidence.evidence import Evidence, select
-from components.exhibits.evidence.whitening import WHITENING
+from components.exhibits.evidence import Evidence, select
+from components.exhibits.small_plots import WHITENING
 from components.exhibits.view import shorten
 from components.results import Row, Table, beside
 from components.texts import load_texts

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from components.exhibits import facts
-from components.exhibits.evidence.evidence import select
+from components.exhibits.evidence import select
 from components.exhibits.questions import Answer, Answers, Question, Text, read_questions
 from components.results import Table, beside
 from components.texts import load_texts

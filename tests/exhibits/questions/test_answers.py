@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 
 from components.analyses.anatomy import Anatomy
-from components.exhibits.evidence.evidence import Evidence
+from components.exhibits.evidence import Evidence
 from components.exhibits.panels import Answered
 from components.exhibits.questions import Answer, Answers, Question, flow_html, module_html, sentences
 from components.results import table

@@ -11,7 +11,7 @@ from components.analyses.anatomy import Anatomy, Declared, Step, Weight
 from components.analyses.importance import Importance
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding
-from components.exhibits.evidence.evidence import Evidence, select
+from components.exhibits.evidence import Evidence, select
 from components.exhibits.facts import (
     HEAD_CASES,
     IMPORTANCE_CASES,

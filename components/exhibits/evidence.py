@@ -1,4 +1,4 @@
-"""What was measured of one task and some backbones: the part of the results that is looked at."""
+"""The part of the results that is looked at, of one task and some backbones, and its tables."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from html import escape
 from itertools import chain, combinations
 from math import erfc, sqrt
 from operator import attrgetter
-from typing import Any
 
 import pandas as pd
 
-from components.exhibits.exhibit import data_frame
+from components.exhibits.control import State
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html, table_html
 from components.exhibits.view import number, one_vector, shorten, visible
 from components.results import KINDS, Row, Table, beside, each, holm, of
 from components.texts import Texts
@@ -29,6 +29,10 @@ WIDEST = 16  # characters of a line of a label
 COUNTS, PS = ("better", "worse"), ("p", "corrected")
 ACCURACIES = ("accuracy", "accuracy_low", "accuracy_high")
 RHOS = ("rho", "rho_low", "rho_high")
+SIZES = ("width", "trained", "measured", "pairs")
+SAVED = ("backbone", "pooling", *ACCURACIES, *COUNTS, *PS, *RHOS, *SIZES)
+OWN = ("backbone", "task", *ACCURACIES, *COUNTS, "p", "measured")
+SWAPPED = ("backbone", "task", "pooling", *ACCURACIES, *COUNTS, *PS, "measured")
 
 Format = Callable[[float], str]
 
@@ -50,9 +54,13 @@ class Evidence:
         """All of the results by their kind."""
         return {kind: each(of(self.results, kind)) for kind in KINDS}
 
+    def of_task(self, kind: str) -> list[Row]:
+        """All results of a ``kind`` for the task, in their order: of baselines the strongest last."""
+        return [row for row in self.every[kind] if row.task == self.task]
+
     def of(self, kind: str, *backbones: str) -> list[Row]:
         """The results of a ``kind`` for each of ``backbones``, for the task where they are for one."""
-        rows = [row for row in self.every[kind] if kind not in OF_A_TASK or row.task == self.task]
+        rows = self.of_task(kind) if kind in OF_A_TASK else self.every[kind]
         return [row for key in backbones for row in rows if row.backbone == key]
 
     def title(self, backbone: str) -> str:
@@ -63,16 +71,6 @@ class Evidence:
         """What an image says of what was asked, not escaped."""
         titles = say.listed(map(self.title, backbones))
         return say("away.about_evidence", task=task, backbones=titles)
-
-    @cached_property
-    def baselines(self) -> list[Row]:
-        """The baselines of the task, the strongest last."""
-        return [row for row in self.every["baseline"] if row.task == self.task]
-
-    @cached_property
-    def own(self) -> list[Row]:
-        """The own heads of all checkpoints that were made for the task."""
-        return [row for row in self.every["head"] if row.task == self.task]
 
     @cached_property
     def rows(self) -> list[tuple[str, ...]]:
@@ -124,16 +122,6 @@ def shared(found: Iterable[Row], backbones: Sequence[str], order: Iterable[str])
     return list(map(tuple, rows.values()))
 
 
-def in_rows(found: Sequence[Row], rows: Sequence[Sequence[str]]) -> list[Row]:
-    """What was ``found`` of poolings, at most one for each of the ``rows``, whose number is its ``place``."""
-    first = {row.pooling: row for row in reversed(found)}
-    placed = []
-    for place, names in enumerate(rows):
-        row = next((first[name] for name in names if name in first), None)
-        placed += [] if row is None else [beside(named(row, names), place=place)]
-    return placed
-
-
 def against_base(found: Iterable[Row]) -> list[Row]:
     """The vectors of a backbone but cls, their p against it ``corrected`` by Holm's method."""
     return corrected([row for row in found if BASE not in row.poolings])
@@ -145,13 +133,13 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
 
 
 def gains(rows: Iterable[Row]) -> tuple[int, int]:
-    """How many of the rows are better than what they are held against by more than chance, how many worse."""
+    """Count the rows that are better than what they are held against by more than chance, and the worse."""
     counted = [row.better > row.worse for row in rows if row.corrected is not None and row.corrected < LEVEL]
     return counted.count(True), counted.count(False)
 
 
 def differing(accuracies: Iterable[Row]) -> int:
-    """How many of all pairs differ at p below `LEVEL`, corrected by Holm's method for the number of pairs."""
+    """Count the pairs that differ at p below `LEVEL`, corrected by Holm's method for the number of pairs."""
     pairs = combinations(accuracies, 2)
     ps = [proportions_p(a.value, a.measured, b.value, b.measured) for a, b in pairs]
     return sum(p < LEVEL for p in holm(ps))
@@ -184,12 +172,6 @@ def accuracy_text(value: float) -> str:
     return f"{number(100 * value, 1)} %"
 
 
-def hover(evidence: Evidence, row: Row, key: str, shown: Format, say: Texts, **more: object) -> str:
-    """The text of ``key`` on pointing at a row, as escaped HTML; ``shown`` writes its value and its ends."""
-    values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
-    return say(key, backbone=escape(evidence.title(row.backbone)), **values, **more)
-
-
 def label_lines(poolings: Iterable[str]) -> list[str]:
     """The label of a row, not escaped: the names of one vector, on as few lines as fit."""
     return textwrap.wrap(one_vector(map(shorten, map(visible, poolings))), WIDEST, break_on_hyphens=False)
@@ -201,6 +183,27 @@ def tick(poolings: Sequence[str]) -> str:
     return f"<b>{label}</b>" if BASE in poolings else label
 
 
+def points(
+    evidence: Evidence, rows: Iterable[Row], key: str, shown: Format, say: Texts, **more: object
+) -> pd.DataFrame:
+    """The rows as they are drawn, each at its ``place``; ``key``: of what is said on pointing at one.
+
+    ``shown`` writes a value and its ends; ``more`` is said besides.
+    """
+    found = []
+    for row in rows:
+        values = {name: shown(getattr(row, name)) for name in ("value", "low", "high")}
+        told = {**vars(row), "pooling": getattr(row, "called", ""), "examples": row.measured, **more}
+        said = say.html(key, **{**told, "backbone": evidence.title(row.backbone), **values})
+        found.append((row.value, row.low, row.high, row.place, said))
+    return pd.DataFrame(found, columns=["value", "low", "high", "place", "said"])
+
+
+def findings_html(lines: Iterable[str]) -> str:
+    """Escaped sentences, one about each backbone."""
+    return f'<ul class="findings">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
+
+
 def columns_of(rows: Iterable[Row], name: str = "accuracy") -> list[Row]:
     """The rows with the ends of their interval as they are saved, under the ``name`` of their value."""
     return [
@@ -208,11 +211,104 @@ def columns_of(rows: Iterable[Row], name: str = "accuracy") -> list[Row]:
     ]
 
 
-def cells(rows: Iterable[Row], column: str) -> list[Any]:
-    """What a column holds; None where nothing was measured."""
-    return [getattr(row, column, None) for row in rows]
-
-
 def data_of(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataFrame:
     """The rows as they are saved, under the titles of their ``columns``; what a row lacks is empty."""
-    return data_frame((say(f"evidence.column_{column}"), cells(rows, column)) for column in columns)
+    return data_frame(
+        (say(f"evidence.column_{column}"), [getattr(row, column, None) for row in rows]) for column in columns
+    )
+
+
+def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """A row for each backbone and pooling, with a link that saves them as CSV."""
+    rows, caption = probe_rows(evidence), say("evidence.table_caption", task=visible(say.name(evidence.task)))
+    return _shown(rows, SAVED, caption, "evidence", say("evidence.table_hint", base=BASE), say)
+
+
+def own(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """A row for each baseline and for each fine-tuned checkpoint with its own head, task by task."""
+    heads, baselines = evidence.every["head"], evidence.every["baseline"]
+    called = [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
+    every = [*called, *(beside(row, backbone=evidence.title(row.backbone)) for row in heads)]
+    tasks = dict.fromkeys(row.task for row in heads)
+    rows = _in_words((row for task in tasks for row in every if row.task == task), say)
+    return _shown(rows, OWN, say("evidence.own_caption"), "", say("evidence.own_hint"), say)
+
+
+def swaps(evidence: Evidence, _: State, say: Texts) -> Shown:
+    """A row for each vector that an own head was given in the place of its own, to read and to save."""
+    rows = swapped_rows(evidence, evidence.every["swap"], say)
+    if not rows:
+        return Shown(html=hint_html(say("evidence.swaps_none")))
+    return _shown(rows, SWAPPED, say("evidence.swaps_caption"), "swaps", say("evidence.swaps_hint"), say)
+
+
+PROBES, OWN_HEADS, SWAPS = (
+    Exhibit(f"{name}-numbers", show, style="numbers", frame="folded", title=title)
+    for name, show, title in (
+        ("evidence", probes, "table.heading"),
+        ("own", own, "evidence.own"),
+        ("swap", swaps, "evidence.swaps"),
+    )
+)
+
+
+def probe_rows(evidence: Evidence) -> list[Row]:
+    """A row for each vector with a probe, a backbone after the other, with rho of its raw cosine."""
+    rows = []
+    for key in evidence.backbones:
+        found = vectors(evidence.of("probe", key))
+        rhos = {row.pooling: beside(row, pairs=row.measured) for row in columns_of(evidence.rhos(key), "rho")}
+        tested = {row.pooling: row.corrected for row in against_base(found)}
+        for row in columns_of(found):
+            rho = rhos.get(row.pooling)
+            more = {name: getattr(rho, name) for name in (*RHOS, "pairs")} if rho else {}
+            more |= {"p": row.p if row.pooling in tested else None, "corrected": tested.get(row.pooling)}
+            rows.append(beside(row, backbone=evidence.title(key), pooling=row.called, **more))
+    return rows
+
+
+def swapped_rows(evidence: Evidence, swaps: Iterable[Row], say: Texts) -> list[Row]:
+    """The vectors that own heads were given; p is corrected for the number of vectors of one head."""
+    heads: dict[str, list[Row]] = {}
+    for row in vectors(swaps):
+        heads.setdefault(row.backbone, []).append(row)
+    tested = chain.from_iterable(map(corrected, heads.values()))
+    rows = (beside(row, pooling=row.called, backbone=evidence.title(row.backbone)) for row in tested)
+    return _in_words(rows, say)
+
+
+def _in_words(rows: Iterable[Row], say: Texts) -> list[Row]:
+    """The rows as they are saved, with their tasks as they are called in the language."""
+    return columns_of(beside(row, task=visible(say.name(row.task))) for row in rows)
+
+
+def _shown(
+    rows: Sequence[Row], columns: Sequence[str], caption: str, file: str, hint: str, say: Texts
+) -> Shown:
+    """A table to read, with a link that saves it as ``file``, if that is to be, and a hint below."""
+    data = data_of(columns, rows, say)
+    seen = [column for column in columns if not column.endswith(("_low", "_high"))]
+    texts = data_frame((_head(column, say), [_text(row, column, say) for row in rows]) for column in seen)
+    table = table_html(texts, range(2, len(seen)), caption)
+    link = csv_link(data, f"poolscope-{file}.csv", say("table.download")) if file else ""
+    return Shown(data=data, html=f"{link}{table}{hint_html(hint)}")
+
+
+def _head(column: str, say: Texts) -> str:
+    """The title of a column in a table that shows intervals beside their numbers."""
+    title = say(f"evidence.column_{column}")
+    return say("evidence.with_interval", column=title) if column in ("accuracy", "rho") else title
+
+
+def _text(row: Row, column: str, say: Texts) -> str:
+    """A cell as it is read; what has an interval is followed by it."""
+    value = getattr(row, column, None)
+    if value is None:
+        return "–"
+    if column in PS:
+        return "< 0.001" if value < 0.001 else number(value, 3)
+    if column not in ("accuracy", "rho"):
+        return str(value)
+    shown: Format = accuracy_text if column == "accuracy" else number
+    low, high = (shown(getattr(row, f"{column}_{end}")).removesuffix(" %") for end in ("low", "high"))
+    return say("evidence.interval", value=shown(value), low=low, high=high)
