@@ -25,9 +25,7 @@ from components.exhibits.importance import AGREES, ATTENTION, BARS, INTEGRATED
 from components.exhibits.importance import HEAD as ATTENTION_HEAD
 from components.exhibits.importance import SENTENCE as IMPORTANT
 from components.exhibits.intervals import ACCURACY, FINDINGS, LEGEND, PUBLISHED, RHO
-from components.exhibits.lab.found import Found
-from components.exhibits.lab.misses import MISSES
-from components.exhibits.lab.ranking import CONFUSION, CURVE, NUMBERS, PLANE, RANKING
+from components.exhibits.lab import CONFUSION, CURVE, MISSES, NUMBERS, PLANE, RANKING, Found
 from components.exhibits.lens import DEPTH, LENS
 from components.exhibits.serving import DETECTIVE as VECTOR
 from components.exhibits.serving import PADDED

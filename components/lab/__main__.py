@@ -19,7 +19,7 @@ import pandas as pd
 
 from components.analyses.fit.fit import Steps, fit_table, to_rows
 from components.errors import PoolscopeError
-from components.exhibits.lab.found import Found
+from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
 from components.fitting import Fit, Plan, Stage

@@ -18,7 +18,7 @@ from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.evidence import Evidence, select
 from components.exhibits.exhibit import Panel
-from components.exhibits.lab.found import Found
+from components.exhibits.lab import Found
 from components.exhibits.panels import (
     ANSWER,
     COMPARISON,

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.exhibits.lab.found import Found
-from components.exhibits.lab.ranking import POINTS, plane
+from components.exhibits.lab import POINTS, Found, plane
 from components.exhibits.panels import LAB
 from components.exhibits.view import visible
 from components.fitting import Table

@@ -17,7 +17,7 @@ import gradio as gr
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import hint_html
-from components.exhibits.lab.found import Found, so_far_html
+from components.exhibits.lab import Found, so_far_html
 from components.exhibits.panels import LAB as PANEL
 from components.exhibits.view import visible
 from components.fitting import MINE, Fit, Plan, Reached, Stage, Table, read_head

@@ -2,7 +2,7 @@
 
 import re
 
-from components.exhibits.lab.found import so_far_html
+from components.exhibits.lab import so_far_html
 from components.fitting import Reached
 from components.texts import load_texts
 from tests.ui.markup import XSS

@@ -1,0 +1,457 @@
+"""What was found on a visitor's own table: the ranking, what labels are worth, confusion, map and misses."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from components.exhibits import draw
+from components.exhibits.control import State
+from components.exhibits.exhibit import (
+    Exhibit,
+    Shown,
+    Where,
+    csv_link,
+    hint_html,
+    legend_html,
+    saved_table,
+    titled_frame,
+)
+from components.exhibits.view import classify_link, number, one_vector, percent, shorten, visible
+from components.fitting import Fit, Miss, Ranked, Reached, Score
+from components.markup import render
+from components.texts import Texts
+from components.types import Ints, Query
+
+UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
+LEVEL = 0.05  # a corrected p below it counts
+NAME = 40  # characters of a backbone's title at most
+FIRST = 5  # combinations that are named while others are fitted
+GAIN = 0.01  # accuracy between the last two points, from which more labels are said to help
+DRAWN = 24  # vectors in the figure, the best ones; all stand in the table
+WIDEST, LINE = 15, 18  # characters of a line beside the axis, and the pixels that it takes
+BESIDE = 58  # pixels of the column of values at the right
+BELOW = 52  # pixels of the axis
+LINES = {"majority": ("dashdot", "╌·╌"), "shuffled": ("dot", "····")}
+SCALE = {"tickvals": [0, 0.5, 1], "ticktext": ["0", "50 %", "100 %"]}  # of accuracy
+# Of the confusion.
+SHADES = ((0.0, "#f1f4f6"), (0.5, "#7fb4d2"), (1.0, "#0a4d75"))  # of the share of a row
+LABEL = 14  # characters of a label beside an axis
+CELL, LEAST = 30, 34  # pixels
+NARROWEST = 262  # pixels of the columns and of the names beside them, on a phone
+# Of the plane.
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
+SIGNS = "●■◆▲✚✖★▼"  # the same in a legend
+POINTS = 2000  # drawn, spread evenly over the rows
+POINT = 60  # characters of a text beside its point
+# Of the misses.
+SHOWN = 100  # rows of the table on the page; the file has all
+LONGEST = 200  # characters of a text on the page
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A fit, and the titles of backbones by their keys."""
+
+    fit: Fit
+    titles: Mapping[str, str]
+
+    @property
+    def best(self) -> Ranked:
+        """The combination that is most often right."""
+        return self.vectors[0]
+
+    @cached_property
+    def vectors(self) -> tuple[Ranked, ...]:
+        """The combinations, best first, of which none has the same vectors as another."""
+        return tuple(one for one in self.fit.ranking if not one.same_as)
+
+    @property
+    def learned(self) -> bool:
+        """Whether the best one beats the most frequent label and shuffled labels, interval and all."""
+        return self.best.accuracy.low > max(self.fit.majority, self.fit.shuffled.value)
+
+    def name(self, one: Ranked, say: Texts) -> str:
+        """Backbone, every pooling of the same vectors, and layer of a combination, not escaped."""
+        where = (one.backbone, one.pooling, one.layer)
+        alike = (
+            other.pooling
+            for other in self.fit.ranking
+            if (other.backbone, other.same_as, other.layer) == where
+        )
+        layer = one.layer if self.fit.plan.all_layers else None
+        return combination(self.titles, one.backbone, (one.pooling, *alike), layer, say)
+
+
+def combination(
+    titles: Mapping[str, str], backbone: str, poolings: tuple[str, ...], layer: int | None, say: Texts
+) -> str:
+    """Backbone, poolings of the very same vector and, where there are several, layer; not escaped."""
+    title = shorten(visible(titles.get(backbone, backbone)), NAME)
+    parts = {"backbone": title, "pooling": one_vector(poolings), "layer": layer}
+    return say("lab.combination" if layer is None else "lab.combination_layer", **parts)
+
+
+def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layers: bool, say: Texts) -> str:
+    """The best combinations of those that are fitted by now, as HTML; nothing where there is none."""
+    if not reached:
+        return ""
+    first = sorted(reached, key=lambda one: -one.accuracy)[:FIRST]
+    rows = [
+        say(
+            "lab.reached",
+            name=combination(titles, one.backbone, (one.pooling,), one.layer if all_layers else None, say),
+            accuracy=percent(one.accuracy),
+        )
+        for one in first
+    ]
+    items = "".join(f"<li>{escape(row)}</li>" for row in rows)
+    return f"{hint_html(say('lab.so_far', count=len(reached)))}<ol>{items}</ol>"
+
+
+def score_text(score: Score, say: Texts) -> str:
+    """A share and its interval: "91 % (87 % to 94 %)"."""
+    return say("lab.score", **{name: percent(getattr(score, name)) for name in ("value", "low", "high")})
+
+
+def ranking(found: Found, _: State, say: Texts) -> Shown:
+    """A point with its interval for each vector, the best one above; the lines of knowing nothing."""
+    fit, others = found.fit, len(found.vectors) - 1
+    values = {"majority": percent(fit.majority), "shuffled": score_text(fit.shuffled, say)}
+    line = Markup('<li><span aria-hidden="true">{}</span> {}</li>')
+    items = [line.format(LINES[key][1], say(f"lab.{key}", value=value)) for key, value in values.items()]
+    worse = sum(one.p_corrected < LEVEL for one in found.vectors[1:])
+    notes = [say("lab.differences" if others else "lab.alone", count=worse, total=others, level=LEVEL)]
+    notes += [say("lab.drawn", count=DRAWN, total=others + 1)] if others >= DRAWN else []
+    notes += [one.said(say) for one in fit.warnings]
+    best = {"best": found.name(found.best, say), "accuracy": percent(found.best.accuracy.value)}
+    return Shown(
+        heading=say("lab.best" if found.learned else "lab.nothing_learned", **best),
+        words=say("list.semicolon").join(
+            say("lab.of", name=found.name(one, say), score=score_text(one.accuracy, say))
+            for one in found.vectors[:DRAWN]
+        ),
+        data=_ranked(found, say),
+        figure=_ranking_figure(found, say),
+        above="".join(map(hint_html, notes)),
+        legend=legend_html(*items, f"<li>{escape(say('lab.interval', folds=fit.plan.folds))}</li>"),
+        about=say("lab.about", rows=len(fit.table.texts), classes=len(fit.classes)),
+    )
+
+
+def numbers(found: Found, _: State, say: Texts) -> Shown:
+    """The same of every combination as a table, with a link that saves it as CSV."""
+    data = _ranked(found, say)
+    caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
+    numeric = range(2, data.shape[1] - 1)
+    shown = {
+        place: [
+            number(cell, 3) if isinstance(cell, float) and place in numeric else str(cell) for cell in cells
+        ]
+        for place, (_, cells) in enumerate(data.items())
+    }
+    texts = pd.DataFrame(shown, dtype=object).set_axis(list(data.columns), axis=1)
+    return Shown(data=data, html=saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
+
+
+def _ranked(found: Found, say: Texts) -> pd.DataFrame:
+    """A row for each combination; rho where labels are numbers."""
+    rows = found.fit.ranking
+    columns: dict[str, Callable[[Any], object]] = {
+        "backbone": lambda one: found.titles.get(one.backbone, one.backbone),
+        **{name: attrgetter(name) for name in ("pooling", "layer")},
+        "accuracy": attrgetter("accuracy.value"),
+        **{name: attrgetter(f"accuracy.{name}") for name in ("low", "high")},
+        "macro_f1": attrgetter("macro_f1"),
+        "rho": lambda one: float("nan") if one.rho is None else one.rho.value,
+        "p": attrgetter("p"),
+        "corrected": attrgetter("p_corrected"),
+        "same_as": attrgetter("same_as"),
+    }
+    if all(one.rho is None for one in rows):
+        del columns["rho"]
+    return titled_frame({f"lab.column_{name}": list(map(of, rows)) for name, of in columns.items()}, say)
+
+
+def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
+    shown = found.vectors[:DRAWN]
+    labels = [textwrap.wrap(found.name(one, say), WIDEST) for one in shown]
+    scores, places = [one.accuracy for one in shown], list(range(len(shown)))
+    room = LINE * max(map(len, labels)) + 6
+    backbones = list(found.fit.plan.backbones)
+    colours = [draw.BACKBONES[backbones.index(one.backbone) % len(draw.BACKBONES)] for one in shown]
+    symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
+    said = [escape(f"{found.name(one, say)}: {score_text(one.accuracy, say)}") for one in shown]
+    points = draw.dots(
+        draw.drawn(scores, places, said),
+        {"color": colours, "size": 10, "symbol": symbols},
+        {"color": draw.OTHER, "thickness": 2, "width": 4},
+    )
+    values = [percent(one.value) for one in scores]
+    lines = {"majority": found.fit.majority, "shuffled": found.fit.shuffled.value}
+    frame = draw.layout(
+        height=len(shown) * max(26, room) + BELOW,
+        margin={
+            "l": max(draw.name_width(tuple(lines)) for lines in labels),
+            "r": BESIDE,
+            "t": 6,
+            "b": BELOW - 6,
+        },
+        xaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1], **SCALE),
+        yaxis=draw.row_axis(["<br>".join(map(escape, lines)) for lines in labels]),
+        shapes=[draw.guide(value, LINES[key][0], draw.OTHER) for key, value in lines.items()],
+    )
+    return draw.Figure([points, draw.written([1] * len(shown), places, values, "middle right")], frame)
+
+
+def curve(found: Found, _: State, say: Texts) -> Shown:
+    """Accuracy with the number of rows that the classifier was fitted on, with its interval."""
+    points = found.fit.curve
+    scores, rows = [one.accuracy for one in points], [one.rows for one in points]
+    columns = {"lab.rows_axis": rows, "lab.column_accuracy": [one.value for one in scores]}
+    columns |= {
+        "lab.column_low": [one.low for one in scores],
+        "lab.column_high": [one.high for one in scores],
+    }
+    return Shown(
+        heading=_gain(found, say),
+        words=say("list.semicolon").join(
+            say("lab.of", name=one.rows, score=score_text(one.accuracy, say)) for one in points
+        ),
+        data=titled_frame(columns, say),
+        figure=_curve_figure(scores, rows, say),
+        above=hint_html(say("lab.curve_hint")),
+        about=found.name(found.best, say),
+    )
+
+
+def _gain(found: Found, say: Texts) -> str:
+    """What the last rows have brought."""
+    if len(found.fit.curve) < 2:
+        return say("lab.curve_short")
+    before, last = found.fit.curve[-2:]
+    gain = last.accuracy.value - before.accuracy.value
+    key = "lab.curve_rises" if gain >= GAIN else "lab.curve_flat"
+    return say(key, fewer=before.rows, rows=last.rows, points=number(100 * gain, 1))
+
+
+def _curve_figure(scores: Sequence[Score], rows: Sequence[int], say: Texts) -> draw.Figure:
+    said = [f"{row}: {percent(one.value)}" for row, one in zip(rows, scores, strict=True)]
+    line = draw.dots(
+        draw.drawn(scores, rows, map(escape, said)),
+        {"size": 8},
+        {"thickness": 1.5, "width": 4},
+        "y",
+        mode="lines+markers",
+        line={"color": draw.BACKBONES[0]},
+        cliponaxis=True,
+    )
+    frame = draw.layout(
+        height=300,
+        margin={"l": 64, "r": 24, "t": 12, "b": 52},
+        xaxis=draw.value_axis(say("lab.rows_axis"), rangemode="tozero", nticks=5),
+        yaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1.02], **SCALE),
+    )
+    return draw.Figure([line], frame)
+
+
+def confusion(found: Found, _: State, say: Texts) -> Shown:
+    """How often each given label (a row) was answered with which one (a column)."""
+    cells, names = found.fit.confusion, list(map(visible, found.fit.classes))
+    given, predicted = np.divmod(np.arange(cells.size), len(names))  # (K * K,) each
+    wrong = np.where(np.eye(len(names), dtype=bool), 0, cells)
+    heading = say("lab.no_confusion")
+    if wrong.max(initial=0) > 0:
+        row, column = np.unravel_index(wrong.argmax(), wrong.shape)
+        values = {"given": names[row], "predicted": names[column], "count": int(wrong[row, column])}
+        heading = say("lab.confused", **values, total=int(cells[row].sum()))
+    told = [
+        say("lab.recall", label=name, count=int(cells[place, place]), total=int(cells[place].sum()))
+        for place, name in enumerate(names)
+    ]
+    columns = {"lab.given": [names[place] for place in given]}
+    columns |= {"lab.predicted": [names[place] for place in predicted], "lab.count": cells.ravel().tolist()}
+    return Shown(
+        heading=heading,
+        words=say("list.semicolon").join(told),
+        data=titled_frame(columns, say),
+        figure=_confusion_figure(found, say),
+        about=found.name(found.best, say),
+        least_width=len(names) * LEAST + 180 if len(names) > 6 else 0,
+    )
+
+
+def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
+    cells = found.fit.confusion
+    shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)  # (K, K) of each row
+    names = [shorten(visible(name), LABEL) for name in found.fit.classes]
+    ticks, room = list(map(escape, names)), draw.name_width(tuple(names))
+    hover = [
+        [
+            escape(say("lab.cell", given=given, predicted=other, count=int(count), share=percent(share)))
+            for other, count, share in zip(names, row, of, strict=True)
+        ]
+        for given, row, of in zip(names, cells, shares, strict=True)
+    ]
+    heat = draw.Trace(
+        type="heatmap",
+        z=shares.round(4).tolist(),
+        zmin=0,
+        zmax=1,
+        colorscale=[list(stop) for stop in SHADES],
+        showscale=False,
+        xgap=1,
+        ygap=1,
+        text=cells.tolist(),
+        texttemplate="%{text}",  # in black or white, whichever is read better
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    turned = len(names) * room > NARROWEST - room
+    frame = draw.layout(
+        height=len(names) * CELL + 70 + (room if turned else 24),
+        margin={"l": room + 26, "r": 12, "t": 8, "b": 50 + (room if turned else 12)},
+        xaxis=draw.axis(
+            title=draw.axis_title(say("lab.predicted")),
+            tickvals=list(range(len(names))),
+            ticktext=ticks,
+            tickangle=-90 if turned else 0,
+        ),
+        yaxis=draw.row_axis(ticks, title=draw.axis_title(say("lab.given"))),
+    )
+    return draw.Figure([heat], frame)
+
+
+def plane(found: Found, _: State, say: Texts) -> Shown:
+    """A point for each row: where its vector stands on the first two principal components."""
+    fit = found.fit
+    labels = np.array([fit.classes.index(label) for label in fit.table.labels])  # (N,)
+    drawn = np.linspace(0, len(labels) - 1, min(len(labels), POINTS)).astype(np.int64)
+    of = labels[drawn]
+    alike = float((of == of[nearest(fit.map[drawn])]).mean())
+    names = [shorten(visible(name), 24) for name in fit.classes]
+    entry = Markup('<li><span style="color: {}" aria-hidden="true">{}</span> {}</li>')
+    items = (
+        entry.format(draw.label_colour(place), SIGNS[place % len(SIGNS)], name)
+        for place, name in enumerate(names)
+    )
+    above = hint_html(say("lab.plane_hint"))
+    if len(drawn) < len(labels):
+        above += hint_html(say("lab.plane_drawn", count=len(drawn), total=len(labels)))
+    columns = {"lab.column_row": range(1, len(labels) + 1), "lab.given": fit.table.labels}
+    columns |= {"lab.first_direction": fit.map[:, 0], "lab.second_direction": fit.map[:, 1]}
+    return Shown(
+        heading=say("lab.plane", share=percent(alike), majority=percent(fit.majority)),
+        words=say("lab.plane_words", rows=len(drawn), classes=say.listed(names)),
+        data=titled_frame(columns, say),
+        figure=_plane_figure(fit, drawn, of, say),
+        above=above,
+        legend=legend_html(*items),
+        about=found.name(found.best, say),
+    )
+
+
+def nearest(points: np.ndarray) -> Ints:
+    """The place of the nearest other point, for each of N points (N, 2)."""
+    found = np.empty(len(points), np.int64)
+    for place, point in enumerate(points):
+        distances = ((points - point) ** 2).sum(axis=1)
+        distances[place] = np.inf
+        found[place] = distances.argmin()
+    return found
+
+
+def _plane_figure(fit: Fit, drawn: Ints, labels: Ints, say: Texts) -> draw.Figure:
+    """A trace for each label, in its colour and shape. The rows ``drawn`` (n,) have ``labels`` (n,)."""
+    traces = []
+    for place, name in enumerate(map(visible, fit.classes)):
+        rows = drawn[labels == place]
+        texts = (shorten(visible(fit.table.texts[row]), POINT) for row in rows)
+        symbol, colour = SYMBOLS[place % len(SYMBOLS)], draw.label_colour(place)
+        traces.append(
+            draw.Trace(
+                type="scatter",
+                mode="markers",
+                name=escape(name),
+                x=fit.map[rows, 0].round(3).tolist(),
+                y=fit.map[rows, 1].round(3).tolist(),
+                marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
+                customdata=[escape(f"{name}: {text}") for text in texts],
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )
+    directions = (draw.axis_title(say(f"lab.{name}_direction")) for name in ("first", "second"))
+    xaxis, yaxis = (draw.axis(title=title, showticklabels=False) for title in directions)
+    margin = {"l": 44, "r": 12, "t": 8, "b": 44}
+    return draw.Figure(traces, draw.layout(380, margin, hovermode="closest", xaxis=xaxis, yaxis=yaxis))
+
+
+def misses(found: Found, _: State, say: Texts) -> Shown:
+    """The rows that the best combination gets wrong, or whose labels look wrong, the surest first.
+
+    The text leads to Classify.
+    """
+    fit, every = found.fit, found.fit.misses
+    wrong, doubted = (
+        sum(miss.given != miss.predicted for miss in every),
+        sum(miss.suspicious for miss in every),
+    )
+    heading = say("lab.misses", count=wrong, total=len(fit.table.texts), doubted=doubted)
+    texts, doubts = [_text(found, miss) for miss in every], {True: say("lab.doubt"), False: ""}
+    columns: dict[str, list[Any]] = {
+        "lab.column_row": [miss.row + 1 for miss in every],
+        "lab.column_text": texts,
+    }
+    for name in ("given", "given_probability", "predicted", "predicted_probability"):
+        columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
+    data = titled_frame({**columns, "lab.doubted": [doubts[miss.suspicious] for miss in every]}, say)
+    hints = [say("lab.misses_hint")]
+    hints += [say("lab.misses_first", count=SHOWN, total=len(every))] if len(every) > SHOWN else []
+    rows = [
+        (miss, shorten(visible(text), LONGEST), classify_link(_query(found, miss), say))
+        for miss, text in zip(every[:SHOWN], texts, strict=False)
+    ]
+    table = render(
+        "misses", say, caption=heading, titles=list(data), rows=rows, percent=percent, visible=visible
+    )
+    link = csv_link(data, "poolscope-misses.csv", say("table.download"))
+    return Shown(
+        heading=heading,
+        data=data,
+        html=link + table if every else "",
+        above="".join(map(hint_html, hints)),
+        action=hint_html(say("lab.misses_open")) if every else "",
+    )
+
+
+def _query(found: Found, miss: Miss) -> Query:
+    """What the link of a row asks: its text, by the best combination."""
+    table, best = found.fit.table, found.best
+    pair = table.pairs[miss.row] if table.pairs else ""
+    layer = best.layer if found.fit.plan.all_layers else -1
+    return Query(best.backbone, table.texts[miss.row], pair, best.pooling, pool_layer=layer)
+
+
+def _text(found: Found, miss: Miss) -> str:
+    """The text of a row, or both of a pair."""
+    table = found.fit.table
+    return " | ".join((table.texts[miss.row], *(table.pairs[miss.row : miss.row + 1])))
+
+
+RANKING = Exhibit("lab-ranking", ranking, plotted=True, where=UNLINKED)
+CURVE = Exhibit("lab-curve", curve, plotted=True, where=UNLINKED)
+CONFUSION = Exhibit("lab-confusion", confusion, plotted=True, where=UNLINKED)
+PLANE = Exhibit("lab-plane", plane, plotted=True, where=UNLINKED)
+NUMBERS = Exhibit(
+    "lab-numbers", numbers, style="numbers", frame="folded", title="table.heading", where=UNLINKED
+)
+MISSES = Exhibit("lab-misses", misses, style="numbers", where=UNLINKED)
