@@ -17,6 +17,7 @@ from markupsafe import Markup
 from components.exhibits import draw
 from components.exhibits.control import State
 from components.exhibits.exhibit import (
+    Column,
     Exhibit,
     Shown,
     Where,
@@ -187,6 +188,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     labels = [textwrap.wrap(found.name(one, say), WIDEST) for one in shown]
     scores, places = [one.accuracy for one in shown], list(range(len(shown)))
     room = LINE * max(map(len, labels)) + 6
+    left = max(draw.name_width(tuple(lines)) for lines in labels)
     backbones = list(found.fit.plan.backbones)
     colours = [draw.BACKBONES[backbones.index(one.backbone) % len(draw.BACKBONES)] for one in shown]
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
@@ -200,12 +202,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     lines = {"majority": found.fit.majority, "shuffled": found.fit.shuffled.value}
     frame = draw.layout(
         height=len(shown) * max(26, room) + BELOW,
-        margin={
-            "l": max(draw.name_width(tuple(lines)) for lines in labels),
-            "r": BESIDE,
-            "t": 6,
-            "b": BELOW - 6,
-        },
+        margin={"l": left, "r": BESIDE, "t": 6, "b": BELOW - 6},
         xaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1], **SCALE),
         yaxis=draw.row_axis(["<br>".join(map(escape, lines)) for lines in labels]),
         shapes=[draw.guide(value, LINES[key][0], draw.OTHER) for key, value in lines.items()],
@@ -217,7 +214,7 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
     """Accuracy with the number of rows that the classifier was fitted on, with its interval."""
     points = found.fit.curve
     scores, rows = [one.accuracy for one in points], [one.rows for one in points]
-    columns = {"lab.rows_axis": rows, "lab.column_accuracy": [one.value for one in scores]}
+    columns: dict[str, Column] = {"lab.rows_axis": rows, "lab.column_accuracy": [one.value for one in scores]}
     columns |= {
         "lab.column_low": [one.low for one in scores],
         "lab.column_high": [one.high for one in scores],
@@ -347,8 +344,8 @@ def plane(found: Found, _: State, say: Texts) -> Shown:
     above = hint_html(say("lab.plane_hint"))
     if len(drawn) < len(labels):
         above += hint_html(say("lab.plane_drawn", count=len(drawn), total=len(labels)))
-    columns = {"lab.column_row": range(1, len(labels) + 1), "lab.given": fit.table.labels}
-    columns |= {"lab.first_direction": fit.map[:, 0], "lab.second_direction": fit.map[:, 1]}
+    columns: dict[str, Column] = {"lab.column_row": range(1, len(labels) + 1), "lab.given": fit.table.labels}
+    columns["lab.first_direction"], columns["lab.second_direction"] = fit.map.T
     return Shown(
         heading=say("lab.plane", share=percent(alike), majority=percent(fit.majority)),
         words=say("lab.plane_words", rows=len(drawn), classes=say.listed(names)),
