@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
-from typing import Literal, TypeVar
+from itertools import compress
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from markupsafe import Markup
 
 from components.analyses.compare import Cell, Compared
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
 from components.exhibits.control import State
 from components.exhibits.draw import LABELS, label_colour
-from components.exhibits.exhibit import unseen_html
 from components.exhibits.verdict import output_text, ranked
 from components.exhibits.view import classify_link, one_vector, shorten, visible
 from components.texts import Sentence, Texts
@@ -27,6 +27,8 @@ Item = TypeVar("Item")
 Labels = tuple[str, ...]  # what a combination predicts; several or none if multi-label
 
 SAME = 1e-6  # what float32 leaves between two ways to the same number, near 0
+NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
+NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
 FAINT, STRONG = 14, 68  # percent of a label's colour behind the least and the most certain answer
 
 
@@ -199,36 +201,31 @@ def most_frequent(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
     return dict(sorted(grouped(pairs).items(), key=lambda group: -len(group[1])))
 
 
-def progress(comparison: Comparison, say: Texts) -> str:
-    """How many backbones have answered, as escaped HTML."""
+def progress(comparison: Comparison, say: Texts) -> Markup:
+    """How many backbones have answered, as HTML."""
     done, total = len(comparison.compared), len(comparison.backbones)
     key = "compare.progress" if comparison.after is None else "edit.progress"
-    line, label = escape(say(key, done=done, total=total)), escape(say("compare.bar"))
-    bar = f'<progress max="{total}" value="{done}" aria-label="{label}"></progress>'
-    return f'<div class="progress" role="status"><p>{line}</p>{bar}</div>'
+    bar = Markup('<progress max="{}" value="{}" aria-label="{}"></progress>').format(
+        total, done, say("compare.bar")
+    )
+    shown = Markup('<div class="progress" role="status"><p>{}</p>{}</div>')
+    return shown.format(say(key, done=done, total=total), bar)
 
 
-def result(comparison: Comparison, say: Texts) -> str:
-    """What has come in the end."""
+def result(comparison: Comparison, say: Texts) -> Markup:
+    """What has come in the end, as HTML."""
     done, total = len(comparison.compared), len(comparison.backbones)
-    if comparison.state == "stopped":
-        line = say("compare.stopped", done=done, total=total)
-    else:
-        keys = ("compare.done_one", "compare.done")
-        if comparison.after is not None:
-            keys = ("edit.done_one", "edit.done")
-        line = say(keys[total > 1], count=len(comparison.cells), total=total)
-    return f'<p class="progress" role="status">{escape(line)}</p>'
+    of = "compare" if comparison.after is None else "edit"
+    key = f"{of}.done" if total > 1 else f"{of}.done_one"
+    key = "compare.stopped" if comparison.state == "stopped" else key
+    line = say(key, done=done, count=len(comparison.cells), total=total)
+    return Markup('<p class="progress" role="status">{}</p>').format(line)
 
 
-def failure(error: PoolscopeError, say: Texts) -> str:
-    """Why nothing is compared; what is shown stays."""
-    lead, message = escape(say("compare.refused")), escape(visible(error.plainly(say)))
-    return f'<div class="mistake" role="alert"><p class="reads">{lead}</p><p>{message}</p></div>'
-
-
-NAMED = 3  # backbones that a sentence names, and poolings of each; more are only counted
-NAME, LABEL = 40, 18  # characters of a name in a sentence, and of a label in a cell
+def failure(error: PoolscopeError, say: Texts) -> Markup:
+    """Why nothing is compared, as HTML; what is shown stays."""
+    shown = Markup('<div class="mistake" role="alert"><p class="reads">{}</p><p>{}</p></div>')
+    return shown.format(say("compare.refused"), visible(error.plainly(say)))
 
 
 def cell_name(cell: Cell, comparison: Comparison, say: Texts) -> str:
@@ -297,58 +294,41 @@ def label_style(analysis: Analysis, colours: Mapping[str, str]) -> str:
     return f"--mix: {strength(analysis)}%; --label: {colour}"
 
 
-def cell_html(kinds: Iterable[str], text: str, hint: Iterable[str], style: str = "") -> str:
-    """An answered cell of these ``kinds``, which the style sheet knows; ``hint``: lines, not escaped."""
-    title = escape("\n".join(hint))
-    style = f' style="{style}"' if style else ""
-    return f'<td class="{" ".join(kinds)}"{style} title="{title}">{text}</td>'
+def grid_cell(
+    answer: Analysis,
+    comparison: Comparison,
+    say: Texts,
+    *,
+    trained: bool,
+    like: Cell | None,
+    kinds: Mapping[str, bool],
+    notes: Mapping[str, bool],
+    hint: Sequence[str],
+    **said: Any,
+) -> dict[str, Any]:
+    """A cell whose answer is ``said``, as the template of the grid draws it; nothing in it is escaped.
+
+    ``like``: the cell whose vector is this one's. ``kinds`` of the style sheet, keys of ``notes``: which
+    of them hold. ``hint``: lines that are seen on hovering. A colour repeats what ``trained`` weights say.
+    """
+    told = trained and predicts(answer)
+    every = [say(key) for key, holds in notes.items() if holds]
+    return {
+        **{"why": "", "was": None, "now": None, "by": "", "label": "", "number": ""},
+        "kinds": ["told" if told else "value" if trained else "untrained", *compress(kinds, kinds.values())],
+        "style": label_style(answer, comparison.colours) if told else "",
+        "address": classify_link(answer.query, say),
+        "like": visible(like.query.pooling) if like else "",
+        "notes": every,
+        "hint": [*hint, *every],
+        **said,
+    }
 
 
-def link_html(analysis: Analysis, text: str, say: Texts, kind: str = "open") -> str:
-    """The escaped ``text`` of a cell as a link that opens its combination alone."""
-    address = classify_link(analysis.query, say)
-    if not address:
-        return f'<span class="{kind}">{text}</span>'
-    return f'<a class="{kind}" href="{escape(address)}">{text}</a>'
-
-
-def like_html(first: Cell, text: str, say: Texts) -> str:
-    """What a cell says whose vector is that of the cell ``first``; only a screen reader says its ``text``."""
-    like = say("compare.like", pooling=visible(first.query.pooling))
-    return f'<span class="label">{escape(like)}</span><span class="unseen"> {text}</span>'
-
-
-def like_key(say: Texts) -> str:
-    """An entry of the legend: what such a cell says."""
-    return f"<li>{escape(say('compare.key_like'))}</li>"
-
-
-def absent_html(cell: Cell, say: Texts) -> str:
-    """A cell of a combination that cannot be answered."""
+def absent(cell: Cell, say: Texts) -> dict[str, Any]:
+    """The same of a combination that cannot be answered."""
     reason = "" if cell.refusal is None else cell.refusal.said(say)
-    why = say("compare.unanswered", reason=visible(reason))
-    dash = f'<span aria-hidden="true">–</span>{unseen_html(why)}'
-    return f'<td class="absent" title="{escape(why)}">{dash}</td>'
-
-
-def mark_html(sign: str) -> str:
-    """A sign in a cell or in a legend, which words beside it repeat."""
-    return f'<span class="mark" aria-hidden="true">{sign}</span>'
-
-
-def notes_html(notes: Iterable[str], say: Texts) -> str:
-    """What only a screen reader says after the answer of a cell; ``notes`` are not escaped."""
-    return "".join(unseen_html(say("list.semicolon") + note) for note in notes)
-
-
-def scrolled_table(caption: str, head: str, rows: str, style: str = "") -> str:
-    """A table in a box that scrolls, of escaped header cells and rows; its ``caption`` is heard."""
-    label, kind = escape(caption), f' class="{style}"' if style else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
-        f'<table{kind}><caption class="unseen">{label}</caption>'
-        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    return {"why": say("compare.unanswered", reason=visible(reason))}
 
 
 def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
-from html import escape
 from itertools import count
 from math import nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,17 +19,11 @@ from components.exhibits.comparison import (
     LABEL,
     Comparison,
     Labels,
-    absent_html,
-    cell_html,
+    absent,
     cell_name,
+    grid_cell,
     grouped,
-    label_style,
     labels_text,
-    like_html,
-    like_key,
-    link_html,
-    mark_html,
-    notes_html,
     output_label,
     predicts,
     probabilities_text,
@@ -42,12 +36,18 @@ from components.exhibits.exhibit import (
     Shown,
     csv_link,
     data_frame,
-    line_html,
     titled_html,
-    unseen_html,
 )
 from components.exhibits.verdict import output_text
-from components.exhibits.view import labels_of, number, percent, rounded_percent, shorten, visible
+from components.exhibits.view import (
+    classify_link,
+    labels_of,
+    number,
+    percent,
+    rounded_percent,
+    shorten,
+    visible,
+)
 from components.exhibits.words import Alignment, align, holding, mean
 from components.markup import render
 from components.texts import Texts
@@ -326,55 +326,44 @@ def signed(value: float, digits: int) -> str:
     return sign + number(abs(rounded), digits)
 
 
-def move_cell(move: Move, both: Versions, comparison: Comparison, say: Texts) -> str:
-    """The cell of a grid. Text first, so that colour and outline only repeat what stands there."""
+def move_cell(move: Move, both: Versions, comparison: Comparison, say: Texts) -> dict[str, Any]:
+    """The cell of a grid, as its template draws it."""
     before, after = move.before.analysis, move.after.analysis
     if before is None or after is None:
-        return absent_html(move.before if before is None else move.after, say)
-    was = f"{unseen_html(say('edit.before'))}{_html(before, say)}"
-    now = f"{unseen_html(say('edit.after'))}{_html(after, say)}"
-    trained = not (before.random or after.random)
-    kinds = {"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped}
-    notes = [say(key) for key, holds in kinds.items() if holds]
-    by = escape(_followed(move, say)) if move.answers and trained else ""
-    first, heard = both.same[move][0], notes_html(notes, say)
-    if first is not move:
-        text = link_html(after, f"{like_html(first.before, f'{was}; {now} {by}', say)}{heard}", say)
-    else:
-        text = link_html(before, was, say, "was")
-        text += link_html(after, f'<span class="label">{now}</span>{heard}', say)
-        text += f'<span class="by">{by}</span>' if by else ""
-        text += mark_html("⇄") if move.flips else ""
-    told = trained and predicts(after)
-    kind = ["edit", "told" if told else "value" if trained else "untrained"]
-    kind += ["flip"] * move.flips + ["swap"] * move.swapped
-    style = label_style(after, comparison.colours) if told else ""
-    return cell_html(kind, text, [*_hint(move, before, after, comparison, say), *notes], style)
+        return absent(move.before if before is None else move.after, say)
+    trained, first = not (before.random or after.random), both.same[move][0]
+    return grid_cell(
+        after,
+        comparison,
+        say,
+        trained=trained,
+        like=None if first is move else first.before,
+        kinds={"flip": move.flips, "swap": move.swapped},
+        notes={"edit.flips": move.flips, "compare.random": not trained, "compare.swap": move.swapped},
+        hint=_hint(move, before, after, comparison, say),
+        was={**_said(before, say), "address": classify_link(before.query, say)},
+        now=_said(after, say),
+        by=_followed(move, say) if move.answers and trained else "",
+        mark="⇄" if move.flips else "",
+    )
 
 
-def move_marks(both: Versions, say: Texts) -> list[str]:
-    """Entries of the legend: what marks and numbers mean, for those that occur."""
+def move_marks(both: Versions) -> list[tuple[str, str]]:
+    """What marks and numbers mean, for those that occur: sign and key."""
     marks = {
-        f"<li>{mark_html('⇄')}{escape(say('edit.key_flips'))}</li>": any(move.flips for move in both.moves),
-        line_html(say("edit.key_points")): any(move.predicts for move in both.moves),
-        like_key(say): len(both.distinct) < len(both.same),
+        ("⇄", "edit.key_flips"): any(move.flips for move in both.moves),
+        ("", "edit.key_points"): any(move.predicts for move in both.moves),
+        ("", "compare.key_like"): len(both.distinct) < len(both.same),
     }
     return [mark for mark, occurs in marks.items() if occurs]
 
 
-def _text(analysis: Analysis, say: Texts) -> str:
-    """What is said, not escaped."""
+def _said(analysis: Analysis, say: Texts) -> dict[str, str]:
+    """What is said, not escaped, and its number, which stays in one piece."""
     if analysis.problem_type == "regression":
-        return output_text(analysis, 0)
-    return f"{labels_text(analysis.predicted, say, LABEL)} {probabilities_text(analysis)}".strip()
-
-
-def _html(analysis: Analysis, say: Texts) -> str:
-    """What is said, its number in one piece."""
-    if analysis.problem_type == "regression" or not analysis.predicted:
-        return escape(_text(analysis, say))
-    probabilities = f'<span class="number">{escape(probabilities_text(analysis))}</span>'
-    return f"{escape(labels_text(analysis.predicted, say, LABEL))} {probabilities}"
+        return {"text": output_text(analysis, 0), "number": ""}
+    text = labels_text(analysis.predicted, say, LABEL)
+    return {"text": text, "number": probabilities_text(analysis)}
 
 
 def _followed(move: Move, say: Texts) -> str:
@@ -389,7 +378,8 @@ def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison,
     """What is seen on hovering, line by line, not escaped."""
     lines = [cell_name(move.before, comparison, say)]
     for analysis, key in ((before, "edit.before"), (after, "edit.after")):
-        lines.append(f"{say(key)}{_text(analysis, say)}; {reads_text(analysis, say)}")
+        told = " ".join(filter(None, _said(analysis, say).values()))
+        lines.append(f"{say(key)}{told}; {reads_text(analysis, say)}")
     if move.answers is None:
         return [*lines, say("edit.incomparable")]
     if not before.random and move.output is not None and move.moved is not None:

@@ -1,10 +1,11 @@
-"""A comparison as a table that can be read at a glance, or by ear: backbones by poolings."""
+"""A comparison as a table of backbones by poolings, to see or to hear; in words; and its numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from markupsafe import Markup
 
 from components.analyses.compare import Cell
 from components.exhibits.comparison import (
@@ -13,44 +14,25 @@ from components.exhibits.comparison import (
     Comparison,
     LabelGroup,
     Labels,
-    absent_html,
+    absent,
     answered,
-    cell_html,
     cell_name,
     cell_names,
+    grid_cell,
     grouped,
     label_groups,
-    label_style,
     labels_text,
-    like_html,
-    like_key,
-    link_html,
-    mark_html,
     most_frequent,
-    notes_html,
     output_label,
-    predicts,
     probabilities_text,
     reads_text,
     refusals,
-    scrolled_table,
     several,
     vector_name,
 )
 from components.exhibits.control import State
 from components.exhibits.edit import Move, Versions, move_cell, move_marks, moved_text, versions
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    csv_link,
-    data_frame,
-    hint_html,
-    key_html,
-    legend_html,
-    strong_html,
-    table_html,
-    unseen_html,
-)
+from components.exhibits.exhibit import Exhibit, Shown, saved_table, strong_html, titled_frame
 from components.exhibits.verdict import output_text, ranked
 from components.exhibits.view import (
     UNDERSCORES,
@@ -60,29 +42,62 @@ from components.exhibits.view import (
     one_vector,
     shorten,
     visible,
+    yes_or_no,
 )
+from components.markup import render
 from components.texts import Texts
 from components.types import SWAPS, Analysis, BackboneSpec
 
 HEAD = 28  # characters of a backbone's name, and of its task
 LISTED = 5  # outputs that a cell's hint names
-Drawn = Mapping[tuple[str, str], str]  # backbone and pooling -> the cell as HTML
+Item = TypeVar("Item", Cell, Move)
+Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
+NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
+OF_ONE = tuple(
+    f"compare.column_{name}" for name in ("says", "value", "agrees", "trained", "swap", "read", "tokens")
+)
+OF_TWO = tuple(
+    f"edit.column_{name}" for name in ("before", "after", "flips", "output", "was", "now", "moved")
+)
+READ = ("compare.column_trained", "compare.column_swap", "edit.column_read", "edit.column_read_now")
+WHY = "compare.column_refusal"
+NUMERIC = {"value", "read", "tokens", "was", "now", "moved", "read_now"}  # stand at the right
 
 
 def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
     """The table of one version or of two, its legend, and why cells are empty."""
     both = versions(comparison)
     if both is None:
-        cells, marks = comparison.cells, _marks(comparison, say)
+        cells, marks = comparison.cells, _marks(comparison)
         drawn = {_place(cell): _cell(cell, comparison, say) for cell in cells}
     else:
-        cells, marks = both.cells, move_marks(both, say)
+        cells, marks = both.cells, move_marks(both)
         drawn = {_place(move.before): move_cell(move, both, comparison, say) for move in both.moves}
-    legend = legend_html(*_colours(comparison.colours), *marks, *_kinds(cells, say))
-    linked = any(classify_link(analysis.query, say) for _, analysis in answered(cells))
-    hint = hint_html(say("compare.open")) if linked else ""
-    rest = f"{hint}{_warnings(cells, comparison.names, say)}{_reasons(cells, say)}"
-    return Shown(html=_table(comparison, drawn, say), legend=f"{legend}{rest}")
+    titles = ((key, visible(comparison.titles.get(key, key))) for key in comparison.poolings)
+    html = render(
+        "grid",
+        say,
+        columns=[(breakable_html(visible(key), UNDERSCORES), title) for key, title in titles],
+        rows=[_row(spec, comparison, drawn) for spec in comparison.backbones],
+        pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
+    )
+    found = [analysis for _, analysis in answered(cells)]
+    kinds = {
+        "swap": any(analysis.swapped for analysis in found),
+        "untrained": any(analysis.random for analysis in found),
+        "absent": bool(refusals(cells)),
+    }
+    legend = render(
+        "grid_legend",
+        say,
+        colours=[(shorten(visible(label), NAME), colour) for label, colour in comparison.colours.items()],
+        marks=marks,
+        kinds=[kind for kind, occurs in kinds.items() if occurs],
+        linked=any(classify_link(analysis.query, say) for analysis in found),
+        warnings=_warnings(cells, comparison.names, say),
+        reasons=_reasons(cells, say),
+    )
+    return Shown(html=html, legend=legend)
 
 
 GRID = Exhibit(
@@ -94,113 +109,55 @@ def _place(cell: Cell) -> tuple[str, str]:
     return cell.query.backbone, cell.query.pooling
 
 
-def _table(comparison: Comparison, drawn: Drawn, say: Texts) -> str:
-    """A row for each backbone, a column for each pooling."""
-    head = f'<th scope="col">{escape(say("compare.corner"))}</th>'
-    for key in comparison.poolings:
-        title = escape(visible(comparison.titles.get(key, key)))
-        head += f'<th scope="col" title="{title}">{breakable_html(visible(key), UNDERSCORES)}</th>'
-    rows = "".join(_row(spec, comparison, drawn, say) for spec in comparison.backbones)
-    return scrolled_table(say("compare.caption"), head, rows)
-
-
-def _row(spec: BackboneSpec, comparison: Comparison, drawn: Drawn, say: Texts) -> str:
-    """The cells of a backbone; empty ones as long as it has not answered."""
+def _row(spec: BackboneSpec, comparison: Comparison, drawn: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
+    """The cells of a backbone behind its name; None for each as long as it has not answered."""
     places = [(spec.key, pooling) for pooling in comparison.poolings]
-    cells = "".join(drawn[place] for place in places if place in drawn)
-    if not cells:
-        key = "compare.missing" if comparison.state == "stopped" else "compare.pending"
-        cells = f'<td class="pending">{unseen_html(say(key))}</td>' * len(places)
-    return f"<tr>{_row_head(spec, comparison)}{cells}</tr>"
-
-
-def _row_head(spec: BackboneSpec, comparison: Comparison) -> str:
-    """Whose row it is: the backbone's name, and below it what else its title says."""
     name, title = comparison.names[spec.key], visible(spec.title)
-    rest = title.removeprefix(name).removeprefix(" · ")
-    task = f'<span class="task"> {escape(shorten(rest, HEAD))}</span>' if rest else ""
-    return f'<th scope="row" title="{escape(title)}">{escape(shorten(name, HEAD))}{task}</th>'
+    task = shorten(title.removeprefix(name).removeprefix(" · "), HEAD)
+    cells = [drawn[place] for place in places if place in drawn] or [None] * len(places)
+    return {"title": title, "name": shorten(name, HEAD), "task": task, "cells": cells}
 
 
-def _cell(cell: Cell, comparison: Comparison, say: Texts) -> str:
-    """One combination: text first, so that colour only repeats what stands there."""
+def _cell(cell: Cell, comparison: Comparison, say: Texts) -> dict[str, Any]:
+    """One combination, as the template draws it."""
     analysis = cell.analysis
     if analysis is None:
-        return absent_html(cell, say)
-    if analysis.problem_type == "regression":
-        text = f'<span class="label">{escape(output_text(analysis, 0))}</span>'
-    else:
-        label = escape(labels_text(analysis.predicted, say, LABEL))
-        share = escape(probabilities_text(analysis))
-        text = f'<span class="label">{label}</span><span class="share">{share}</span>'
-    first = comparison.first(cell)
-    if first is not cell:
-        text = like_html(first, text, say)
-    notes = _notes(cell, analysis, comparison, say)
-    kinds = ["told" if predicts(analysis) else "value" if not analysis.random else "untrained"]
-    kinds += [
-        kind for kind, holds in (("odd", comparison.differs(cell)), ("swap", analysis.swapped)) if holds
-    ]
-    text = link_html(analysis, text + notes_html(notes, say), say)
-    if comparison.differs(cell) and first is cell:
-        text += mark_html("≠")
-    style = label_style(analysis, comparison.colours) if predicts(analysis) else ""
-    return cell_html(kinds, text, [*_hint(cell, analysis, comparison, say), *notes], style)
-
-
-def _notes(cell: Cell, analysis: Analysis, comparison: Comparison, say: Texts) -> list[str]:
-    """What a reader must know of a cell beside its answer, not escaped."""
-    notes = {
-        "compare.differs": comparison.differs(cell),
-        "compare.random": analysis.random,
-        "compare.swap": analysis.swapped,
-    }
-    return [say(key) for key, holds in notes.items() if holds]
-
-
-def _hint(cell: Cell, analysis: Analysis, comparison: Comparison, say: Texts) -> list[str]:
-    """What is seen on hovering, line by line, not escaped."""
+        return absent(cell, say)
+    first, odd = comparison.first(cell), comparison.differs(cell)
+    value = analysis.problem_type == "regression"
     outputs = say.listed(
         say("outputs.output", label=output_label(analysis, index), value=output_text(analysis, index))
         for index in ranked(analysis)[:LISTED]
     )
-    lines = [cell_name(cell, comparison, say), outputs, reads_text(analysis, say)]
+    hint = [cell_name(cell, comparison, say), outputs, reads_text(analysis, say)]
     if len(comparison.same[cell]) > 1:
-        lines.append(say("compare.same", poolings=vector_name(cell, comparison)))
-    return lines
+        hint.append(say("compare.same", poolings=vector_name(cell, comparison)))
+    return grid_cell(
+        analysis,
+        comparison,
+        say,
+        like=None if first is cell else first,
+        trained=not analysis.random,
+        kinds={"odd": odd, "swap": analysis.swapped},
+        notes={"compare.differs": odd, "compare.random": analysis.random, "compare.swap": analysis.swapped},
+        hint=hint,
+        label="" if value else labels_text(analysis.predicted, say, LABEL),
+        number=output_text(analysis, 0) if value else probabilities_text(analysis),
+        mark="≠" if odd else "",
+    )
 
 
-def _colours(colours: Mapping[str, str]) -> list[str]:
-    """An entry of the legend for each label."""
-    return [
-        f'<li><span class="key" style="background: {colour}" aria-hidden="true"></span>'
-        f"{escape(shorten(visible(label), NAME))}</li>"
-        for label, colour in colours.items()
-    ]
-
-
-def _marks(comparison: Comparison, say: Texts) -> list[str]:
-    """What the strength of colours and the marks of one version mean, for those that occur."""
-    items = [f"<li>{escape(say('compare.key_strength'))}</li>"] if comparison.colours else []
-    if False in comparison.agrees.values():
-        items.append(f"<li>{mark_html('≠')}{escape(say('compare.key_odd'))}</li>")
-    if len(comparison.distinct) < len(comparison.same):
-        items.append(like_key(say))
-    return items
-
-
-def _kinds(cells: Sequence[Cell], say: Texts) -> list[str]:
-    """What swaps, untrained and empty cells mean, for those that occur."""
-    found = [analysis for _, analysis in answered(cells)]
-    kinds = {
-        "swap": any(analysis.swapped for analysis in found),
-        "untrained": any(analysis.random for analysis in found),
-        "absent": bool(refusals(cells)),
+def _marks(comparison: Comparison) -> list[tuple[str, str]]:
+    """What the strength of colours and the marks of one version mean, for those that occur: sign and key."""
+    marks = {
+        ("", "compare.key_strength"): bool(comparison.colours),
+        ("≠", "compare.key_odd"): False in comparison.agrees.values(),
+        ("", "compare.key_like"): len(comparison.distinct) < len(comparison.same),
     }
-    return [key_html(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs]
+    return [mark for mark, occurs in marks.items() if occurs]
 
 
-def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> str:
+def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> list[str]:
     """What every answer alone warns of, once for all that do, with their backbones; a swap has its mark."""
     told = grouped(
         (warning, shorten(names[cell.query.backbone], NAME))
@@ -208,76 +165,40 @@ def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> st
         for warning in analysis.warnings
         if warning.key not in SWAPS
     )
-    lines = (
+    return [
         say("compare.warned", warning=visible(warning.said(say)), names=several(of, say))
         for warning, of in told.items()
-    )
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    heading = strong_html(say("verdict.notices"))
-    return f'<div class="notices">{heading}<ul>{items}</ul></div>' if told else ""
+    ]
 
 
-def _reasons(cells: Sequence[Cell], say: Texts) -> str:
+def _reasons(cells: Sequence[Cell], say: Texts) -> list[str]:
     """Why cells are empty, for who cannot hover."""
-    found = refusals(cells)
-    if not found:
-        return ""
-    lines = (
-        say(
-            "compare.reason" if count > 1 else "compare.reason_one",
-            reason=visible(reason.said(say)),
-            count=count,
-        )
-        for reason, count in found.items()
-    )
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    heading = escape(say("compare.reasons"))
-    return f'<details class="reasons"><summary>{heading}</summary><ul>{items}</ul></details>'
-
-
-Item = TypeVar("Item", Cell, Move)
-Row = dict[str, object]  # by the key of the column's title: a text, a count, or a number and its text
-NAMES = tuple(f"compare.column_{name}" for name in ("backbone", "pooling", "head", "task"))
-
-OF_ONE = tuple(
-    f"compare.column_{name}" for name in ("says", "value", "agrees", "trained", "swap", "read", "tokens")
-)
-OF_TWO = tuple(
-    f"edit.column_{name}" for name in ("before", "after", "flips", "output", "was", "now", "moved")
-)
-READ = (
-    "compare.column_trained",
-    "compare.column_swap",
-    "edit.column_read",
-    "edit.column_read_now",
-)
-WHY = "compare.column_refusal"
-NUMERIC = {"value", "read", "tokens", "was", "now", "moved", "read_now"}  # stand at the right
+    keys = ("compare.reason_one", "compare.reason")
+    return [
+        say(keys[count > 1], reason=visible(reason.said(say)), count=count)
+        for reason, count in refusals(cells).items()
+    ]
 
 
 def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
     """The rows of one version or of two, with a link that saves them as CSV."""
     both = versions(comparison)
     if both is None:
-        columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", say("compare.table_caption")
+        columns, file, caption = (*NAMES, *OF_ONE, WHY), "poolscope-compare.csv", "compare.table_caption"
         rows = [
             _of_cell(cell, alike, comparison, say) for cell, alike in _rows(comparison.cells, comparison.same)
         ]
     else:
-        columns, file, caption = (
-            (*NAMES, *OF_TWO, *READ, WHY),
-            "poolscope-versions.csv",
-            say("edit.table_caption"),
-        )
+        columns, file, caption = (*NAMES, *OF_TWO, *READ, WHY), "poolscope-versions.csv", "edit.table_caption"
         rows = [
             _of_move(move, [one.before for one in alike], comparison, say)
             for move, alike in _rows(both.moves, both.same)
         ]
-    data = data_frame((say(key), [_exact(row.get(key)) for row in rows]) for key in columns)
-    texts = data_frame((say(key), [_told(row.get(key)) for row in rows]) for key in columns)
+    pairs = {key: [_pair(row.get(key)) for row in rows] for key in columns}
+    data = titled_frame({key: [exact for exact, _ in found] for key, found in pairs.items()}, say)
+    texts = titled_frame({key: [text for _, text in found] for key, found in pairs.items()}, say)
     numeric = [place for place, key in enumerate(columns) if key.partition(".column_")[2] in NUMERIC]
-    link = csv_link(data, file, say("table.download"))
-    return Shown(data=data, html=link + table_html(texts, numeric, caption))
+    return Shown(data=data, html=saved_table(data, texts, numeric, say(caption), file, say))
 
 
 COMPARISON_TABLE = Exhibit(
@@ -314,7 +235,7 @@ def _of_cell(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Tex
         "compare.column_agrees": _answer(comparison.agrees.get(cell), say),
         "compare.column_trained": _answer(not analysis.random, say),
         "compare.column_swap": _answer(analysis.swapped, say),
-        "compare.column_read": _read(analysis),
+        "compare.column_read": int(analysis.reads.positions.sum()),
         "compare.column_tokens": len(analysis.tokens.text),
     }
 
@@ -332,8 +253,8 @@ def _of_move(move: Move, alike: Sequence[Cell], comparison: Comparison, say: Tex
         "edit.column_flips": _answer(move.flips if move.predicts else None, say),
         "compare.column_trained": _answer(not (before.random or after.random), say),
         "compare.column_swap": _answer(move.swapped, say),
-        "edit.column_read": _read(before),
-        "edit.column_read_now": _read(after),
+        "edit.column_read": int(before.reads.positions.sum()),
+        "edit.column_read_now": int(after.reads.positions.sum()),
     }
     if move.output is not None:
         was, now = (float(one.probabilities[move.output]) for one in (before, after))
@@ -347,7 +268,7 @@ def _of_move(move: Move, alike: Sequence[Cell], comparison: Comparison, say: Tex
 
 
 def _named(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
-    """Which combination it is and why it has no answer: the poolings of all that are ``alike``.
+    """The names of a combination and why it has no answer: the poolings of all that are ``alike``.
 
     In the CSV by the backbone's key.
     """
@@ -371,24 +292,14 @@ def _chosen(analysis: Analysis) -> list[int]:
     return [analysis.labels.index(label) for label in analysis.predicted]
 
 
-def _read(analysis: Analysis) -> int:
-    """How many tokens are read."""
-    return int(analysis.reads.positions.sum())
-
-
 def _answer(fact: bool | None, say: Texts) -> str:
-    return "" if fact is None else say("table.yes" if fact else "table.no")
+    return "" if fact is None else yes_or_no(fact, say)
 
 
-def _exact(value: object) -> object:
-    """What the CSV has."""
-    return value[0] if isinstance(value, tuple) else value
-
-
-def _told(value: object) -> str:
-    """What is read, not escaped."""
-    text = value[1] if isinstance(value, tuple) else value
-    return "" if text is None else str(text)
+def _pair(value: object) -> tuple[object, str]:
+    """What the CSV has of a cell, and what is read of it, not escaped."""
+    exact, text = value if isinstance(value, tuple) else (value, value)
+    return exact, "" if text is None else str(text)
 
 
 def _number(values: list[float]) -> float | str | None:
@@ -402,18 +313,20 @@ def _number(values: list[float]) -> float | str | None:
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     """What stands out, with names; then what was said besides, and what does not count."""
     both = versions(comparison)
+    details: list[str]
     if both is None:
-        lines = [_group(group, comparison, say) for group in comparison.groups]
-        lines += _values(comparison, say)
-        details = [_swaps(comparison, say), escape(say.together(_not_compared(comparison, say)))]
+        lines: list[str] = [_group(group, comparison, say) for group in comparison.groups]
+        lines.append(_values(comparison, say))
+        details = [_swaps(comparison, say), _not_compared(comparison, say)]
     else:
         lines = [_flips(both, say), _largest(both, say)]
-        details = [_swaps_moved(both, say)]
+        flips = sum(move.flips for move in both.swaps)
+        details = [say.html("edit.swaps", total=len(both.swaps), count=flips) if both.swaps else Markup()]
         details.append(_version(both.before, "edit.first_version", say))
         details.append(_version(both.after, "edit.second_version", say))
-        details.append(escape(say.together(_not_moved(both, say))))
-    main = "".join(f"<p>{line}</p>" for line in lines if line)
-    rest = "".join(f'<p class="detail">{line}</p>' for line in details if line)
+        details.append(_not_moved(both, say))
+    main = Markup().join(Markup("<p>{}</p>").format(line) for line in lines if line)
+    rest = Markup().join(Markup('<p class="detail">{}</p>').format(line) for line in details if line)
     return Shown(html=f'<div class="agreement">{main}{rest}</div>')
 
 
@@ -426,33 +339,38 @@ AGREEMENT = Exhibit(
 )
 
 
-def _group(group: LabelGroup, comparison: Comparison, say: Texts) -> str:
+def _group(group: LabelGroup, comparison: Comparison, say: Texts) -> Markup:
     """What cells predict that choose among the same labels."""
     predictions, total = list(group.predictions.items()), group.total
     first, cells = predictions[0]
     label = _labels(first, say)
     if len(predictions) == 1:
-        return say("compare.all" if total > 1 else "compare.only", total=total, label=label)
+        return say.html("compare.all" if total > 1 else "compare.only", total=total, label=label)
     if group.majority is None:
-        others = say.listed(_counted(labels, len(cells), say) for labels, cells in predictions)
-        return say("compare.split", total=total, others=others)
+        return say.html("compare.split", total=total, others=_votes(group, say))
     parts = []
     for labels, odd in predictions[1:]:
-        names = escape(cell_names(odd, comparison, say))
-        parts.append(say("compare.named", votes=_counted(labels, len(odd), say), names=names))
-    others = say("list.semicolon").join(parts)
-    return say("compare.majority", count=len(cells), total=total, label=label, others=others)
+        votes, names = _counted(labels, len(odd), say), cell_names(odd, comparison, say)
+        parts.append(say.html("compare.named", votes=votes, names=names))
+    others = Markup(say("list.semicolon")).join(parts)
+    return say.html("compare.majority", count=len(cells), total=total, label=label, others=others)
 
 
-def _counted(labels: Labels, count: int, say: Texts) -> str:
-    return say("compare.say" if count > 1 else "compare.says", count=count, label=_labels(labels, say))
+def _votes(group: LabelGroup, say: Texts) -> Markup:
+    """How many of a group say what, one after the other."""
+    counted = (_counted(labels, len(cells), say) for labels, cells in group.predictions.items())
+    return Markup(say.listed(counted))
 
 
-def _labels(labels: Labels, say: Texts) -> str:
-    return f"<strong>{escape(labels_text(labels, say))}</strong>"
+def _counted(labels: Labels, count: int, say: Texts) -> Markup:
+    return say.html("compare.say" if count > 1 else "compare.says", count=count, label=_labels(labels, say))
 
 
-def _values(comparison: Comparison, say: Texts) -> list[str]:
+def _labels(labels: Labels, say: Texts) -> Markup:
+    return strong_html(labels_text(labels, say))
+
+
+def _values(comparison: Comparison, say: Texts) -> Markup:
     """One sentence about the regression heads, if there are any."""
     found = [
         (float(analysis.probabilities[0]), cell_name(cell, comparison, say))
@@ -460,113 +378,97 @@ def _values(comparison: Comparison, say: Texts) -> list[str]:
         if analysis.problem_type == "regression" and not analysis.random and not analysis.swapped
     ]
     if not found:
-        return []
+        return Markup()
     (low, lowest), (high, highest) = min(found), max(found)
-    ends = {"low": number(low), "lowest": escape(lowest), "high": number(high), "highest": escape(highest)}
-    return [say("compare.values" if len(found) > 1 else "compare.value", count=len(found), **ends)]
+    ends = {"low": number(low), "lowest": lowest, "high": number(high), "highest": highest}
+    return say.html("compare.values" if len(found) > 1 else "compare.value", count=len(found), **ends)
 
 
-def _swaps(comparison: Comparison, say: Texts) -> str:
-    """What own heads say that were given a vector they were not trained on; "" if none was."""
+def _swaps(comparison: Comparison, say: Texts) -> Markup:
+    """What own heads say that were given a vector they were not trained on; nothing if none was."""
     found = [(cell, one) for cell, one in answered(comparison.distinct) if one.swapped and not one.random]
     if not found:
-        return ""
-    votes = [
-        _counted(labels, len(cells), say)
-        for group in label_groups(found)
-        for labels, cells in group.predictions.items()
-    ]
+        return Markup()
+    votes = [_votes(group, say) for group in label_groups(found)]
     values = sum(one.problem_type == "regression" for _, one in found)
-    votes += (
-        [say("compare.swap_values" if values > 1 else "compare.swap_value", count=values)] if values else []
-    )
+    if values:
+        votes.append(say.html("compare.swap_values" if values > 1 else "compare.swap_value", count=values))
     key = "compare.swaps" if len(found) > 1 else "compare.swaps_one"
-    return say(key, count=len(found), votes=say.listed(votes))
+    return say.html(key, count=len(found), votes=Markup(say.listed(votes)))
 
 
-def _once(comparison: Comparison, say: Texts) -> list[str]:
-    """Which combinations are one and the same vector and counted once, not escaped."""
+def _not_compared(comparison: Comparison, say: Texts) -> str:
+    """How many cells cannot be compared with others, and why, and which are counted once; not escaped."""
+    counts = {
+        "compare.untrained": sum(analysis.random for _, analysis in answered(comparison.distinct)),
+        "compare.absent": sum(refusals(comparison.cells).values()),
+    }
+    return _counts(counts, comparison, say)
+
+
+def _not_moved(both: Versions, say: Texts) -> str:
+    """How many combinations have no move that counts, and why; not escaped."""
+    pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
+    counts = {
+        "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
+        "edit.apart": sum(move.answers is None for move in both.distinct),
+        "compare.absent": sum(not (move.before.analysis and move.after.analysis) for move in both.moves),
+    }
+    return _counts(counts, both.before, say)
+
+
+def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> str:
+    """A sentence for each count but 0, and which combinations are one and the same vector."""
+    told = [say(key, count=count) for key, count in counts.items() if count]
     vectors = grouped(
         (vector_name(cell, comparison), shorten(comparison.names[cell.query.backbone], NAME))
         for cell in comparison.distinct
         if len(comparison.same[cell]) > 1
     )
     which = [say("compare.vector", poolings=name, names=several(of, say)) for name, of in vectors.items()]
-    return [say("compare.once", vectors=say("list.semicolon").join(which))] if which else []
+    told += [say("compare.once", vectors=say("list.semicolon").join(which))] if which else []
+    return say.together(told)
 
 
-def _not_compared(comparison: Comparison, say: Texts) -> list[str]:
-    """How many cells cannot be compared with others, and why, and which are counted once; not escaped."""
-    untrained = sum(analysis.random for _, analysis in answered(comparison.distinct))
-    absent = sum(refusals(comparison.cells).values())
-    counts = _counts({"compare.untrained": untrained, "compare.absent": absent}, say)
-    return [*counts, *_once(comparison, say)]
-
-
-def _not_moved(both: Versions, say: Texts) -> list[str]:
-    """How many combinations have no move that counts, and why; not escaped."""
-    pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
-    untrained = sum(one.random or other.random for one, other in pairs if one and other)
-    apart = sum(move.answers is None for move in both.distinct)
-    absent = sum(not (move.before.analysis and move.after.analysis) for move in both.moves)
-    counts = {"compare.untrained": untrained, "edit.apart": apart, "compare.absent": absent}
-    return [*_counts(counts, say), *_once(both.before, say)]
-
-
-def _counts(counts: dict[str, int], say: Texts) -> list[str]:
-    return [say(key, count=count) for key, count in counts.items() if count]
-
-
-def _flips(both: Versions, say: Texts) -> str:
-    """How many change their prediction, from what to what; "" if none predicts anything."""
+def _flips(both: Versions, say: Texts) -> Markup:
+    """How many change their prediction, from what to what; nothing if none predicts anything."""
     flips, total = both.flips, len(both.predicting)
     if not total:
-        return ""
+        return Markup()
     if not flips:
-        return say("edit.none" if total > 1 else "edit.none_one", total=total)
+        return say.html("edit.none" if total > 1 else "edit.none_one", total=total)
     turns = list(most_frequent((move.turn, move) for move in flips).items())
     (before, after), moves = turns[0]
     if len(moves) == total:
         key = "edit.all" if total > 1 else "edit.only"
-        return say(key, total=total, before=_labels(before, say), after=_labels(after, say))
-    told = say("list.semicolon").join(_turn(turn, moves, both, say) for turn, moves in turns)
-    return say("edit.some" if len(flips) > 1 else "edit.one", count=len(flips), total=total, turns=told)
+        return say.html(key, total=total, before=_labels(before, say), after=_labels(after, say))
+    told = Markup(say("list.semicolon")).join(_turn(turn, moves, both, say) for turn, moves in turns)
+    return say.html("edit.some" if len(flips) > 1 else "edit.one", count=len(flips), total=total, turns=told)
 
 
-def _swaps_moved(both: Versions, say: Texts) -> str:
-    """How many swaps change their prediction; "" if there are none."""
-    if not both.swaps:
-        return ""
-    flips = sum(move.flips for move in both.swaps)
-    return escape(say("edit.swaps", total=len(both.swaps), count=flips))
-
-
-def _turn(turn: Sequence[Labels], moves: Sequence[Move], both: Versions, say: Texts) -> str:
+def _turn(turn: Sequence[Labels], moves: Sequence[Move], both: Versions, say: Texts) -> Markup:
     before, after = (_labels(labels, say) for labels in turn)
-    names = escape(cell_names([move.before for move in moves], both.before, say))
-    return say("edit.turn", count=len(moves), before=before, after=after, names=names)
+    names = cell_names([move.before for move in moves], both.before, say)
+    return say.html("edit.turn", count=len(moves), before=before, after=after, names=names)
 
 
 def _largest(both: Versions, say: Texts) -> str:
-    """The largest move; that there is none where no output of any combination moved."""
+    """The largest move; that there is none where no output of any combination moved; not escaped."""
     move = both.largest
     if move is None or move.answers is None or move.output is None:
         known = [one for one in both.distinct if one.answers is not None and not one.swapped]
-        still = known and all(one.moved == 0 for one in known)
-        return escape(say("edit.still")) if still else ""
+        return say("edit.still") if known and all(one.moved == 0 for one in known) else ""
     before, after = move.answers
-    return escape(
-        say(
-            "edit.largest",
-            name=cell_name(move.before, both.before, say),
-            label=output_label(before, move.output),
-            before=output_text(before, move.output),
-            after=output_text(after, move.output),
-            moved=moved_text(move, say),
-        )
+    return say(
+        "edit.largest",
+        name=cell_name(move.before, both.before, say),
+        label=output_label(before, move.output),
+        before=output_text(before, move.output),
+        after=output_text(after, move.output),
+        moved=moved_text(move, say),
     )
 
 
-def _version(comparison: Comparison, key: str, say: Texts) -> str:
+def _version(comparison: Comparison, key: str, say: Texts) -> Markup:
     told = say.together(_group(group, comparison, say) for group in comparison.groups)
-    return f"<b>{escape(say(key))}</b> {told}" if told else ""
+    return Markup("<b>{}</b> {}").format(say(key), Markup(told)) if told else Markup()
