@@ -12,8 +12,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from itertools import chain, compress, groupby
+from typing import Any
 
 import pandas as pd
 
@@ -25,14 +25,15 @@ from components.exhibits.exhibit import (
     Exhibit,
     Shown,
     csv_link,
-    data_frame,
     hint_html,
     key_html,
-    legend_html,
+    legend_of,
+    line_html,
     scale_html,
-    unseen_html,
+    titled_frame,
 )
-from components.exhibits.view import HOW, View, centring_of, number, shorten, visible, word
+from components.exhibits.view import HOW, View, centring_of, number, shorten, visible, word, yes_or_no
+from components.markup import render
 from components.texts import Texts
 from components.types import Analysis, Centring, Tokens
 
@@ -56,6 +57,15 @@ WORD = re.compile(
     )?
     (?: s*\Z )?""",
     re.VERBOSE,
+)
+DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
+ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
+DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
+WORDS_CENTRED = Control("words_centred", HOW, "plain", "view.centring", "view.centring_info")
+NAME = 40  # characters of a backbone or a word in a sentence
+COLUMNS = (
+    *("backbone", "layer", "text", "number", "word", "characters"),
+    *("pieces", "values", "similarity", "read"),
 )
 
 
@@ -228,31 +238,34 @@ def _kind(character: str) -> str:
     return "q" if character in APOSTROPHES else "m" if character in POINTS else "o"
 
 
-DRAWN, LISTED = 24, 12  # characters in a cell; pieces of one backbone in a word's details
-ISOLATES = "\u2068\u2069"  # what visible() puts around letters that are read from right to left
-DEPTH = Control("words_depth", Whole(0, 100, 5), 100, "words.depth", "words.depth_info")  # percent
-WORDS_CENTRED = Control("words_centred", HOW, "plain", "view.centring", "view.centring_info")
-NAME = 40  # characters of a backbone or a word in a sentence
-COLUMNS = (
-    *("backbone", "layer", "text", "number", "word", "characters"),
-    *("pieces", "values", "similarity", "read"),
-)
-
-
 def words(comparison: Comparison, state: State, say: Texts) -> Shown:
     """A column for each word, a row for each backbone, at a depth of one's choice."""
     centring = centring_of(WORDS_CENTRED, state)
     found = align(comparison, DEPTH.of(state), centring)
     if found is None:
         return Shown()
-    rows = [Row(comparison.names[spec.key], found.backbones.get(spec.key)) for spec in comparison.backbones]
-    data = _data(found, say) if any(row.aligned for row in rows) else None
-    html = "" if data is None else _html(found, rows, data, centring, say)
+    rows = {
+        comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones
+    }  # None as long as a backbone has no answer
+    aligned = {name: one for name, one in rows.items() if one and one.aligned}
+    data = _data(found, say) if aligned else None
+    html = render(
+        "words",
+        say,
+        names=[(shorten(name, 24), _state(one, say)) for name, one in rows.items()],
+        parts=_parts(found, rows) if aligned else (),
+        scale=scale_html(say(f"heatmap.colour_{centring}")),
+        legend=legend_of(_legend(aligned, say)),
+        link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
+        unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.aligned),
+    )
+    told = (_highest(name, one, found, say) for name, one in aligned.items())
+    best = [one for one in told if one]
     return Shown(
         heading=say("words.heading"),
-        words=_words(found, rows, say),
+        words=say("words.description", best=say.listed(best)) if best else say("words.nothing"),
         data=data,
-        html=html + _not_aligned(rows, say),
+        html=html,
         above=hint_html(say("words.hint")),
     )
 
@@ -264,24 +277,6 @@ WORDS = Exhibit(
     applies=lambda comparison: bool(answered(comparison.cells)),
     controls=(DEPTH, WORDS_CENTRED),
 )
-
-
-def _html(found: Alignment, rows: Sequence[Row], data: pd.DataFrame, centring: Centring, say: Texts) -> str:
-    """The columns with their legend, and a link that saves their numbers."""
-    choose = escape(say("words.choose"))
-    return (
-        f'<fieldset class="words" style="--rows: {len(rows)}"><legend class="unseen">{choose}</legend>'
-        f'<div class="scroll">{columns(found, rows, say)}</div></fieldset>'
-        f"{scale_html(say(f'heatmap.colour_{centring}'))}"
-        f"{legend_html(*_legend(rows, say))}"
-        f"{csv_link(data, 'poolscope-words.csv', say('table.download'))}"
-    )
-
-
-def _words(found: Alignment, rows: Sequence[Row], say: Texts) -> str:
-    """The word of each backbone that is most similar to [CLS]."""
-    best = [text for row in rows if row.aligned and (text := _highest(row.name, row.aligned, found, say))]
-    return say("words.description", best=say.listed(best)) if best else say("words.nothing")
 
 
 def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> str:
@@ -298,40 +293,25 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
     return say("words.best", backbone=name, word=shorten(visible(surface), NAME), value=number(value))
 
 
-def _legend(rows: Sequence[Row], say: Texts) -> list[str]:
-    """The marks that occur, and what they mean."""
-    aligned = [row.aligned for row in rows if row.aligned]
-    held = [tokens for one in aligned for text in one.words for tokens in text]
-    items: list[str] = []
-    if any(token.read for one in aligned for token in one.tokens):
-        items.append(key_html("read", _read(rows, say)))
-    if any(token.reference for tokens in held for token in tokens):
-        items.append(key_html("reference", say("words.key_stand_in")))
-    if any(len(tokens) > 1 for tokens in held):
-        items.append(key_html("cut", say("words.key_cut")))
-    if any(count > 1 for tokens in held for _, count in labels(tokens)):
-        items.append(f"<li>{escape(say('words.key_shared'))}</li>")
-    return items if all(held) else [*items, key_html("absent", say("words.unseen"))]
-
-
-def _read(rows: Sequence[Row], say: Texts) -> str:
-    """Under which pooling a token is read: alike for all backbones, or by name."""
-    under = [(row.name, row.aligned.pooling) for row in rows if row.aligned]
-    if len({pooling for _, pooling in under}) == 1:
-        return say("words.key_read", pooling=visible(under[0][1]))
-    each = say.listed(
-        say("compare.combination", backbone=shorten(name, NAME), pooling=visible(pooling))
-        for name, pooling in under
+def _legend(aligned: Mapping[str, Tokenized], say: Texts) -> dict[str, object]:
+    """Entries of the legend, and whether what they explain occurs."""
+    held = [tokens for one in aligned.values() for text in one.words for tokens in text]
+    under = {one.pooling for one in aligned.values()}
+    each = (
+        say("compare.combination", backbone=shorten(name, NAME), pooling=visible(one.pooling))
+        for name, one in aligned.items()
     )
-    return say("words.key_read_each", each=each)
-
-
-def _not_aligned(rows: Sequence[Row], say: Texts) -> str:
-    """Which backbones cannot be aligned, and why."""
-    names = [shorten(row.name, NAME) for row in rows if row.tokenized and not row.aligned]
-    if not names:
-        return ""
-    return f'<p class="rest">{escape(say("words.unaligned_why", names=say.listed(names)))}</p>'
+    read = say("words.key_read", pooling=visible(min(under, default="")))
+    read = read if len(under) == 1 else say("words.key_read_each", each=say.listed(each))
+    return {
+        key_html("read", read): any(token.read for one in aligned.values() for token in one.tokens),
+        key_html("reference", say("words.key_stand_in")): any(
+            token.reference for tokens in held for token in tokens
+        ),
+        key_html("cut", say("words.key_cut")): any(len(tokens) > 1 for tokens in held),
+        line_html(say("words.key_shared")): any(count > 1 for tokens in held for _, count in labels(tokens)),
+        key_html("absent", say("words.unseen")): not all(held),
+    }
 
 
 def _data(found: Alignment, say: Texts) -> pd.DataFrame:
@@ -341,7 +321,7 @@ def _data(found: Alignment, say: Texts) -> pd.DataFrame:
     """
     rows = [(key, one.layer, *row) for key, one in found.backbones.items() for row in _rows(one, found, say)]
     columns = zip(COLUMNS, zip(*rows, strict=True), strict=True)
-    return data_frame((say(f"words.column_{name}"), values) for name, values in columns)
+    return titled_frame({f"words.column_{name}": values for name, values in columns}, say)
 
 
 def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[object, ...]]:
@@ -357,122 +337,79 @@ def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[
 
 def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | None, str]:
     """Tokens, their similarities, the mean, and whether any is read; empty without any."""
-    read = say("table.yes" if any(token.read for token in tokens) else "table.no")
     return (
         " + ".join(token.label for token in tokens),
         " + ".join(f"{token.similarity:.7g}" for token in tokens),
         mean(tokens),
-        read if tokens else "",
+        yes_or_no(any(token.read for token in tokens), say) if tokens else "",
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
-    """A backbone of the comparison; ``tokenized`` is None as long as it has no answer."""
-
-    name: str
-    tokenized: Tokenized | None
-
-    @property
-    def aligned(self) -> Tokenized | None:
-        """Its tokens, if its tokenizer tells where they stand."""
-        return self.tokenized if self.tokenized and self.tokenized.aligned else None
-
-
-def columns(found: Alignment, rows: Sequence[Row], say: Texts) -> str:
-    """The names of the rows, what stands before the texts, each text's words, and what stands behind each."""
-    parts = [_names(rows, say), _outside(0, rows, say)]
-    for text in range(len(found.texts)):
-        parts += [_text(text, found, rows, say), _outside(text + 1, rows, say)]
-    return "".join(parts)
-
-
-def _names(rows: Sequence[Row], say: Texts) -> str:
-    """The column that stays in sight."""
-    items = "".join(
-        f"<li>{escape(shorten(row.name, 24))}<small>{_state(row, say)}</small></li>" for row in rows
-    )
-    return f'<ul class="names"><li class="head"></li>{items}</ul>'
-
-
-def _state(row: Row, say: Texts) -> str:
+def _state(tokenized: Tokenized | None, say: Texts) -> str:
     """Which layer a row shows, or why it shows nothing."""
-    if row.tokenized is None:
+    if tokenized is None:
         return ""
-    if row.aligned is None:
-        return escape(say("words.unaligned"))
-    return escape(say("words.layer", layer=row.aligned.layer, last=row.aligned.last))
+    shown = say("words.layer", layer=tokenized.layer, last=tokenized.last)
+    return shown if tokenized.aligned else say("words.unaligned")
 
 
-def _outside(place: int, rows: Sequence[Row], say: Texts) -> str:
-    """The tokens that belong to no text, where they stand; "" where no backbone has any."""
-    held = [row.aligned.outside[place] if row.aligned else () for row in rows]
-    if not any(held):
-        return ""
-    items = "".join(f"<li>{''.join(_alone(token, say) for token in tokens)}</li>" for tokens in held)
-    return f'<ul class="apart"><li class="head"></li>{items}</ul>'
+def _parts(found: Alignment, rows: Mapping[str, Tokenized | None]) -> Iterator[dict[str, Any]]:
+    """What stands before the texts, each text's words, and what stands behind each, as they are drawn."""
+    known = {name: one if one and one.aligned else None for name, one in rows.items()}
+    for text in range(-1, len(found.texts)):
+        if text >= 0:
+            yield _text(text, found, known)
+        outside = [one.outside[text + 1] if one else () for one in known.values()]
+        yield {"outside": any(outside) and [list(map(_token, tokens)) for tokens in outside], "order": ""}
 
 
-def _text(text: int, found: Alignment, rows: Sequence[Row], say: Texts) -> str:
-    """One text's words; those behind the last that any backbone sees share a column."""
-    shown = found.seen[text]
-    items = "".join(_word(text, place, found, rows, say) for place in range(shown))
-    if rest := len(found.words[text]) - shown:
-        head = escape(say("words.rest" if rest > 1 else "words.rest_one", count=rest))
-        items += f'<li class="beyond"><span class="head">{head}</span>{_absent("") * len(rows)}</li>'
-    title = f"<p>{escape(say(SEGMENT_KEYS[text]))}</p>" if len(found.texts) > 1 else ""
-    return f'<div class="text {"second" if text else "first"}">{title}<ol>{items}</ol></div>'
+def _text(text: int, found: Alignment, known: Mapping[str, Tokenized | None]) -> dict[str, Any]:
+    """The words of a text; those behind the last that any backbone sees share a column."""
+    shown, drawn = found.seen[text], []
+    for place in range(shown):
+        parts = found.surface(text, place).split(JOINER)  # joiners do their work, others are spelled
+        head = JOINER.join(map(visible, parts)) if all(parts) else visible(JOINER.join(parts))
+        cells = [(name, _cell(one.words[text][place]) if one else None) for name, one in known.items()]
+        drawn.append({"head": shorten(head, DRAWN), "whole": shorten(head, 60), "rows": cells})
+    return {
+        "outside": (),
+        "order": ("first", "second")[text],
+        "title": SEGMENT_KEYS[text] if len(found.texts) > 1 else "",
+        "words": drawn,
+        "rest": len(found.words[text]) - shown,
+    }
 
 
-def _word(text: int, place: int, found: Alignment, rows: Sequence[Row], say: Texts) -> str:
-    """A word's column, and its details."""
-    head = _head(found.surface(text, place))
-    cells, details = "", ""
-    for row in rows:
-        tokens = row.aligned.words[text][place] if row.aligned else None
-        cells += _cell(row.name, tokens, say)
-        details += _details(row.name, tokens, say)
-    return (
-        '<li><label><input type="radio" name="words" class="unseen">'
-        f'<span class="head">{escape(shorten(head, DRAWN))}</span>{cells}</label>'
-        f'<div class="pieces"><strong>{escape(shorten(head, 60))}</strong><dl>{details}</dl></div></li>'
-    )
-
-
-def _cell(name: str, tokens: Sequence[Token] | None, say: Texts) -> str:
-    """What one backbone makes of a word; empty where it tells of none."""
-    if tokens is None:
-        return '<span class="cell"></span>'
-    value, spoken = mean(tokens), unseen_html(f" {name} ")
-    if value is None:
-        return _absent(spoken + unseen_html(say("words.unseen")))
-    stands = any(token.reference for token in tokens)
-    marks = f"{_dot(tokens, say)}{unseen_html(say('words.stand_in')) if stands else ''}"
-    kind = f"cell{_read_kind(tokens)}{' reference' if stands else ''}"
-    return f'<span class="{kind}"{_paint(value)}>{spoken}{_cut(tokens)}<b>{number(value)}</b>{marks}</span>'
-
-
-def _alone(token: Token, say: Texts) -> str:
-    """A token that belongs to no text."""
-    label, value = escape(shorten(token.label, DRAWN)), number(token.similarity)
-    start = f'<span class="cell{_read_kind([token])}"{_paint(token.similarity)}>'
-    return f"{start}<span>{label}</span><b>{value}</b>{_dot([token], say)}</span>"
-
-
-def _absent(inside: str) -> str:
-    return f'<span class="cell absent">{inside}</span>'
-
-
-def _cut(tokens: Sequence[Token]) -> str:
-    """The tokens of a word side by side, without their vocabulary's marks."""
-    drawn, room = "", DRAWN
+def _cell(tokens: Sequence[Token]) -> dict[str, Any]:
+    """What one backbone makes of a word: its tokens side by side, without their vocabulary's marks."""
+    drawn: list[tuple[str, int]] = []
+    room, value = DRAWN, mean(tokens)
     for label, count in labels(tokens):
+        drawn.append((shorten(label, room), count) if room > 0 else ("…", 1))
         if room <= 0:
-            return f"<span>{drawn}<i>…</i></span>"
-        times = f"<sub>{count}</sub>" if count > 1 else ""
-        drawn += f"<i>{escape(shorten(label, room))}{times}</i>"
+            break
         room -= len(label)
-    return f"<span>{drawn}</span>"
+    return {
+        "value": "" if value is None else number(value),
+        "paint": "" if value is None else _paint(value),
+        "labels": drawn,
+        "read": any(token.read for token in tokens),
+        "reference": any(token.reference for token in tokens),
+        "tokens": list(map(_token, tokens[:LISTED])),
+        "more": len(tokens) - LISTED,
+        "total": len(tokens),
+    }
+
+
+def _token(token: Token) -> dict[str, Any]:
+    """A token alone."""
+    return {
+        "drawn": shorten(token.label, DRAWN),
+        "label": shorten(token.label, 40),
+        "value": number(token.similarity),
+        "paint": _paint(token.similarity),
+        "read": token.read,
+    }
 
 
 def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
@@ -487,41 +424,6 @@ def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
             yield from ((visible(label), 1) for label in labels)
 
 
-def _head(surface: str) -> str:
-    """A word as it stands in the text; joiners do their work, every other invisible character is spelled."""
-    parts = surface.split(JOINER)
-    return JOINER.join(map(visible, parts)) if all(parts) else visible(surface)
-
-
-def _details(name: str, tokens: Sequence[Token] | None, say: Texts) -> str:
-    """The tokens of a word in one tokenizer, with their values."""
-    if tokens is None:
-        return ""
-    listed = [
-        f"<i>{escape(shorten(token.label, 40))}</i> {number(token.similarity)}{_dot([token], say)}"
-        for token in tokens[:LISTED]
-    ]
-    if (more := len(tokens) - LISTED) > 0:
-        listed.append(escape(say("words.more", count=more)))
-    value = mean(tokens)
-    if value is None:
-        listed.append(escape(say("words.unseen")))
-    elif len(tokens) > 1:
-        listed.append(escape(say("words.mean", value=number(value))))
-    return f"<dt>{escape(name)}</dt><dd>{''.join(f'<span>{one}</span>' for one in listed)}</dd>"
-
-
 def _paint(value: float) -> str:
     colour = diverging(value)
-    return f' style="background:{colour};color:{ink(colour)}"'
-
-
-def _read_kind(tokens: Sequence[Token]) -> str:
-    return " read" if any(token.read for token in tokens) else ""
-
-
-def _dot(tokens: Sequence[Token], say: Texts) -> str:
-    """The mark of what the head reads, or ""."""
-    if not any(token.read for token in tokens):
-        return ""
-    return f'<em><span aria-hidden="true">●</span>{unseen_html(say("words.read"))}</em>'
+    return f"background:{colour};color:{ink(colour)}"
