@@ -271,7 +271,7 @@ class Compare(Tab):
     def _status(self, comparison: Comparison) -> Updates:
         """How far it is. All of it each time: of two updates that come close, the page may lose the first."""
         running = comparison.state == "running"
-        said = (progress if running else result)(comparison, self.say) + self._asked(comparison)
+        said = f"{(progress if running else result)(comparison, self.say)}{self._asked(comparison)}"
         return {**self.bar.idle(said), self.bar.cancel: gr.update(interactive=running)}
 
     def _asked(self, comparison: Comparison) -> str:
