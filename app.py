@@ -49,25 +49,24 @@ def main() -> None:
 
 def _analyst(settings: "Settings") -> "Desk":
     """Who measures: a cluster, this process, or processes of its own; what strangers made runs apart."""
-    from components.inference.apart import Apart
     from components.inference.desk import Desk
     from components.inference.worker import load
-    from components.inference.workers import Workers, among_guests, at_home
+    from components.inference.workers import Apart, Workers, limits_of_bundled, limits_of_guests
 
     if settings.cluster is not None:
         from components.inference.client import Client
 
-        home: Runner = Client(settings)
+        bundled: Runner = Client(settings)
         if settings.sources != "any":
-            return Desk(settings, home)
+            return Desk(settings, bundled)
     elif settings.workers == 0:
-        from components.inference.engine import Here
+        from components.inference.engine import InProcess
 
-        home = Here(settings, sharers=2)
+        bundled = InProcess(settings, sharers=2)
     else:
         load()  # on another core than gradio
-        home = Workers(settings, at_home(settings))
-    return Desk(settings, Apart(home, Workers(settings, among_guests(settings))))
+        bundled = Workers(settings, limits_of_bundled(settings))
+    return Desk(settings, Apart(bundled, Workers(settings, limits_of_guests(settings))))
 
 
 def _wait_for_the_end() -> None:

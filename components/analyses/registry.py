@@ -68,6 +68,11 @@ class Step:
         return self.function(backbone, asked, **options)
 
     @property
+    def loads(self) -> bool:
+        """Whether it needs a checkpoint at all."""
+        return self.first in ("examined", "backbone")
+
+    @property
     def first(self) -> str:
         """The name of the function's first parameter, which says what it takes."""
         return next(iter(inspect.signature(self.function).parameters))
@@ -154,6 +159,14 @@ def step(function: Callable[..., Any]) -> Step:
 def step_of_fit(function: Callable[..., Any]) -> Step:
     """Register a step of a fit: it waits behind all that visitors ask, and its answer is not kept."""
     return Step(function.__name__, function, kept=False, last=True)
+
+
+@step
+def classifies(kind: str) -> bool:
+    """Whether transformers classifies texts with this type of model; no checkpoint is loaded."""
+    from components.model.listing import classifies as known
+
+    return known(kind)
 
 
 @cache  # what stands in the folder does not change while it runs

@@ -12,15 +12,12 @@ from urllib.parse import quote
 
 import httpx2
 
-from components.analyst import PATIENCE
 from components.errors import PoolscopeError
-from components.inference.answers import Answers
-from components.inference.jobs import Job
+from components.inference.jobs import Answers, ElsewhereError, Job, Reply
 from components.inference.payload import pack, unpack
-from components.inference.replies import Classifies, ElsewhereError, Question, Reply
 from components.settings import Settings
 
-EVERY = 1.0  # seconds between two looks at whether the cluster is there
+EVERY = 1.0  # seconds after which the cluster is asked again whether it is there
 CONNECT = 5.0  # seconds until somebody answers at the address
 LEAVE = 1.0  # more than the timeout, in which the cluster says so itself
 ANSWERED, LATE, DIED = 200, 408, 500  # Serve's: 500 where a replica died with the question
@@ -61,17 +58,13 @@ class Client:
 
     def run(self, job: Job) -> Any:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
-        return self._answers.of(job, partial(self._asked, job, job.spec.key))
+        return self._answers.of(job, partial(self._asked, job))
 
-    def classifies(self, kind: str) -> bool:
-        """Whether transformers classifies texts with this type of model."""
-        return bool(unpack(self._asked(Classifies(kind), kind, PATIENCE.get(Future()))))
-
-    def _asked(self, question: Question, about: str, patience: Future[None]) -> bytes:
+    def _asked(self, job: Job, patience: Future[None]) -> bytes:
         """The answer, packed; CancelledError as soon as ``patience`` is lost."""
         if self._closed.is_set():
-            raise self._error(about, "errors.stopping")
-        answer = asyncio.run_coroutine_threadsafe(self._posted(question, about), self._loop)
+            raise self._error(job, "errors.stopping")
+        answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
         self._under_way.add(answer)
         answer.add_done_callback(self._under_way.discard)
         patience.add_done_callback(lambda _: answer.cancel())
@@ -80,19 +73,18 @@ class Client:
         except CancelledError as error:
             if patience.cancelled():
                 raise
-            raise self._error(about, "errors.stopping") from error
+            raise self._error(job, "errors.stopping") from error
 
-    async def _posted(self, question: Question, about: str) -> bytes:
+    async def _posted(self, job: Job) -> bytes:
         """The answer, packed. Where a replica dies with the question, another one is asked once."""
-        body = pack(question)
-        headers = {} if isinstance(question, Classifies) else {"serve_multiplexed_model_id": quote(about)}
+        body, headers = pack(job), {"serve_multiplexed_model_id": quote(job.spec.key)}
         for what_follows in ("the question is asked once more", "the question is given up"):
             try:
                 response = await self._http.post("/", content=body, headers=headers)
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                raise self._error(about, "errors.no_replica") from error
+                raise self._error(job, "errors.no_replica") from error
             except httpx2.TimeoutException as error:
-                raise self._error(about, "errors.late") from error
+                raise self._error(job, "errors.late") from error
             except httpx2.TransportError as error:
                 said = repr(error)
             else:
@@ -101,13 +93,13 @@ class Client:
                     return replied.said()
                 if response.status_code != DIED:
                     late = response.status_code == LATE
-                    raise self._error(about, "errors.late" if late else "errors.no_replica")
+                    raise self._error(job, "errors.late" if late else "errors.no_replica")
                 said = response.text
             logger.warning("the cluster had no answer, %s: %s", what_follows, said)
-        raise self._error(about, "errors.died")
+        raise self._error(job, "errors.died")
 
-    def _error(self, about: str, key: str) -> PoolscopeError:
-        return PoolscopeError("backbone", about, key, seconds=self._seconds)
+    def _error(self, job: Job, key: str) -> PoolscopeError:
+        return PoolscopeError("backbone", job.spec.key, key, seconds=self._seconds)
 
     async def _watch(self, first: Job | None) -> None:
         """Note whether the cluster is there, here and in the log, until the end."""
@@ -116,7 +108,7 @@ class Client:
             try:
                 (await self._http.get("/-/healthz", timeout=CONNECT)).raise_for_status()
                 if first is not None and not self._there.is_set():
-                    await self._posted(first, first.spec.key)
+                    await self._posted(first)
                 self._there.set()
                 now = "the cluster answers"
             except (httpx2.HTTPError, PoolscopeError, ElsewhereError) as error:

@@ -15,8 +15,8 @@ from ray import serve
 from starlette.requests import Request
 from starlette.responses import Response
 
-from components.inference.payload import pack, unpack
-from components.inference.replies import reply
+from components.inference.jobs import reply
+from components.inference.payload import unpack
 from components.model.machine import cores
 from components.settings import Settings
 
@@ -89,4 +89,4 @@ class Replica:
             raise
 
     def _replied(self, body: bytes) -> bytes:
-        return pack(reply(self._measurer.run, unpack(body)))
+        return reply(self._measurer.run, unpack(body))

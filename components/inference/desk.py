@@ -52,7 +52,7 @@ class Desk:
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
         self._closed, self._fitting = threading.Event(), threading.Lock()
-        self._hub = Hub(settings.download, known=runner.classifies)
+        self._hub = Hub(settings.download, known=self._classifies)
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order, as far as the owner allows its source."""
@@ -202,6 +202,11 @@ class Desk:
     def _asked(self, spec: BackboneSpec, query: Query) -> Asked:
         """A checked query as its backbone can be asked it, which has to be on this machine."""
         return asked_of(query, present(spec), self._tasks)
+
+    def _classifies(self, kind: str) -> bool:
+        """Whether transformers classifies texts with this type of model; none of them is loaded."""
+        spec = BackboneSpec(kind, kind, "", "", "hub", kind)
+        return bool(self._runner.run(Job("classifies", spec, (), options={"kind": kind})))
 
     def _listed(self, given: object) -> BackboneSpec | None:
         """The backbone of the catalogue with this key or, as the hub calls it, this id."""

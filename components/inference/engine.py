@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from components.errors import PoolscopeError
 from components.inference.desk import Desk
 from components.inference.jobs import Job
 from components.model.catalogue import present
-from components.model.listing import classifies
 from components.model.pooling import POOLINGS
 from components.model.query import checked_texts, choice, whole_number
 from components.settings import Settings
@@ -31,8 +30,8 @@ class Engine(Desk):
     """Answers queries about the backbones of one catalogue. Several threads may call it; they take turns."""
 
     def __init__(self, settings: Settings) -> None:
-        self._here = Here(settings)
-        super().__init__(settings, self._here)
+        self._process = InProcess(settings)
+        super().__init__(settings, self._process)
 
     def features(
         self, backbone: str, texts: Sequence[str], poolings: Sequence[str], layer: int = -1
@@ -41,11 +40,11 @@ class Engine(Desk):
         spec = present(self._known(choice("backbone", backbone, self._keys(backbone))))
         known = [choice("poolings", key, tuple(POOLINGS)) for key in poolings]
         readable = checked_texts(texts, self._settings.characters)
-        with self._here.turn:
-            return self._here.measurer.features(spec, readable, known, whole_number("layer", layer))
+        with self._process.turn:
+            return self._process.measurer.features(spec, readable, known, whole_number("layer", layer))
 
 
-class Here:
+class InProcess:
     """Runs jobs in this process, in the thread that asks, one after the other.
 
     ``sharers``: how many share the memory for checkpoints.
@@ -64,11 +63,9 @@ class Here:
         with self.turn:
             if self._closed.is_set():
                 raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
-            patience = PATIENCE.get(None)
-            if patience is not None and patience.cancelled():
+            if PATIENCE.get(Future()).cancelled():
                 raise CancelledError
-            answer: Any = self.measurer.run(job)
-            return answer
+            return self.measurer.run(job)
 
     def open(self, first: Job | None) -> None:
         """Load torch and run ``first`` in a thread."""
@@ -88,14 +85,6 @@ class Here:
         if first is not None:
             self.run(first)
         self._ready.set()
-
-    def classifies(self, kind: str) -> bool:
-        """Whether transformers classifies texts with this type of model.
-
-        It has a turn like a job: a thread that asks while another one imports sees transformers half-made.
-        """
-        with self.turn:
-            return classifies(kind)
 
     @cached_property
     def measurer(self) -> Measurer:

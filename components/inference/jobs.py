@@ -1,16 +1,34 @@
-"""Jobs: what has a checkpoint run, as plain data that can be sent to another process. Light to import."""
+"""Jobs: what has a checkpoint run, as plain data; what comes back; and each answer once. Light to import."""
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from cachetools import LRUCache
+
 from components.analyses.fit.fit import Call, Steps
 from components.analyses.registry import Step, steps
+from components.analyst import PATIENCE
+from components.errors import PoolscopeError
+from components.inference.payload import pack, unpack
 from components.model.files import Version, version
 from components.model.query import Asked
+from components.texts import in_bytes
 from components.types import BackboneSpec
+
+LARGEST = 64_000_000  # bytes of an answer: one of the largest that can be asked has 5 MB
+EVERY = 100  # questions between two lines of the log
+BESIDE = 500  # bytes that it takes to keep an answer, besides its own
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +56,39 @@ class Job:
         return self.step.kept and not any(each.query.mine for each in self.asked)
 
 
-def in_turns(run: Callable[[Job], Any]) -> Steps:
-    """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for."""
+class ElsewhereError(RuntimeError):
+    """A fault in the process that was asked, which lives on; its text is the traceback there."""
 
-    def steps_of(call: Call) -> Iterator[Any]:
-        now = version(call.spec)
-        for more in call.each:
-            yield run(Job(call.name, call.spec, now, options={"given": (*call.given, *more)}))
 
-    return steps_of
+@dataclass(frozen=True)
+class Reply:
+    """What another process sends back: an answer, packed; a refusal for the visitor; or what went wrong."""
+
+    answer: bytes = b""
+    refusal: PoolscopeError | None = None
+    fault: str = ""
+
+    def said(self) -> bytes:
+        """The answer, packed; PoolscopeError is the refusal, ElsewhereError the fault."""
+        if self.refusal is not None:
+            raise self.refusal
+        if self.fault:
+            raise ElsewhereError(f"in another process:\n{self.fault}")
+        return self.answer
+
+
+def reply(run: Callable[[Job], Any], job: Job) -> bytes:
+    """The `Reply`, packed, of a process in which jobs are ``run``; no fault of one ends it."""
+    try:
+        answer = pack(run(job))
+        if len(answer) > LARGEST:
+            raise PoolscopeError("backbone", job.spec.key, "errors.long_answer", most=in_bytes(LARGEST))
+        replied = Reply(answer)
+    except PoolscopeError as error:
+        replied = Reply(refusal=error)
+    except BaseException:  # Rust's panics are no Exception
+        replied = Reply(fault=traceback.format_exc())
+    return pack(replied)
 
 
 class Runner(Protocol):
@@ -67,5 +109,95 @@ class Runner(Protocol):
         Who still waits for their turn gets a PoolscopeError that says so.
         """
 
-    def classifies(self, kind: str) -> bool:
-        """Whether transformers classifies texts with this type of model; none of them is loaded."""
+
+def in_turns(run: Callable[[Job], Any]) -> Steps:
+    """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for."""
+
+    def steps_of(call: Call) -> Iterator[Any]:
+        now = version(call.spec)
+        for more in call.each:
+            yield run(Job(call.name, call.spec, now, options={"given": (*call.given, *more)}))
+
+    return steps_of
+
+
+@dataclass(eq=False)
+class Flight:
+    """A job under way: its ``answer``, how many wait for it, and ``left``, cancelled when nobody does."""
+
+    answer: Future[bytes] = field(default_factory=Future)
+    waiting: int = 0
+    left: Future[None] = field(default_factory=Future)
+
+
+class Answers:
+    """Keeps ``budget`` bytes of answers, and has a job run once, however many threads ask."""
+
+    def __init__(self, budget: int) -> None:
+        self._lock = threading.Lock()
+        self._kept: LRUCache[bytes, bytes] = LRUCache(budget, lambda answer: len(answer) + BESIDE)
+        self._flying: dict[bytes, Flight] = {}
+        self._asked = self._shared = 0
+
+    def of(self, job: Job, run: Callable[[Future[None]], bytes]) -> Any:
+        """The answer to a job of which ``run`` gives a payload; see `get`. A visitor's own is not kept."""
+        patience = PATIENCE.get(Future())
+        answer: Any = unpack(self.get(digest(job), run, patience) if job.kept else run(patience))
+        return answer
+
+    def get(self, key: bytes, run: Callable[[Future[None]], bytes], patience: Future[None]) -> bytes:
+        """The answer that is kept, or under way; else what ``run`` gives.
+
+        An error is told to all who wait, and not kept. ``run`` is handed what is cancelled as soon as nobody
+        waits for the answer any longer.
+        """
+        with self._lock:
+            kept, flight = self._kept.get(key), self._flying.get(key)
+            self._count(shared=kept is not None or flight is not None)
+            if kept is not None:
+                return kept
+            first = flight is None
+            flight = flight or self._flying.setdefault(key, Flight())
+            flight.waiting += 1
+        patience.add_done_callback(lambda _: self._leave(key, flight))
+        if first:
+            self._fly(key, flight, run)
+        return flight.answer.result()
+
+    def _fly(self, key: bytes, flight: Flight, run: Callable[[Future[None]], bytes]) -> None:
+        try:
+            answer = run(flight.left)
+        except BaseException as error:  # whoever waits gets it, this thread among them
+            with self._lock:
+                self._land(key, flight)
+            flight.answer.set_exception(error)
+        else:
+            with self._lock, suppress(ValueError):  # it is larger than all that may be kept
+                self._land(key, flight)
+                self._kept[key] = answer
+            flight.answer.set_result(answer)
+
+    def _land(self, key: bytes, flight: Flight) -> None:
+        if self._flying.get(key) is flight:
+            del self._flying[key]
+
+    def _leave(self, key: bytes, flight: Flight) -> None:
+        """One of those who wait has left, or has the answer."""
+        with self._lock:
+            flight.waiting -= 1
+            if flight.waiting or flight.answer.done():
+                return
+            self._land(key, flight)  # who asks it from now on has it run anew
+        flight.left.cancel()
+
+    def _count(self, shared: bool) -> None:
+        self._asked += 1
+        self._shared += shared
+        if self._asked % EVERY == 0:
+            share = 100 * self._shared / self._asked
+            logger.info("%d questions, %.0f %% needed no run of their own", self._asked, share)
+
+
+def digest(job: Job) -> bytes:
+    """What stands for a job: every number of it counts, which NumPy leaves out of a long array's ``repr``."""
+    return hashlib.sha256(pack(job)).digest()

@@ -6,26 +6,27 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
 from typing import Any
 
 import msgpack
 import numpy as np
 
+from components import analyses
 from components.errors import PoolscopeError, remade
 
-RESULTS = "components.analyses"  # whose files' frozen dataclasses may stand in a payload
-MODULES = (  # and those of these, and no others
+MODULES = (  # whose dataclasses may stand in a payload, beside those of the files of analyses
     "components.analyses.fit.rows",
     "components.declaration",
     "components.fitting",
     "components.inference.jobs",
-    "components.inference.replies",
     "components.model.query",
     "components.texts",
     "components.types",
 )
 TUPLE, ARRAY, RECORD, REFUSAL, LONG = range(1, 6)  # what msgpack has no type for
-FAULTS = (ValueError, TypeError, LookupError, AttributeError, ImportError, RecursionError, MemoryError)
+FAULTS = (ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError)
 NUMBERS = "biuf"  # kinds of NumPy's types: truth values, whole numbers, and floats
 DEEPEST = 64  # levels of what msgpack has no type for: thousands would overflow the stack of the process
 SURROGATES = "surrogatepass"  # a visitor's text may hold half of a character
@@ -48,15 +49,7 @@ def unpack(data: bytes) -> Any:
     """The value that `pack` was given; a mapping is a dict by then. PayloadError where there is none."""
     try:
         return _plain(data, DEEPEST)
-    except (
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-        ImportError,
-        RecursionError,
-        MemoryError,
-    ) as error:
+    except FAULTS as error:
         raise PayloadError(f"{type(error).__name__}: {error}") from error
 
 
@@ -82,10 +75,10 @@ def _extended(value: object) -> Any:
             return dict(value)
         case int():
             return _extension(LONG, str(value))
-    if not is_dataclass(value) or isinstance(value, type):
-        raise TypeError(f"{type(value).__name__} cannot stand in a payload")
-    name, names = _named(type(value))
-    return _extension(RECORD, [name, *(getattr(value, one) for one in names)])
+    name = f"{type(value).__module__}:{type(value).__name__}"
+    if name not in _records():
+        raise TypeError(f"{name} cannot stand in a payload")
+    return _extension(RECORD, [name, *(getattr(value, one.name) for one in fields(_records()[name]))])
 
 
 def _extension(code: int, value: object) -> msgpack.ExtType:
@@ -124,33 +117,22 @@ def _array(name: str, shape: list[int] | None, data: bytes) -> Any:
 
 def _record(name: str, *values: object) -> object:
     """A dataclass with its fields, in their order; its own checks have been made where it was packed."""
-    kind = _class(name)
+    kind = _records()[name]
     made: object = object.__new__(kind)
-    for field, value in zip(_named(kind)[1], values, strict=True):
-        object.__setattr__(made, field, value)
+    for one, value in zip(fields(kind), values, strict=True):
+        object.__setattr__(made, one.name, value)
     return made
 
 
-def _gives(module: str) -> bool:
-    """Whether a module's dataclasses may stand in a payload."""
-    return module in MODULES or module.rpartition(".")[0] == RESULTS
-
-
-@cache  # of a class, which does not change
-def _named(kind: type) -> tuple[str, tuple[str, ...]]:
-    """The name of a dataclass in a payload, and of its fields."""
-    if not _gives(kind.__module__):
-        raise TypeError(f"{kind.__module__}.{kind.__name__} cannot stand in a payload")
-    return f"{kind.__module__}:{kind.__name__}", tuple(field.name for field in fields(kind))
-
-
-@cache
-def _class(name: str) -> type:
-    """The dataclass of a name, which one of these modules has to define."""
-    module, _, own = name.partition(":")
-    if not _gives(module):
-        raise PayloadError(f"{module} gives payloads no dataclasses")
-    kind = getattr(import_module(module), own)
-    if not isinstance(kind, type) or not is_dataclass(kind) or kind.__module__ != module:
-        raise PayloadError(f"{name} is no dataclass")
-    return kind
+@cache  # what stands in the files does not change while it runs
+def _records() -> Mapping[str, type[Any]]:
+    """The dataclasses that may stand in a payload, by module and name."""
+    names = (*MODULES, *(one.name for one in iter_modules(analyses.__path__, f"{analyses.__name__}.")))
+    return MappingProxyType(
+        {
+            f"{name}:{kind.__name__}": kind
+            for name in names
+            for kind in vars(import_module(name)).values()
+            if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == name
+        }
+    )

@@ -8,13 +8,12 @@ import sys
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
-from components.inference.jobs import Job
-from components.inference.limits import limit, step_back
+from components.inference.jobs import LARGEST, Job, Reply, reply
 from components.inference.payload import pack, unpack
-from components.inference.replies import LARGEST, Question, Reply, reply
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext  # of which Windows has one
@@ -24,18 +23,23 @@ BESIDE = 1_000_000  # bytes of a reply besides its answer: a refusal, or what we
 ENDING = 1.0  # seconds from the end of its pipe to that of the process
 LOADED = "components.inference.loaded"
 LONGEST = 70  # bytes of the folder for temporary files, in which the fork server has a socket: of that, 107
+BEHIND = 10  # of 19 steps: a process that steps back has a tenth of a core that another one wants
+DATA = 5  # the column of /proc/self/statm
+FIRST_TO_GO = "1000"  # the worst that Linux knows
 
 
 @dataclass(frozen=True)
-class Duties:
-    """What a worker is for: its part of ``memory``, as one of ``sharers``, and what it runs ``first``.
+class Limits:
+    """Limits of workers of one kind: ``size`` of them, and bytes for their kept ``answers``.
 
-    ``working``: how many bytes it may take besides its part, or None where nothing limits it.
+    Each has its part of ``memory``, as one of ``sharers``; None is half of what there is. ``working``: how
+    many bytes it may take besides, or None where nothing limits it.
     """
 
+    size: int
+    answers: int
     memory: int | None
     sharers: int
-    first: Job | None
     working: int | None = None
 
 
@@ -54,11 +58,13 @@ class WorkerLateError(Exception):
 class Worker:
     """A process that runs one job after the other. One thread at a time may ask it."""
 
-    def __init__(self, duties: Duties) -> None:
-        """Begin it; it needs seconds until `prepare` returns."""
+    def __init__(self, limits: Limits, first: Job | None) -> None:
+        """Begin it; it needs seconds until `prepare` returns. ``first``: what it runs before."""
         context = _context()
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, duties), name="worker", daemon=True)
+        self._process = context.Process(
+            target=serve, args=(theirs, limits, first), name="worker", daemon=True
+        )
         self._process.start()
         theirs.close()
 
@@ -66,19 +72,19 @@ class Worker:
         """Wait until it can be asked; WorkerDiedError if it never can."""
         self._received()
 
-    def ask(self, question: Question, seconds: float) -> bytes:
+    def ask(self, job: Job, seconds: float) -> bytes:
         """The answer, packed; waits so many ``seconds`` for it.
 
         PoolscopeError is the worker's; WorkerDiedError and WorkerLateError leave nothing to be asked again.
         """
         try:
-            self._pipe.send_bytes(pack(question))
+            self._pipe.send_bytes(pack(job))
         except OSError as error:
             raise WorkerDiedError(self._crash()) from error
         if not self._pipe.poll(seconds):
             raise WorkerLateError
-        answered: Reply = unpack(self._received())
-        return answered.said()
+        replied: Reply = unpack(self._received())
+        return replied.said()
 
     @property
     def alive(self) -> bool:
@@ -89,19 +95,15 @@ class Worker:
         """Let it end by itself, as soon as it has nothing to do."""
         self._pipe.close()
 
-    def end(self, seconds: float) -> None:
-        """Wait so many ``seconds`` until it has ended, and kill it if it has not."""
-        self._process.join(seconds)
-        self._process.kill()
-
     def kill(self) -> None:
         """End it at once, whatever it does; who waits for its answer gets WorkerDiedError."""
         self._process.kill()
 
-    def bury(self) -> None:
-        """Wait until it has ended, and let go of what it held."""
+    def end(self, seconds: float = 0) -> None:
+        """Wait so many ``seconds`` until it has ended, and kill it if it has not."""
+        self._process.join(seconds)
+        self._process.kill()
         self._process.join()
-        self._pipe.close()
 
     def _received(self) -> bytes:
         try:
@@ -118,7 +120,7 @@ class Worker:
 
 
 def _context() -> ForkServerContext | SpawnContext:
-    """How processes begin: never as copies of this one, which has threads.
+    """Begin processes in this way: never as copies of this one, which has threads.
 
     On Linux a process that has loaded torch, and done nothing else, waits to be copied, which takes a few
     milliseconds: to load torch takes seconds. What it takes of the memory is there once. Elsewhere each
@@ -139,22 +141,42 @@ def load() -> None:
         forkserver.ensure_running()
 
 
-def serve(pipe: Connection, duties: Duties) -> None:
+def serve(pipe: Connection, limits: Limits, first: Job | None) -> None:
     """Run what comes through ``pipe``, until it is closed: all that happens in the process of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to every process; the page's ends this one
     os.environ["RUST_BACKTRACE"] = "0"  # to write one down takes a minute in a process with torch
-    if duties.working is not None:
-        step_back()  # before torch is loaded, where it is not yet: that alone is seconds of work
+    if limits.working is not None and hasattr(os, "nice"):  # POSIX has it
+        os.nice(BEHIND)  # before torch is loaded, where it is not yet: that alone is seconds of work
     from components.inference.loaded import Measurer
 
-    measurer = Measurer(duties.memory, duties.sharers)
-    if duties.working is not None:
-        limit(measurer.checkpoints.budget + duties.working)
-    if duties.first is not None:
-        reply(measurer.run, duties.first)
+    measurer = Measurer(limits.memory, limits.sharers)
+    if limits.working is not None:
+        _limit(measurer.checkpoints.budget + limits.working)
+    if first is not None:
+        reply(measurer.run, first)
     try:
         pipe.send_bytes(READY)
         while True:
-            pipe.send_bytes(pack(reply(measurer.run, unpack(pipe.recv_bytes()))))
+            pipe.send_bytes(reply(measurer.run, unpack(pipe.recv_bytes())))
     except (EOFError, OSError):
         return  # the page's process has ended
+
+
+def _limit(more: int) -> None:
+    """Let this process take ``more`` bytes than it has by now, and be the first to go when there are none.
+
+    It is a limit of data (RLIMIT_DATA), counted from what torch has taken: an allocation beyond it fails at
+    once, in the very call, which can then be told. Whoever watches resident memory from outside comes late:
+    gigabytes are filled between two looks. A limit of addresses (RLIMIT_AS) also counts what torch and the
+    C library only reserve, gigabytes of it. Linux alone obeys it; elsewhere, time alone is limited.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[DATA])
+    _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_DATA, (most if hard < 0 else min(most, hard), hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no copy of the memory on the disk
+    Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO, "ascii")

@@ -1,71 +1,219 @@
-"""Workers: has jobs run in other processes, each question once."""
+"""Workers: have jobs run in other processes. Who asks waits for their turn; a worker that dies is replaced.
+
+Checkpoints that come with the app run among themselves, and everybody else's in other workers, with limits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.admission import ClosedError, Ticket
+from components.admission import Admission, ClosedError, Line, Ticket
 from components.analyst import ADDRESS
 from components.errors import PoolscopeError
-from components.inference.answers import Answers
-from components.inference.jobs import Job
-from components.inference.limits import working
-from components.inference.payload import unpack
-from components.inference.pool import Pool, Turn
-from components.inference.replies import Classifies
-from components.inference.worker import Duties, Worker, WorkerDiedError, WorkerLateError
-from components.model.machine import cores
+from components.inference.jobs import Answers, Job, Runner
+from components.inference.worker import Limits, Worker, WorkerDiedError, WorkerLateError
+from components.model.machine import cores, total
 from components.settings import Settings
+from components.types import BackboneSpec
 
-MOST = 8  # workers, where the owner does not say how many
+GB = 1_000_000_000
+LEAST, MOST = GB // 2, 2 * GB  # bytes to compute with, of a worker with limits
+WORKERS = 8  # at most, where the owner does not say how many
+LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
+CROWD = 60.0  # seconds for which somebody who has asked may ask again
+DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
+AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
 
-
-@dataclass(frozen=True)
-class Staff:
-    """How many workers there are; ``sharers`` of the memory in all, and bytes for their ``answers``.
-
-    ``working``: bytes that each may take to compute with, or None where nothing limits it.
-    """
-
-    size: int
-    sharers: int
-    answers: int
-    working: int | None = None
+logger = logging.getLogger(__name__)
 
 
-def at_home(settings: Settings) -> Staff:
+def limits_of_bundled(settings: Settings) -> Limits:
     """For the bundled checkpoints."""
-    size, guests = _size(settings), among_guests(settings)
-    return Staff(size, guests.sharers, settings.answers - guests.answers)
+    size, guests = _size(settings), limits_of_guests(settings)
+    return Limits(size, settings.answers - guests.answers, settings.memory, guests.sharers)
 
 
-def among_guests(settings: Settings) -> Staff:
+def limits_of_guests(settings: Settings) -> Limits:
     """For what anybody may have made: half as many, each with a limit."""
-    home = _size(settings)
-    size = max(1, home // 2)
-    return Staff(size, max(1, home) + size, settings.answers // 3, working())
+    bundled = _size(settings)
+    size = max(1, bundled // 2)
+    working = max(LEAST, min(MOST, total() // 8))
+    return Limits(size, settings.answers // 3, settings.memory, max(1, bundled) + size, working)
 
 
 def _size(settings: Settings) -> int:
-    return min(cores(), MOST) if settings.workers is None else settings.workers
+    return min(cores(), WORKERS) if settings.workers is None else settings.workers
+
+
+@dataclass(eq=False)
+class Turn:
+    """One job's way through the pool: its ``ticket``, and its ``worker`` as soon as it has one.
+
+    ``about``: its checkpoint; a worker that was asked about the same goes first. ``left``: nobody waits for
+    its answer, or it has one.
+    """
+
+    ticket: Ticket
+    about: str = ""
+    worker: Worker | None = None
+    left: bool = False
+
+
+class Pool:
+    """Runs jobs on workers that ``hire`` begins, ``size`` of them. Several threads may ask.
+
+    Addresses take turns. While several ask, one worker is left to others than the one that asks most: a
+    worker that has begun cannot be interrupted. ``seconds``: how long a worker may take for an answer.
+    """
+
+    def __init__(self, hire: Callable[[], Worker], size: int, seconds: float) -> None:
+        self._hire, self._size, self._seconds = hire, size, seconds
+        self._lock = threading.Lock()
+        line = Line(0, max(1, size - 1))  # a place for each worker that is idle
+        self._admission = Admission({"": line}, None, CROWD)
+        self._idle: list[Worker] = []
+        self._seen: dict[Worker, set[str]] = {}  # what each of the living has been asked about
+        self._prepared: set[Worker] = set()  # those of the living that can be asked
+        self._closed = threading.Event()
+
+    def open(self) -> None:
+        """Begin all workers, and return at once."""
+        for _ in range(self._size):
+            self._begin()
+
+    def ready(self) -> bool:
+        """Tell whether anything can be asked by now."""
+        return bool(self._prepared) and not self._closed.is_set()
+
+    def close(self, seconds: float = 0) -> None:
+        """Wait for answers under way, so many ``seconds`` at most, and end all workers.
+
+        Who has no worker by now, and who asks later, gets ClosedError.
+        """
+        self._closed.set()
+        self._admission.close(seconds)
+        with self._lock:
+            for worker in self._idle:
+                worker.dismiss()
+            for worker in self._seen:
+                worker.end(LEAVE if worker in self._idle else 0)
+
+    def run(self, job: Job, turn: Turn) -> bytes:
+        """Run a job and give its answer, packed.
+
+        WorkerDiedError, WorkerLateError, ClosedError; CancelledError if the turn was ended first.
+        """
+        try:
+            worker = self._wait(turn)
+        finally:
+            turn.left = turn.left or turn.worker is None
+        alive = True
+        try:
+            return worker.ask(job, self._seconds)
+        except (WorkerDiedError, WorkerLateError):
+            alive = False
+            raise
+        finally:
+            with self._lock:
+                turn.left = True
+            self._admission.leave(turn.ticket, returns=False)
+            if alive and len(self._seen[worker]) < DIFFERENT:
+                self._give(worker)
+            else:
+                self._replace(worker)
+
+    def end(self, turn: Turn) -> None:
+        """Let nobody wait for a turn any more: its ticket is left, or its worker is killed."""
+        with self._lock:
+            if turn.left:
+                return
+            turn.left = True
+            if turn.worker is not None:
+                turn.worker.kill()
+            else:
+                self._admission.leave(turn.ticket)
+
+    def _wait(self, turn: Turn) -> Worker:
+        """Wait for a worker; who died with nothing to do is replaced: that is no visitor's fault."""
+        while True:
+            if turn.left:
+                raise CancelledError
+            self._admission.enter(turn.ticket)
+            turn.ticket.granted.result()
+            with self._lock:
+                if turn.left:
+                    self._admission.leave(turn.ticket)
+                    raise CancelledError
+                knowing = (worker for worker in self._idle if turn.about in self._seen[worker])
+                worker = next(knowing, self._idle[0])
+                self._idle.remove(worker)
+                if worker.alive:
+                    self._seen[worker].add(turn.about)
+                    turn.worker = worker
+                    return worker
+                self._admission.leave(turn.ticket, returns=False)
+                turn.ticket = replace(turn.ticket, granted=Future())
+            self._replace(worker)
+
+    def _give(self, worker: Worker) -> None:
+        """Note that a worker has nothing to do."""
+        with self._lock:
+            self._idle.append(worker)
+        self._admission.add()
+
+    def _replace(self, worker: Worker) -> None:
+        self._end(worker)
+        self._begin()
+
+    def _end(self, worker: Worker) -> None:
+        with self._lock:
+            self._seen.pop(worker, None)
+            self._prepared.discard(worker)
+        worker.end()
+
+    def _begin(self) -> None:
+        """Begin a worker; it takes its place among the others when it is ready."""
+        threading.Thread(target=self._prepare, name="worker", daemon=True).start()
+
+    def _prepare(self) -> None:
+        while not self._closed.is_set():
+            worker = self._hire()
+            with self._lock:
+                self._seen[worker] = set()
+            if self._closed.is_set():
+                worker.kill()
+            try:
+                worker.prepare()
+            except WorkerDiedError:
+                self._end(worker)
+            else:
+                with self._lock:
+                    self._prepared.add(worker)
+                self._give(worker)
+                return
+            if not self._closed.is_set():
+                logger.error("a worker ended before it could be asked; the next one begins in %g s", AGAIN)
+                self._closed.wait(AGAIN)
 
 
 class Workers:
     """Runs jobs in processes of their own, and keeps their answers. Several threads may ask."""
 
-    def __init__(self, settings: Settings, staff: Staff) -> None:
+    def __init__(self, settings: Settings, limits: Limits) -> None:
         self._seconds = settings.seconds
-        self._duties = Duties(settings.memory, staff.sharers, None, staff.working)
-        self._pool = Pool(self._hired, staff.size, settings.seconds)
-        self._answers = Answers(staff.answers)
+        self._first: Job | None = None
+        self._pool = Pool(lambda: Worker(limits, self._first), limits.size, settings.seconds)
+        self._answers = Answers(limits.answers)
 
     def open(self, first: Job | None) -> None:
         """Begin the processes, and return at once; ``first`` is what each runs before it can be asked."""
-        self._duties = replace(self._duties, first=first)
+        self._first = first
         self._pool.open()
 
     def ready(self) -> bool:
@@ -85,27 +233,56 @@ class Workers:
             patience.add_done_callback(lambda _: self._pool.end(turn))
             return self._pool.run(job, turn)
 
-        with self._said(job.spec.key):
-            return self._answers.of(job, runs)
-
-    def classifies(self, kind: str) -> bool:
-        """Whether transformers classifies texts with this type of model."""
-        with self._said(kind):
-            return bool(unpack(self._pool.run(Classifies(kind), Turn(Ticket(ADDRESS.get())))))
-
-    @contextmanager
-    def _said(self, asked: str) -> Iterator[None]:
-        """Say to whom asked about a backbone what its worker came to."""
         try:
-            yield
-        except WorkerDiedError as error:
-            if error.crash:
-                raise PoolscopeError("backbone", asked, "errors.crashed", signal=error.crash) from error
-            raise PoolscopeError("backbone", asked, "errors.died") from error
-        except ClosedError as error:
-            raise PoolscopeError("backbone", asked, "errors.stopping") from error
-        except WorkerLateError as error:
-            raise PoolscopeError("backbone", asked, "errors.late", seconds=self._seconds) from error
+            return self._answers.of(job, runs)
+        except (WorkerDiedError, WorkerLateError, ClosedError) as error:
+            key, values = self._told(error)
+            raise PoolscopeError("backbone", job.spec.key, key, **values) from error
 
-    def _hired(self) -> Worker:
-        return Worker(self._duties)
+    def _told(self, error: Exception) -> tuple[str, dict[str, object]]:
+        """The sentence of what a worker came to."""
+        if isinstance(error, WorkerLateError):
+            return "errors.late", {"seconds": self._seconds}
+        if isinstance(error, WorkerDiedError) and error.crash:
+            return "errors.crashed", {"signal": error.crash}
+        return "errors.died" if isinstance(error, WorkerDiedError) else "errors.stopping", {}
+
+
+class Apart:
+    """Has ``bundled`` checkpoints run by one runner, and ``guests`` by another: these harm none of those.
+
+    Each begins when it is first needed. Several threads may ask.
+    """
+
+    def __init__(self, bundled: Runner, guests: Runner) -> None:
+        self._bundled, self._guests = bundled, guests
+        self._lock = threading.Lock()
+        self._begun: list[Runner] = []
+
+    def run(self, job: Job) -> Any:
+        """The answer; raises PoolscopeError with a message for the visitor."""
+        return self._begin(self._of(job.spec), None).run(job)
+
+    def open(self, first: Job | None) -> None:
+        """Make ready who runs ``first``, and return at once."""
+        self._begin(self._bundled if first is None else self._of(first.spec), first)
+
+    def ready(self) -> bool:
+        """Whether who began first can be asked by now."""
+        return bool(self._begun) and self._begun[0].ready()
+
+    def close(self, seconds: float) -> None:
+        """Let what is under way end, for so many ``seconds`` at most; nothing more can be asked."""
+        until = time.monotonic() + seconds
+        for runner in (self._bundled, self._guests):
+            runner.close(max(0.0, until - time.monotonic()))
+
+    def _of(self, spec: BackboneSpec) -> Runner:
+        return self._bundled if spec.source == "bundled" else self._guests
+
+    def _begin(self, runner: Runner, first: Job | None) -> Runner:
+        with self._lock:
+            if not any(runner is begun for begun in self._begun):
+                self._begun.append(runner)
+                runner.open(first)
+        return runner

@@ -23,7 +23,7 @@ from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
 from components.fitting import Fit, Plan, Stage
-from components.inference.engine import Here, resolved
+from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.classifier import classifier_files
 from components.lab.cluster import on_cluster
@@ -107,7 +107,7 @@ def fitted(asked: argparse.Namespace) -> Done:
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
     rows, work = to_rows(table, plan, Settings(lab_rows=ROWS)), asked.out / "work"
-    with _doing(asked.ray, in_turns(Here(Settings()).run)) as steps:
+    with _doing(asked.ray, in_turns(InProcess(Settings()).run)) as steps:
         kept = remembering(steps, work)
         fit = told(fit_table(kept, specs, rows, parts_in(work / "vectors", rows)))
     return Done(fit, specs, columns, notes)

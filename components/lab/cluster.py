@@ -10,7 +10,7 @@ from typing import Any
 
 from components.analyses.fit.fit import Call, Steps
 from components.errors import PoolscopeError
-from components.inference.engine import Here
+from components.inference.engine import InProcess
 from components.inference.jobs import Job
 from components.inference.payload import pack, unpack
 from components.model.files import Version, version
@@ -60,7 +60,7 @@ class Embedder:
     """One process of the cluster: it loads a checkpoint once and keeps it."""
 
     def __init__(self, spec: BackboneSpec, now: Version, given: Sequence[Any]) -> None:
-        self._run = Here(Settings()).run
+        self._run = InProcess(Settings()).run
         self._spec, self._now, self._given = spec, now, given
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from components.analyses.passport import Passport
 from components.errors import PoolscopeError
 from components.exhibits.passport import badge, page
 from components.inference.client import Client
-from components.inference.engine import Here, file_name, resolved
+from components.inference.engine import InProcess, file_name, resolved
 from components.inference.jobs import Job
 from components.model.files import read_object, version
 from components.settings import Settings
@@ -59,7 +59,7 @@ def main(given: Sequence[str]) -> int:
 def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Iterator[Iterator[Answer]]:
     """An answer for each of those that are ``due``: one at a time here, many at once in a cluster."""
     if asked.cluster is None:
-        yield map(partial(issued, Here(Settings()).run, asked.language), due)
+        yield map(partial(issued, InProcess(Settings()).run, asked.language), due)
         return
     client, threads = Client(Settings(cluster=asked.cluster, seconds=LONGEST)), ThreadPoolExecutor(AT_ONCE)
     try:

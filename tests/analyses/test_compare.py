@@ -202,9 +202,6 @@ def test_the_backbone_is_asked_for_once_and_only_if_there_is_anything_to_answer(
             attempts.append(job)
             raise PoolscopeError("backbone", "x", "errors.forgotten")
 
-        def classifies(self, kind: str) -> NoReturn:
-            raise NotImplementedError
-
     desk, own = Desk(Settings(), Never()), Query("bert-sentiment", TEXT)
     odd = replace(own, head="probe", task="nothing")
     (compared,) = desk.compare([own, odd, replace(own, pooling="mean")])

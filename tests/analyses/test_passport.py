@@ -14,7 +14,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from components.analyses.measuring.passport import TEXTS, Tried, fingerprint, issue
 from components.declaration import Declaration, Normalize
 from components.errors import PoolscopeError
-from components.inference.engine import Engine, Here
+from components.inference.engine import Engine, InProcess
 from components.model.loading import load
 from components.model.repeatable import repeatable
 from components.passport.__main__ import issued, main
@@ -92,7 +92,7 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
     (tmp_path / "copy" / "README.md").write_text("nothing that is loaded")
     spec = replace(SPECS["bert-sentiment"], location=str(tmp_path / "copy"))
     assert fingerprint(spec) == fingerprint(SPECS["bert-sentiment"])
-    answer = issued(Here(Settings()).run, "en", spec)
+    answer = issued(InProcess(Settings()).run, "en", spec)
     assert isinstance(answer, dict)
     first = engine.ask("passport", Query("bert-sentiment", "")).to_json()
     assert json.loads(answer[".json"]) == json.loads(json.dumps({**first, "title": spec.title}))

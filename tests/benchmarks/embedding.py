@@ -15,7 +15,7 @@ import numpy as np
 
 from components.analyses.fit.fit import REPEATS, Call, InMemory
 from components.analyses.fit.rows import Pooled, Rows, batches_of, first_alike, fitted_poolings, splits_of
-from components.inference.engine import Here, resolved
+from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cores
 from components.settings import ASSETS, Settings
@@ -41,7 +41,7 @@ def report(rounds: int = ROUNDS) -> None:
     from sentence_transformers import SentenceTransformer
 
     spec = resolved(BACKBONE)
-    steps = on_cores(in_turns(Here(Settings()).run))  # as the command does
+    steps = on_cores(in_turns(InProcess(Settings()).run))  # as the command does
     given, labels = texts()
 
     def embedded(texts: list[str], poolings: tuple[str, ...]) -> InMemory:

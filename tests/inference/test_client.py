@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
@@ -12,12 +13,11 @@ import pytest
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
 from components.inference.client import Client
-from components.inference.engine import Engine
-from components.inference.jobs import Job
+from components.inference.jobs import ElsewhereError, Job, Reply
 from components.inference.payload import pack, unpack
-from components.inference.replies import Classifies, ElsewhereError, Reply
 from components.settings import Settings
 from components.texts import load_texts
+from components.types import BackboneSpec
 from tests.serving import eventually, free_port
 
 YES = (200, pack(Reply(pack(True))))
@@ -25,6 +25,8 @@ REFUSED = (200, pack(Reply(refusal=PoolscopeError("text", "film", "errors.no_cha
 FAULT = (200, pack(Reply(fault="Traceback: nothing is known here")))
 DIED, LATE, NOBODY = (500, b"ActorDiedError"), (408, b"timed out"), (503, b"unavailable")
 BROKEN = (0, b"")  # the connection ends without an answer
+JOB = Job("analyze", BackboneSpec("a key", "title", "task", "", "local", "/nowhere"), ())
+OTHER = replace(JOB, name="padding")
 
 
 class Ingress(ThreadingHTTPServer):
@@ -91,39 +93,37 @@ def test_each_end_of_a_question_is_said(
 ) -> None:
     with cluster(*planned) as (ingress, client):
         if not said:
-            assert client.classifies("bert")
+            assert client.run(JOB)
         else:
             with pytest.raises(PoolscopeError, match=said) as error:
-                client.classifies("bert")
+                client.run(JOB)
             assert error.value.said(load_texts("zh"))
-    assert ingress.asked == [Classifies("bert")] * asked
+    assert [*map(pack, ingress.asked)] == [pack(JOB)] * asked
     assert caplog.text.count("the question is asked once more") == asked - 1
     assert ingress.seconds == {"7.0"}
 
 
 def test_a_fault_in_a_replica_is_no_refusal() -> None:
     with cluster(FAULT) as (_, client), pytest.raises(ElsewhereError, match="nothing is known"):
-        client.classifies("bert")
+        client.run(JOB)
 
 
 def test_where_no_cluster_is_a_sentence_says_so() -> None:
     client = Client(Settings(cluster=f"http://127.0.0.1:{free_port()}"))
     client.open(None)
     with pytest.raises(PoolscopeError, match="no machine that measures can be reached"):
-        client.classifies("bert")
+        client.run(JOB)
     assert not client.ready()
     client.close()
 
 
 def test_a_question_is_asked_once_of_who_has_its_checkpoint_and_its_answer_kept() -> None:
-    first = Engine(Settings()).first()
-    assert isinstance(first, Job)
     with cluster(YES, YES) as (ingress, client):
-        client.open(first)
+        client.open(JOB)
         eventually(client.ready, "the cluster is not found")
-        assert [client.run(first) for _ in range(2)] == [True] * 2
-        assert [*map(pack, ingress.asked)] == [pack(first)] * 2  # the first time to begin with
-        assert ingress.checkpoints == [first.spec.key] * 2
+        assert [client.run(JOB) for _ in range(2)] == [True] * 2
+        assert [*map(pack, ingress.asked)] == [pack(JOB)] * 2  # the first time to begin with
+        assert ingress.checkpoints == ["a%20key"] * 2
 
 
 def test_who_leaves_and_a_page_that_stops_end_the_question() -> None:
@@ -131,15 +131,15 @@ def test_who_leaves_and_a_page_that_stops_end_the_question() -> None:
         gone: Future[None] = Future()
         context = copy_context()
         context.run(PATIENCE.set, gone)
-        left = threads.submit(context.run, client.classifies, "bert")
-        stays = threads.submit(client.classifies, "gpt2")
+        left = threads.submit(context.run, client.run, JOB)
+        stays = threads.submit(client.run, OTHER)
         eventually(lambda: len(ingress.asked) == 2, "they are not asked")
         gone.cancel()
         with pytest.raises(CancelledError):
             left.result()
         assert not stays.done()
         client.close(0.1)
-        for said in (stays.result, lambda: client.classifies("gpt2")):
+        for said in (stays.result, lambda: client.run(OTHER)):
             with pytest.raises(PoolscopeError, match="the server is being stopped"):
                 said()
 

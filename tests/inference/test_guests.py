@@ -11,10 +11,9 @@ import pytest
 from pydantic import ByteSize
 
 from components.errors import PoolscopeError
-from components.inference.apart import Apart
 from components.inference.desk import Desk
-from components.inference.limits import BEHIND
-from components.inference.workers import Workers, among_guests, at_home
+from components.inference.worker import BEHIND
+from components.inference.workers import Apart, Workers, limits_of_bundled, limits_of_guests
 from components.settings import Settings
 from components.types import Query
 from tests.model.hostile.spoiling import change
@@ -50,8 +49,8 @@ def desk(folder: Path) -> Iterator[Desk]:
     lines = [f'[{one.name}]\ntitle = "x"\ntask = "y"\npath = "{one}"' for one in sorted(folder.iterdir())]
     (folder / "backbones.toml").write_text("\n".join(lines), encoding="utf-8")
     settings = Settings(catalogue=folder / "backbones.toml", workers=1, memory=ByteSize(100 * MB))
-    staff = replace(among_guests(settings), working=300 * MB)
-    runner = Apart(Workers(settings, at_home(settings)), Workers(settings, staff))
+    staff = replace(limits_of_guests(settings), working=300 * MB)
+    runner = Apart(Workers(settings, limits_of_bundled(settings)), Workers(settings, staff))
     desk = Desk(settings, runner)
     yield desk
     desk.close(0)

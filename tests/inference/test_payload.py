@@ -12,9 +12,8 @@ import pytest
 from components.analyses.fit.rows import Pooled, Rows, Split
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
-from components.inference.jobs import Job
+from components.inference.jobs import Job, Reply
 from components.inference.payload import PayloadError, pack, unpack
-from components.inference.replies import Reply
 from components.model.query import Asked
 from components.texts import Named, Sentence, load_texts
 from components.types import Query
@@ -141,8 +140,8 @@ def deep(levels: int) -> bytes:
         record("components.types:np"),
         record("components.types:Query.__init__"),
         record("components.types:Sentence", "errors.word", []),  # which stands elsewhere
-        record("components.inference.engine:Here"),
-        record("components.analyses.none:Here"),
+        record("components.inference.engine:InProcess"),
+        record("components.analyses.none:InProcess"),
         record("components.analyses.measuring.trace:Patch"),
         record("components.types:Query", "too few"),
         record(),

@@ -3,23 +3,29 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from components.admission import ClosedError, Ticket
-from components.inference import pool
-from components.inference.pool import Pool, Turn
+from components.inference import workers
+from components.inference.desk import Desk
+from components.inference.jobs import Job
 from components.inference.worker import WorkerDiedError, WorkerLateError
+from components.inference.workers import Apart, Pool, Turn, limits_of_bundled, limits_of_guests
+from components.settings import Settings
+from components.types import BackboneSpec, Source
 
-PATIENCE = 30  # seconds
+SECONDS = 30  # until a test fails that waits
+SPEC = BackboneSpec("a", "a", "", "", "bundled", "/a")
 
 
 class Clerk:
     """A worker without a process: what it is asked is a function, which it is handed to."""
 
     def __init__(self) -> None:
-        self.killed, self.ended = threading.Event(), threading.Event()
+        self.killed = threading.Event()
 
     def prepare(self) -> None: ...
 
@@ -28,7 +34,7 @@ class Clerk:
         return not self.killed.is_set()
 
     def ask(self, question: Callable[["Clerk"], Any], seconds: float) -> Any:
-        assert seconds == PATIENCE
+        assert seconds == SECONDS
         return question(self)
 
     def kill(self) -> None:
@@ -36,20 +42,17 @@ class Clerk:
 
     def dismiss(self) -> None: ...
 
-    def end(self, _seconds: float) -> None:
-        self.ended.set()
-
-    def bury(self) -> None:
-        assert self.killed.is_set()
+    def end(self, _seconds: float = 0) -> None:
+        self.killed.set()
 
 
 class Office:
-    """A pool of clerks, who are hired when there are any in ``waiting``."""
+    """A pool of clerks, of whom as many come at once as the pool has places, if they do."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, come: bool = True) -> None:
         self.hired: list[Clerk] = []
-        self.come = threading.Semaphore(0)
-        self.pool = Pool(self._hire, size, PATIENCE)  # type: ignore[arg-type]  # a clerk is all that it needs
+        self.come = threading.Semaphore(size if come else 0)
+        self.pool = Pool(self._hire, size, SECONDS)  # type: ignore[arg-type]  # a clerk is all that it needs
         self.pool.open()
 
     def _hire(self) -> Clerk:
@@ -57,9 +60,9 @@ class Office:
         self.hired.append(Clerk())
         return self.hired[-1]
 
-    def ask(self, question: Callable[[Clerk], Any], turn: Turn) -> "Future[Any]":
+    def ask(self, question: Callable[[Clerk], Any], turn: Turn | None = None) -> "Future[Any]":
         """Ask in a thread; returns when the question has a worker or a place in the line."""
-        answer: Future[Any] = Future()
+        answer, turn = Future[Any](), turn or turn_of()
 
         def run() -> None:
             try:
@@ -68,30 +71,41 @@ class Office:
                 answer.set_exception(error)
 
         threading.Thread(target=run).start()
-        while not (
-            answer.done() or turn.ticket.granted.done() or turn.ticket in self.pool._admission._waiting
-        ):
-            threading.Event().wait(0.001)
+        waiting = self.pool._admission._waiting
+        until(lambda: answer.done() or turn.ticket.granted.done() or turn.ticket in waiting)
         return answer
 
+    def order(self, *turns: Turn) -> list[int]:
+        """In which order those have their answers who ask, one after the other, while the worker is busy."""
+        done, order = threading.Event(), list[int]()
+        asked = [self.ask(busy(done), turn_of("1.1.1.1"))]
+        asked += [self.ask(lambda _, at=at: order.append(at), turn) for at, turn in enumerate(turns)]
+        done.set()
+        for one in asked:
+            one.result(SECONDS)
+        return order
 
-def turn_of(address: str = "", about: object = None, last: bool = False) -> Turn:
+
+def until(there: Callable[[], object]) -> None:
+    while not there():
+        threading.Event().wait(0.001)
+
+
+def turn_of(address: str = "", about: str = "", last: bool = False) -> Turn:
     return Turn(Ticket(address, last=last), about)
 
 
 def worker_of(turn: Turn) -> Any:
     """The worker that a turn has, as soon as it has one."""
-    turn.ticket.granted.result(PATIENCE)
-    while turn.worker is None:
-        threading.Event().wait(0.001)
+    until(lambda: turn.worker is not None)
     return turn.worker
 
 
-def busy(until: threading.Event) -> Callable[[Clerk], Clerk]:
+def busy(done: threading.Event) -> Callable[[Clerk], Clerk]:
     """A question that takes until something happens, or the clerk is killed."""
 
     def answer(clerk: Clerk) -> Clerk:
-        while not until.wait(0.001):
+        while not done.wait(0.001):
             if clerk.killed.is_set():
                 raise WorkerDiedError
         return clerk
@@ -103,179 +117,198 @@ def at_once(clerk: Clerk) -> Clerk:
     return clerk
 
 
+def failing(error: type[Exception]) -> Callable[[Clerk], Clerk]:
+    def fail(_clerk: Clerk) -> Clerk:
+        raise error
+
+    return fail
+
+
 def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
-    office, done, order = Office(1), threading.Event(), []
-    first = office.ask(busy(done), turn_of())  # nobody is there yet
+    office, done, order = Office(1, come=False), threading.Event(), list[int]()
+    first = office.ask(busy(done))  # nobody is there yet
     office.come.release()
     turns = [turn_of() for _ in range(4)]
-    others = [office.ask(lambda _, at=at: order.append(at), turns[at]) for at in range(4)]
+    others = [office.ask(lambda _, at=at: order.append(at), turn) for at, turn in enumerate(turns)]
     office.pool.end(turns[1])
     with pytest.raises(CancelledError):
-        others[1].result(PATIENCE)
+        others[1].result(SECONDS)
     done.set()
-    assert first.result(PATIENCE) is office.hired[0]
+    assert first.result(SECONDS) is office.hired[0]
     for other in (others[0], *others[2:]):
-        other.result(PATIENCE)
+        other.result(SECONDS)
     assert order == [0, 2, 3]
     assert not office.hired[0].killed.is_set()
     early = turn_of()
     office.pool.end(early)  # before it has asked
     with pytest.raises(CancelledError):
-        office.ask(at_once, early).result(PATIENCE)
-    assert office.ask(at_once, turn_of()).result(PATIENCE) is office.hired[0]
+        office.ask(at_once, early).result(SECONDS)
 
 
 def test_addresses_take_turns() -> None:
-    office, done, order = Office(1), threading.Event(), []
-    office.come.release()
-    first = office.ask(busy(done), turn_of("1.1.1.1"))
-    asked = [*["1.1.1.1"] * 4, "2.2.2.2", "3.3.3.3", "2.2.2.2"]
-    turns = [office.ask(lambda _, at=at: order.append(at), turn_of(at)) for at in asked]
-    done.set()
-    for one in (first, *turns):
-        one.result(PATIENCE)
-    assert order == ["2.2.2.2", "3.3.3.3", "1.1.1.1", "2.2.2.2", *["1.1.1.1"] * 3]
+    asked = map(turn_of, [*["1.1.1.1"] * 4, "2.2.2.2", "3.3.3.3", "2.2.2.2"])
+    assert Office(1).order(*asked) == [4, 5, 0, 6, 1, 2, 3]
 
 
 def test_a_step_of_a_fit_waits_behind_everybody_else() -> None:
-    office, done, order = Office(1), threading.Event(), []
-    office.come.release()
-    first = office.ask(busy(done), turn_of("2.2.2.2"))
-    asked = [("1.1.1.1", True), ("2.2.2.2", False), ("1.1.1.1", False), ("3.3.3.3", True)]
-    turns = [
-        office.ask(lambda _, at=at: order.append(at), turn_of(address, last=last))
-        for at, (address, last) in enumerate(asked)
-    ]
-    done.set()
-    for one in (first, *turns):
-        one.result(PATIENCE)
-    assert order == [2, 1, 3, 0]  # of those who fit, who was served longest ago
+    asked = [("3.3.3.3", True), ("1.1.1.1", False), ("3.3.3.3", False), ("4.4.4.4", True)]
+    turns = [turn_of(address, last=last) for address, last in asked]
+    assert Office(1).order(*turns) == [2, 1, 3, 0]  # of those who fit, who was served longest ago
 
 
 def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.MonkeyPatch) -> None:
     office, done = Office(3), threading.Event()
-    office.come.release(3)
     alone = [turn_of("1.1.1.1") for _ in range(4)]
     flood = [office.ask(busy(done), turn) for turn in alone]
-    assert [turn.ticket.granted.done() for turn in alone] == [True, True, True, False]  # nobody else asks
+    until(lambda: sum(turn.ticket.granted.done() for turn in alone) == 3)  # nobody else asks
     assert not office.ask(at_once, other := turn_of("2.2.2.2")).done()
     assert not other.ticket.granted.done()
     office.pool.end(alone[0])
     with pytest.raises(WorkerDiedError):
-        flood[0].result(PATIENCE)
+        flood[0].result(SECONDS)
     office.come.release()
     assert worker_of(other)
-    while not office.pool._idle:
-        threading.Event().wait(0.001)
+    until(lambda: office.pool._idle)
     assert not alone[3].ticket.granted.done()  # somebody else may ask again
-    assert office.ask(at_once, turn_of("3.3.3.3")).result(PATIENCE)
+    assert office.ask(at_once, turn_of("3.3.3.3")).result(SECONDS)
     monkeypatch.setattr(office.pool._admission, "_alone", 0.0)
     last = office.ask(at_once, turn_of("1.1.1.1"))
     assert worker_of(alone[3])
     done.set()
-    last.result(PATIENCE)
+    last.result(SECONDS)
 
 
 def test_closing_lets_an_answer_under_way_end_and_tells_who_waits() -> None:
-    office, done = Office(1), threading.Event()
-    office.come.release()
-    under_way, turn = office.ask(busy(done), turn_of()), turn_of()
-    while not office.pool.ready():
-        threading.Event().wait(0.001)
+    office, done, turn = Office(1), threading.Event(), turn_of()
+    under_way = office.ask(busy(done))
+    until(office.pool.ready)
     waiting = office.ask(at_once, turn)
-    closing = threading.Thread(target=office.pool.close, args=[PATIENCE])
+    closing = threading.Thread(target=office.pool.close, args=[SECONDS])
     closing.start()
     with pytest.raises(ClosedError):
-        waiting.result(PATIENCE)
+        waiting.result(SECONDS)
     office.pool.end(turn)  # who has been told may leave
     assert not office.pool.ready()
     with pytest.raises(ClosedError):
-        office.ask(at_once, turn_of()).result(PATIENCE)
+        office.ask(at_once).result(SECONDS)
     done.set()
-    assert under_way.result(PATIENCE) is office.hired[0]
-    closing.join(PATIENCE)
-    assert office.hired[0].ended.is_set()
+    assert under_way.result(SECONDS) is office.hired[0]
+    closing.join(SECONDS)
+    assert office.hired[0].killed.is_set()
 
 
 def test_who_was_asked_about_the_same_is_asked_again() -> None:
-    office = Office(2)
-    office.come.release(2)
-    done = threading.Event()
+    office, done = Office(2), threading.Event()
     both = [office.ask(busy(done), turn_of(about=about)) for about in ("bert", "gpt2")]
     done.set()
-    bert, gpt2 = (one.result(PATIENCE) for one in both)
+    bert, gpt2 = (one.result(SECONDS) for one in both)
     assert bert is not gpt2
     for about, clerk in (("gpt2", gpt2), ("bert", bert), ("gpt2", gpt2), ("gpt2", gpt2)):
-        while len(office.pool._idle) < 2:
-            threading.Event().wait(0.001)
-        assert office.ask(at_once, turn_of(about=about)).result(PATIENCE) is clerk
+        until(lambda: len(office.pool._idle) == 2)
+        assert office.ask(at_once, turn_of(about=about)).result(SECONDS) is clerk
 
 
 def test_a_turn_that_nobody_waits_for_ends_its_worker_and_no_other() -> None:
     office, done = Office(2), threading.Event()
-    office.come.release(2)
     left, stays = turn_of(), turn_of()
     given_up, kept = office.ask(busy(done), left), office.ask(busy(done), stays)
     killed = worker_of(left)
     office.pool.end(left)
     with pytest.raises(WorkerDiedError):
-        given_up.result(PATIENCE)
-    waiting = office.ask(at_once, turn_of())
+        given_up.result(SECONDS)
+    waiting = office.ask(at_once)
     office.come.release()  # the one who is hired instead
-    assert waiting.result(PATIENCE) is office.hired[2]
+    assert waiting.result(SECONDS) is office.hired[2]
     done.set()
-    assert kept.result(PATIENCE) is not killed
+    assert kept.result(SECONDS) is not killed
     office.pool.end(stays)  # which has its answer
-    assert [clerk.killed.is_set() for clerk in office.hired].count(True) == 1
-    assert killed.killed.is_set()
+    assert [clerk for clerk in office.hired if clerk.killed.is_set()] == [killed]
 
 
-@pytest.mark.parametrize("error", [WorkerDiedError, WorkerLateError])
-def test_a_worker_that_gives_no_answer_is_ended_and_replaced(error: type[Exception]) -> None:
+@pytest.mark.parametrize(
+    ("error", "replaced"), [(WorkerDiedError, True), (WorkerLateError, True), (ZeroDivisionError, False)]
+)
+def test_a_worker_without_an_answer_is_replaced_but_not_for_a_fault(
+    error: type[Exception], replaced: bool
+) -> None:
     office = Office(1)
-    office.come.release()
-
-    def fail(_clerk: Clerk) -> None:
-        raise error
-
     with pytest.raises(error):
-        office.ask(fail, turn_of()).result(PATIENCE)
-    assert office.hired[0].killed.is_set()
+        office.ask(failing(error)).result(SECONDS)
+    assert office.hired[0].killed.is_set() is replaced
     office.come.release()
-    assert office.ask(at_once, turn_of()).result(PATIENCE) is office.hired[1]
+    assert office.ask(at_once).result(SECONDS) is office.hired[replaced]
 
 
 def test_a_worker_that_dies_with_nothing_to_do_costs_no_visitor_anything() -> None:
     office = Office(2)
-    office.come.release(2)
-    while len(office.pool._idle) < 2:
-        threading.Event().wait(0.001)
+    until(lambda: len(office.pool._idle) == 2)
     for clerk in office.hired:
         clerk.kill()
-    answer = office.ask(at_once, turn_of())
+    answer = office.ask(at_once)
     office.come.release(2)
-    assert answer.result(PATIENCE) in office.hired[2:]
-
-
-def test_a_question_that_fails_costs_no_worker() -> None:
-    office = Office(1)
-    office.come.release()
-
-    def fail(_clerk: Clerk) -> None:
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        office.ask(fail, turn_of()).result(PATIENCE)
-    assert office.ask(at_once, turn_of()).result(PATIENCE) is office.hired[0]
+    assert answer.result(SECONDS) in office.hired[2:]
 
 
 def test_a_worker_that_has_known_many_is_replaced_behind_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "DIFFERENT", 3)
+    monkeypatch.setattr(workers, "DIFFERENT", 3)
     office = Office(1)
-    office.come.release(2)
-    asked = [
-        office.ask(at_once, turn_of(about=about)).result(PATIENCE) for about in ("a", "b", "b", "a", "c", "a")
-    ]
+    office.come.release()
+    asked = [office.ask(at_once, turn_of(about=about)).result(SECONDS) for about in "abbaca"]
     first, second = office.hired
     assert asked == [*[first] * 5, second]
     assert (first.killed.is_set(), second.killed.is_set()) == (True, False)
+
+
+@dataclass
+class Kept:
+    """A runner that writes down what it is told."""
+
+    told: list[Any] = field(default_factory=list)
+
+    def run(self, job: Job) -> None:
+        self.told.append(job.spec.source)
+
+    def open(self, first: Job | None) -> None:
+        self.told.append(("open", first))
+
+    def ready(self) -> bool:
+        return True
+
+    def close(self, seconds: float) -> None:
+        self.told.append(("close", 0 <= seconds <= 4))
+
+
+def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
+    bundled, guests = Kept(), Kept()
+    apart = Apart(bundled, guests)
+    assert not apart.ready()
+    first = Desk(Settings(), apart).first()
+    apart.open(first)
+    assert apart.ready()
+    assert (bundled.told, guests.told) == ([("open", first)], [])
+    sources: tuple[Source, ...] = ("bundled", "local", "hub", "bundled", "hub")
+    for source in sources:
+        apart.run(Job("analyze", replace(SPEC, source=source), ()))
+    assert bundled.told[1:] == ["bundled", "bundled"]
+    assert guests.told == [("open", None), "local", "hub", "hub"]
+    apart.close(4)
+    assert bundled.told[-1] == guests.told[-1] == ("close", True)
+
+
+def test_an_owner_s_own_catalogue_begins_nothing_that_it_does_not_need() -> None:
+    bundled, guests = Kept(), Kept()
+    first = Job("analyze", replace(SPEC, source="local"), ())
+    Apart(bundled, guests).open(first)
+    assert (bundled.told, guests.told) == ([], [("open", first)])
+
+
+@pytest.mark.parametrize(("size", "guests"), [(0, 1), (1, 1), (2, 1), (5, 2), (8, 4)])
+def test_guests_have_half_as_many_workers_and_a_limit(size: int, guests: int) -> None:
+    settings = Settings(workers=size)
+    bundled, theirs = limits_of_bundled(settings), limits_of_guests(settings)
+    assert (bundled.size, theirs.size) == (size, guests)
+    assert bundled.sharers == theirs.sharers == max(1, size) + guests
+    assert bundled.answers + theirs.answers == settings.answers
+    assert bundled.working is None
+    assert theirs.working is not None
+    assert 500_000_000 <= theirs.working <= 2_000_000_000

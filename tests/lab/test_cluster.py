@@ -13,7 +13,7 @@ from components.analyses.fit.fit import Call, InMemory, Steps, fit_table, to_row
 from components.analyses.fit.rows import Asked, batches_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
-from components.inference.engine import Here, resolved
+from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.__main__ import main
 from components.lab.cluster import on_cluster
@@ -34,7 +34,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def here() -> Steps:
-    return in_turns(Here(Settings()).run)
+    return in_turns(InProcess(Settings()).run)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from components.analyses.fit.fit import Call, InMemory, Steps, fit_table, to_row
 from components.analyses.fit.rows import Pooled, Rows, Split, splits_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
-from components.inference.engine import Here
+from components.inference.engine import InProcess
 from components.inference.jobs import in_turns
 from components.lab.work import OnDisk, on_cores, parts_in, remembering
 from components.settings import Settings
@@ -81,7 +81,7 @@ def test_folds_on_every_core_are_those_of_one_process_bit_for_bit(
     labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 400)).astype(np.float32)
     splits = [*splits_of(divide(Rows(labels, np.arange(rows), 0), 3, 1)[0], 3)]
     call = Call("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
-    found = [*on_cores(in_turns(Here(Settings()).run))(call)]
+    found = [*on_cores(in_turns(InProcess(Settings()).run))(call)]
     get_reusable_executor().shutdown(wait=True)
     for split, probabilities in zip(splits, found, strict=True):
         np.testing.assert_array_equal(probabilities, fold(vectors, labels, split))
@@ -91,7 +91,7 @@ def test_folds_on_every_core_are_those_of_one_process_bit_for_bit(
 
 def test_a_run_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> None:
     asked = to_rows(reviews(150), Plan((KEY,), ("mean", "cls"), True, 3), Settings())
-    here, done = in_turns(Here(Settings()).run), list[str]()
+    here, done = in_turns(InProcess(Settings()).run), list[str]()
 
     def counting(stop: int = -1) -> Steps:
         """Steps that are noted, until they are stopped."""

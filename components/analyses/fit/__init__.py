@@ -20,7 +20,7 @@ def embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
 
 
 @step_of_fit
-def divide(_backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
+def divide(given: Sequence[Any]) -> Any:
     """The parts of rows of which folds are made."""
     from components.analyses.fit.classifier import divide as divided
 
@@ -28,7 +28,7 @@ def divide(_backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
 
 
 @step_of_fit
-def fold(_backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
+def fold(given: Sequence[Any]) -> Any:
     """How well a classifier does that was fitted on all of a fold's rows but those that it tests."""
     from components.analyses.fit.classifier import fold as folded
 
@@ -36,7 +36,7 @@ def fold(_backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
 
 
 @step_of_fit
-def conclude(_backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
+def conclude(given: Sequence[Any]) -> Any:
     """All that was measured of the best combination, and of every other."""
     from components.analyses.fit.conclusion import conclude as concluded
 

@@ -9,7 +9,7 @@ from pydantic import ByteSize
 
 from components.errors import PoolscopeError
 from components.inference.desk import Desk
-from components.inference.workers import Workers, among_guests
+from components.inference.workers import Workers, limits_of_guests
 from components.settings import Settings
 from components.types import Query
 from tests.model.hostile.spoiling import change
@@ -44,7 +44,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     settings = Settings(
         catalogue=folder / "backbones.toml", workers=1, memory=ByteSize(100 * MB), seconds=SECONDS
     )
-    desk = Desk(settings, Workers(settings, among_guests(settings)))
+    desk = Desk(settings, Workers(settings, limits_of_guests(settings)))
     desk.open()  # with the first, which is good
     yield desk
     desk.close(0)

@@ -1,14 +1,21 @@
-"""The same question is answered once: while it is under way, and as long as there is room for its answer."""
+"""What is asked twice is run once, and what comes back is of a bounded length."""
 
 import logging
+import multiprocessing
 import threading
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from components.inference.answers import BESIDE, EVERY, Answers
+from components.errors import PoolscopeError
+from components.inference import jobs, worker
+from components.inference.jobs import BESIDE, EVERY, Answers, Job, Reply, reply
+from components.inference.payload import pack, unpack
+from components.inference.worker import Worker, WorkerDiedError
+from components.types import BackboneSpec
 
 PATIENCE = 30  # seconds
+JOB = Job("analyze", BackboneSpec("key", "title", "task", "", "local", "/nowhere"), ())
 
 
 class Desk:
@@ -17,7 +24,7 @@ class Desk:
     def __init__(self, budget: int = 100_000) -> None:
         self.ran: list[tuple[str, int]] = []
         self.slow: dict[str, threading.Event] = {}
-        self.runs: list[Future[None]] = []  # the patience of all who wait for each
+        self.runs: list[Future[None]] = []  # cancelled when nobody waits for it
         self.answers = Answers(budget)
 
     def ask(self, name: str, size: int = 10, patience: "Future[None] | None" = None) -> bytes:
@@ -34,18 +41,8 @@ class Desk:
 
     def visits(self, name: str, *patience: "Future[None]") -> "list[Future[bytes]]":
         """Ask in a thread for each visitor; returns when all of them wait."""
-        told: list[Future[bytes]] = []
-        for one in patience:
-            answer: Future[bytes] = Future()
-            told.append(answer)
-
-            def run(one: "Future[None]" = one, answer: "Future[bytes]" = answer) -> None:
-                try:
-                    answer.set_result(self.ask(name, patience=one))
-                except BaseException as error:
-                    answer.set_exception(error)
-
-            threading.Thread(target=run).start()
+        threads = ThreadPoolExecutor(len(patience))
+        told = [threads.submit(self.ask, name, patience=one) for one in patience]
         while (flight := self.answers._flying.get(f"{name} 10".encode())) is None or flight.waiting < len(
             patience
         ):
@@ -59,17 +56,17 @@ def test_a_kept_answer_is_the_very_one_that_was_given() -> None:
     assert desk.ask("a") is first
     assert desk.ask("a", 11) is not first  # another question
     assert desk.ran == [("a", 10), ("a", 11)]
-    assert (desk.answers.asked, desk.answers.shared) == (3, 1)
+    assert (desk.answers._asked, desk.answers._shared) == (3, 1)
 
 
 def test_what_is_kept_stays_within_its_bytes_and_the_last_used_stays() -> None:
     desk = Desk(budget=10 * BESIDE)
     for name in "abcde":
         desk.ask(name, BESIDE)
-    assert desk.answers.size == 10 * BESIDE
+    assert desk.answers._kept.currsize == 10 * BESIDE
     desk.ask("a", BESIDE)
     desk.ask("f", 2 * BESIDE)  # b and c leave
-    assert desk.answers.size == 9 * BESIDE
+    assert desk.answers._kept.currsize == 9 * BESIDE
     asked = len(desk.ran)
     for name in "ade":
         desk.ask(name, BESIDE)
@@ -77,10 +74,10 @@ def test_what_is_kept_stays_within_its_bytes_and_the_last_used_stays() -> None:
     assert len(desk.ran) == asked
     desk.ask("b", BESIDE)  # and a leaves
     assert len(desk.ran) == asked + 1
-    assert desk.answers.size <= 10 * BESIDE
+    assert desk.answers._kept.currsize <= 10 * BESIDE
     assert desk.ask("huge", 10 * BESIDE) == desk.ask("huge", 10 * BESIDE)  # too large to be kept at all
     assert len(desk.ran) == asked + 3
-    assert desk.answers.size == 0
+    assert desk.answers._kept.currsize == 0
 
 
 def test_an_error_is_told_to_all_who_wait_and_not_kept() -> None:
@@ -126,12 +123,33 @@ def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
     assert not desk.runs[1].cancelled()
     for visit in gone:
         visit.result(PATIENCE)
-    assert desk.answers.size == 10 + BESIDE  # kept once
+    assert desk.answers._kept.currsize == 10 + BESIDE  # kept once
 
 
 def test_the_log_says_how_many_needed_no_run(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk()
-    with caplog.at_level(logging.INFO, "components.inference.answers"):
+    with caplog.at_level(logging.INFO, "components.inference.jobs"):
         for number in range(EVERY):
             desk.ask(f"{number % 25}", 1)
     assert [record.message for record in caplog.records] == ["100 questions, 75 % needed no run of their own"]
+
+
+def test_an_answer_that_is_too_long_is_refused_where_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert unpack(unpack(reply(lambda _: "x" * 900, JOB)).said()) == "x" * 900
+    monkeypatch.setattr(jobs, "LARGEST", 1_000)
+    with pytest.raises(PoolscopeError, match="its answer takes over 1 kB"):
+        unpack(reply(lambda _: "x" * 1_000, JOB)).said()
+
+
+def test_a_process_that_sends_more_than_any_answer_takes_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LARGEST", 1_000)
+    monkeypatch.setattr(worker, "BESIDE", 0)
+    ours, theirs = multiprocessing.Pipe()
+    one = Worker.__new__(Worker)
+    one._pipe, one._process = ours, multiprocessing.current_process()  # type: ignore[assignment]
+    monkeypatch.setattr(one, "_crash", str)
+    theirs.send_bytes(pack(Reply(b"x" * 500)))
+    assert one.ask(JOB, 1) == b"x" * 500
+    theirs.send_bytes(b"x" * 1_001)
+    with pytest.raises(WorkerDiedError):
+        one.ask(JOB, 1)
