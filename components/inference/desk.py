@@ -12,7 +12,7 @@ from typing import Any
 from huggingface_hub import is_offline_mode
 
 from components.analyses.compare import Cell, Compared
-from components.analyses.fit.fit import InMemory, fit_table, to_rows
+from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, Plan, Stage, Table
@@ -33,6 +33,7 @@ from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 
 HEADS = ("own", "probe", MINE)  # the checkpoint's own, a linear classifier of ours, or the visitor's
+LARGEST = 400_000_000  # bytes of the vectors of one backbone in memory
 PART = 2.0  # seconds in which a part of a long answer begins its last step
 
 
@@ -134,7 +135,7 @@ class Desk:
         while not self._fitting.acquire(timeout=1):
             yield Stage(0, 1, "wait", "")
         try:
-            yield from fit_table(in_turns(self._runner.run), specs, asked, lambda _spec: InMemory())
+            yield from fit_table(in_turns(self._runner.run, LARGEST), specs, asked)
         finally:
             self._fitting.release()
 

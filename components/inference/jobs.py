@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,8 @@ from typing import Any, Protocol
 
 from cachetools import LRUCache
 
-from components.analyses.fit.fit import Call, Steps
+from components.analyses.fit import Call, Steps
+from components.analyses.fit.rows import Pooled
 from components.analyses.registry import Step, steps
 from components.analyst import PATIENCE
 from components.errors import PoolscopeError
@@ -110,13 +112,20 @@ class Runner(Protocol):
         """
 
 
-def in_turns(run: Callable[[Job], Any]) -> Steps:
-    """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for."""
+def in_turns(run: Callable[[Job], Any], most: float = math.inf) -> Steps:
+    """The steps of fits as jobs that are ``run`` one after the other, each when it is asked for.
+
+    PoolscopeError where the vectors of one backbone take more than so many bytes.
+    """
 
     def steps_of(call: Call) -> Iterator[Any]:
-        now = version(call.spec)
+        now, size = version(call.spec), 0
         for more in call.each:
-            yield run(Job(call.name, call.spec, now, options={"given": (*call.given, *more)}))
+            answer = run(Job(call.name, call.spec, now, options={"given": (*call.given, *more)}))
+            size += answer.size if isinstance(answer, Pooled) else 0
+            if size > most:
+                raise PoolscopeError("layers", "all", "errors.lab_memory", most=in_bytes(int(most)))
+            yield answer
 
     return steps_of
 

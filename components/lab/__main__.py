@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from components.analyses.fit.fit import Steps, fit_table, to_rows
+from components.analyses.fit import Steps, fit_table, to_rows
 from components.errors import PoolscopeError
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
@@ -27,7 +27,7 @@ from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.classifier import classifier_files
 from components.lab.cluster import on_cluster
-from components.lab.work import on_cores, parts_in, remembering
+from components.lab.work import on_cores, remembering
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, languages, load_texts
@@ -108,8 +108,7 @@ def fitted(asked: argparse.Namespace) -> Done:
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
     rows, work = to_rows(table, plan, Settings(lab_rows=ROWS)), asked.out / "work"
     with _doing(asked.ray, in_turns(InProcess(Settings()).run)) as steps:
-        kept = remembering(steps, work)
-        fit = told(fit_table(kept, specs, rows, parts_in(work / "vectors", rows)))
+        fit = told(fit_table(remembering(steps, work), specs, rows))
     return Done(fit, specs, columns, notes)
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from components.analyses.fit.fit import Call, Steps
+from components.analyses.fit import Call, Steps
 from components.errors import PoolscopeError
 from components.inference.engine import InProcess
-from components.inference.jobs import Job
+from components.inference.jobs import in_turns
 from components.inference.payload import pack, unpack
-from components.model.files import Version, version
 from components.settings import Settings
-from components.types import BackboneSpec
 
 PATIENCE = 5.0  # seconds until somebody answers at an address
 RETRIES = 3  # how often a fit is begun anew whose process died; Ray Data does so by itself
@@ -59,19 +58,16 @@ def _reach(address: str) -> None:
 class Embedder:
     """One process of the cluster: it loads a checkpoint once and keeps it."""
 
-    def __init__(self, spec: BackboneSpec, now: Version, given: Sequence[Any]) -> None:
-        self._run = InProcess(Settings()).run
-        self._spec, self._now, self._given = spec, now, given
+    def __init__(self, call: Call) -> None:
+        self._call, self._steps = call, in_turns(InProcess(Settings()).run)
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """The part of one batch or, where it is refused, the reason."""
-        (packed,) = batch["batch"]
         try:
-            given = (*self._given, *unpack(packed))
-            part = self._run(Job("embed", self._spec, self._now, options={"given": given}))
+            (part,) = self._steps(replace(self._call, each=[unpack(row["batch"])]))
         except PoolscopeError as error:
             part = error
-        return {"part": [pack(part)]}
+        return {"part": pack(part)}
 
 
 def embedded(call: Call) -> Iterator[Any]:
@@ -85,12 +81,9 @@ def embedded(call: Call) -> Iterator[Any]:
     context.enable_progress_bars = False
     context.execution_options.preserve_order = True
     processors = max(int(ray.cluster_resources().get("CPU", 1)), 1)
-    blocks = min(len(packed), BLOCKS)
-    found = ray.data.from_items(packed, override_num_blocks=blocks).map_batches(
+    found = ray.data.from_items(packed, override_num_blocks=min(len(packed), BLOCKS)).map(
         Embedder,
-        fn_constructor_args=(call.spec, version(call.spec), call.given),
-        batch_size=1,
-        batch_format="numpy",
+        fn_constructor_args=(replace(call, each=()),),
         compute=ray.data.ActorPoolStrategy(size=min(len(packed), processors)),
         num_cpus=1,
     )

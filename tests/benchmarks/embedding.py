@@ -13,8 +13,8 @@ from time import perf_counter
 
 import numpy as np
 
-from components.analyses.fit.fit import REPEATS, Call, InMemory
-from components.analyses.fit.rows import Pooled, Rows, batches_of, first_alike, fitted_poolings, splits_of
+from components.analyses.fit import REPEATS, Call
+from components.analyses.fit.rows import POOLED, Pooled, Rows, batches_of, first_alike, in_order, splits_of
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cores
@@ -44,16 +44,13 @@ def report(rounds: int = ROUNDS) -> None:
     steps = on_cores(in_turns(InProcess(Settings()).run))  # as the command does
     given, labels = texts()
 
-    def embedded(texts: list[str], poolings: tuple[str, ...]) -> InMemory:
+    def embedded(texts: list[str], poolings: tuple[str, ...]) -> list[Pooled]:
         """The vectors of every pooling."""
-        made = InMemory()
         whole = [(text,) for text in texts]
         batches = ((rows, [whole[row] for row in rows]) for rows in batches_of(whole))
-        for part in steps(Call("embed", spec, (poolings, False), batches)):
-            made.add(part)
-        return made
+        return [*steps(Call("embed", spec, (poolings, False), batches))]
 
-    sample: Pooled = embedded(given[:64], fitted_poolings()).parts[0]
+    sample = embedded(given[:64], POOLED)[0]
     poolings = tuple(pooling for pooling, _layer in sample.vectors)[:POOLINGS]
     other = SentenceTransformer(str(checkpoint(PACKAGE)), device="cpu")
     result = compare(lambda: embedded(given, poolings), lambda: other.encode(given), rounds)
@@ -64,7 +61,7 @@ def report(rounds: int = ROUNDS) -> None:
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     rows = Rows(numbers, np.unique(given, return_inverse=True)[1].astype(np.int64), 0)
     made = embedded(given, poolings)
-    vectors = {place[0]: made.vectors(place) for place in made.parts[0].vectors}
+    vectors = {place[0]: in_order(made, place) for place in made[0].vectors}
     begun = perf_counter()
     (parts,) = steps(Call("divide", spec, (rows, FOLDS, REPEATS)))
     each = [(split,) for drawn in parts for split in splits_of(drawn, FOLDS)]

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from components.analyses.fit.classifier import divide, fold
-from components.analyses.fit.fit import REPEATS
+from components.analyses.fit import REPEATS
+from components.analyses.fit.classifier import accuracy_score, against_best, divide, fold
 from components.analyses.fit.rows import Rows, splits_of
-from components.analyses.fit.statistics import accuracy_score, against_best
 from components.types import Floats, Ints
 
 TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analyses.fit.fit import Call, InMemory, Steps, fit_table, to_rows
+from components.analyses.fit import Call, Steps, fit_table, to_rows
 from components.analyses.fit.rows import Asked, batches_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
@@ -55,7 +55,7 @@ def asked() -> Asked:
 def test_scores_are_those_of_one_process(here: Steps, cluster: Steps, asked: Asked) -> None:
     fits = []
     for steps in (here, cluster):
-        *_, fit = fit_table(steps, (resolved(BACKBONE),), asked, lambda _spec: InMemory())
+        *_, fit = fit_table(steps, (resolved(BACKBONE),), asked)
         assert isinstance(fit, Fit)
         fits.append(fit_json(fit, ()))
     one, other = fits

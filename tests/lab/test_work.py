@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
+from components.analyses.fit import Call, Steps, fit_table, to_rows
 from components.analyses.fit.classifier import divide, fold
-from components.analyses.fit.fit import Call, InMemory, Steps, fit_table, to_rows
 from components.analyses.fit.rows import Pooled, Rows, Split, splits_of
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
 from components.inference.engine import InProcess
 from components.inference.jobs import in_turns
-from components.lab.work import OnDisk, on_cores, parts_in, remembering
+from components.inference.payload import pack
+from components.lab.work import on_cores, read, remembering, write
 from components.settings import Settings
 from components.types import Floats, Ints
 from tests.plain import SPECS
@@ -26,43 +27,36 @@ from tests.tables import reviews
 KEY = "bert-sentiment"
 
 
-def part_of(rows: list[int], refused: bool = False) -> Pooled:
-    draw = np.random.default_rng(rows[0])
-    size = len(rows)
-    found = {(key, 4): draw.normal(size=(size, 3)).astype(np.float32) for key in ("cls", "mean")}
-    errors = {"pooler": PoolscopeError("pooling", "pooler", "errors.no_pooler")} if refused else {}
-    return Pooled(np.array(rows), found, errors, np.arange(size) > 0, np.zeros(size, bool), 512)
+def test_a_batch_on_disk_is_that_in_memory(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    vectors = {(key, 4): draw.normal(size=(3, 5)).astype(np.float32) for key in ("cls", "mean")}
+    refused = {"pooler": PoolscopeError("pooling", "pooler", "errors.no_pooler")}
+    part = Pooled(np.array([3, 0, 7]), vectors, refused, np.arange(3) > 0, np.zeros(3, bool), 512)
+    write(part, tmp_path / "new" / "part.parquet")
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["part.parquet"]
+    found = read(tmp_path / "new" / "part.parquet")
+    assert pack(replace(found, vectors={})) == pack(replace(part, vectors={}))
+    assert list(found.vectors) == list(vectors)
+    for place, expected in vectors.items():
+        np.testing.assert_array_equal(found.vectors[place], expected, strict=True)
 
 
-def test_parts_on_disk_are_those_in_memory(tmp_path: Path) -> None:
-    disk, memory = OnDisk(tmp_path / "parts"), InMemory()
-    for part in (part_of([3, 0]), part_of([1, 4], refused=True), part_of([2])):
-        disk.add(part)
-        memory.add(part)
-    assert sorted(file.suffix for file in (tmp_path / "parts").iterdir()) == [".parquet"] * 3
-    for place in (("cls", 4), ("mean", 4)):
-        np.testing.assert_array_equal(OnDisk(disk.folder).vectors(place), memory.vectors(place))
-        assert disk.vectors(place).dtype == np.float32
-    known = {int(part.rows[0]): part for part in disk.known()}
-    for part in memory.known():
-        again = known[int(part.rows[0])]
-        np.testing.assert_array_equal(again.rows, part.rows)
-        np.testing.assert_array_equal(again.cut, part.cut)
-        assert list(again.vectors) == list(part.vectors)
-        assert {key: str(one) for key, one in again.refused.items()} == {
-            key: str(one) for key, one in part.refused.items()
-        }
+def test_vectors_lie_in_a_file_by_all_that_they_depend_on(tmp_path: Path) -> None:
+    def embedded(call: Call) -> Iterator[Pooled]:
+        for rows, _inputs in call.each:
+            nothing = np.zeros(len(rows), bool)
+            yield Pooled(rows, {("cls", 4): np.ones((len(rows), 2), np.float32)}, {}, nothing, nothing, 512)
 
-
-def test_vectors_lie_in_a_folder_by_all_that_they_depend_on(tmp_path: Path) -> None:
-    plan = Plan((KEY,), ("cls",), folds=2)
-    plans = [plan, replace(plan, seed=3), replace(plan, poolings=("mean",)), replace(plan, all_layers=True)]
-    asked = [to_rows(reviews(40), one, Settings()) for one in plans] + [
-        to_rows(reviews(41), plan, Settings())
+    steps, rows = remembering(embedded, tmp_path), np.arange(2)
+    calls = [
+        Call("embed", SPECS[KEY], given, [(rows, [("a",), (other,)])])
+        for given in ((("cls",), False), (("mean",), False), (("cls",), True))
+        for other in ("b", "c", "b")
     ]
-    folders = [parts_in(tmp_path, one)(SPECS[KEY]).folder for one in asked]
-    assert folders[0] == folders[1]
-    assert len(set(folders)) == 4
+    for call in calls:
+        (part,) = steps(call)
+        np.testing.assert_array_equal(part.vectors["cls", 4], np.ones((2, 2)))
+    assert len([*tmp_path.glob("vectors/*/*.parquet")]) == 6
 
 
 @pytest.mark.parametrize("rows", [90, 900])
@@ -107,12 +101,11 @@ def test_a_run_that_was_stopped_goes_on_and_says_the_same(tmp_path: Path) -> Non
         return remembering(steps, tmp_path)
 
     def fitted(steps: Steps) -> Fit:
-        *_, last = fit_table(steps, [SPECS[KEY]], asked, parts_in(tmp_path, asked))
+        *_, last = fit_table(steps, [SPECS[KEY]], asked)
         assert isinstance(last, Fit)
         return last
 
-    *_, whole = fit_table(here, [SPECS[KEY]], asked, lambda _spec: InMemory())
-    assert isinstance(whole, Fit)
+    whole = fitted(here)
     with pytest.raises(KeyboardInterrupt):
         fitted(counting(stop=3))
     assert done == ["divide", "embed", "embed"]

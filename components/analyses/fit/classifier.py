@@ -1,27 +1,37 @@
-"""The linear classifier of every comparison, each number standardised first, by nested cross-validation.
+"""The linear classifier of every comparison, by nested cross-validation, and what is said of the best one.
 
-All rows are drawn into parts once, for every combination. A fold tests the rows of one; of the others the
-next one says which strength is best, and all of them are fitted on. The same text never stands in two.
+Each number is standardised first. All rows are drawn into parts once, for every combination. A fold tests the
+rows of one; of the others the next one says which strength is best, and all of them are fitted on. The same
+text never stands in two.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
+from scipy.stats import binomtest, norm, spearmanr, t
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
+from sklearn.metrics import confusion_matrix, f1_score, log_loss
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from components.analyses.fit.rows import Rows, Split
+from components.analyses.fit.rows import Asked, Measured, Rows, Split, Tested, numbers_of, splits_of
+from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, Score, packed, write_head
 from components.model.probes import Probe
-from components.types import Floats, Ints
+from components.results import holm
+from components.texts import Sentence
+from components.types import Bools, Floats, Ints
 
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)  # scikit-learn's C, from the strongest regularisation to the weakest
 NOISE = 1e-4  # a number that varies by less than this share of the typical one is rounding
 ROUGH = 3e-4  # of the gradient, where only the best strength is asked for; scikit-learn's own is 1e-4
 ITERATIONS = 5000  # more than any fit takes: a ConvergenceWarning would be an error of the recipe
 PARTS = 5  # of all rows, at least: where there are fewer folds, each tests several parts
+LEVEL = 0.95  # of intervals
+LIKELY = 0.5  # a weak classifier is sure of nothing, and doubts every label that it gets wrong
 
 
 def divide(rows: Rows, folds: int, repeats: int) -> Ints:
@@ -96,3 +106,172 @@ def fold_scaler(scaler: StandardScaler, regression: LogisticRegression) -> Probe
     if len(weight) == 1:
         weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
     return Probe(weight.astype(np.float32), bias.astype(np.float32))
+
+
+def conclude(
+    asked: Asked,
+    parts: Ints,
+    grid: Sequence[Measured],
+    place: int,
+    vectors: Floats,
+    curve: Sequence[Tested],
+    control: Tested,
+    warnings: tuple[Sentence, ...],
+) -> Fit:
+    """Everything in one place, the ranking best first.
+
+    ``parts``: (R, N) of the rows. ``place``: of the best combination in the ``grid``; ``vectors``: (N, D') of
+    that one. ``curve``: fitted on shares of the rows; ``control``: with shuffled labels.
+    """
+    best, labels = grid[place], asked.rows.labels
+    predicted = best.tested.probabilities.argmax(axis=1).astype(np.int64)
+    return Fit(
+        table=asked.table,
+        plan=asked.plan,
+        ranking=tuple(_ranked(asked, grid)),
+        majority=float(np.bincount(labels).max() / len(labels)),
+        shuffled=accuracy_score(control.shares),
+        classes=asked.classes,
+        curve=tuple(_curve((*curve, best.tested))),
+        confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
+        predicted=predicted,
+        misses=tuple(_misses(asked, best)),
+        map=plane(vectors, asked.rows.seed),
+        head=_head(asked, parts, grid, best, vectors),
+        warnings=warnings,
+    )
+
+
+def _head(asked: Asked, parts: Ints, grid: Sequence[Measured], best: Measured, vectors: Floats) -> str:
+    """The best combination's classifier, fitted on all rows in the way that was tested."""
+    pooling, layer = best.place
+    last = max(one.place[1] for one in grid if one.backbone == best.backbone)
+    first = next(splits_of(parts[0], asked.plan.folds))
+    train = np.concatenate([first.train, first.test])
+    probe = fold_scaler(*fit_with_held_out(vectors, asked.rows.labels, train, first.held_out))
+    numbers = packed(probe.weight, probe.bias)
+    texts = 2 if asked.table.pairs else 1
+    above = -1 if layer == last else layer
+    return write_head(OwnHead(best.backbone, pooling, above, texts, asked.classes, numbers))
+
+
+def plane(vectors: Floats, seed: int) -> Floats:
+    """The first two principal components (N, 2) of standardised vectors (N, D')."""
+    _, scaled = standardised(vectors)
+    found: Floats = PCA(2, copy=False, random_state=seed).fit_transform(scaled).astype(np.float32)
+    return found
+
+
+def _curve(points: Sequence[Tested]) -> Iterator[CurvePoint]:
+    """One point for each number of rows."""
+    sizes: set[int] = set()
+    for point in points:
+        if point.fitted not in sizes:
+            yield CurvePoint(point.fitted, accuracy_score(point.shares))
+        sizes.add(point.fitted)
+
+
+def _ranked(asked: Asked, grid: Sequence[Measured]) -> list[Ranked]:
+    """The grid, best first, each with its p against the best; equal vectors share one."""
+    order = sorted(grid, key=lambda one: -one.tested.accuracy)
+    alone = [one for one in order if not one.same_as]
+    tested = 1 / (asked.plan.folds - 1)  # test rows for each training row
+    ps = against_best(np.stack([one.tested.accuracies for one in alone]), 0, tested)
+    known = {(one.backbone, *one.place): p for one, p in zip(alone, ps, strict=True)}
+    return [
+        _row(asked, one, *known[one.backbone, one.same_as or one.place[0], one.place[1]]) for one in order
+    ]
+
+
+def _row(asked: Asked, one: Measured, p: float, p_corrected: float) -> Ranked:
+    labels, probabilities = asked.rows.labels, one.tested.probabilities
+    numbers = numbers_of(asked.classes)
+    return Ranked(
+        backbone=one.backbone,
+        pooling=one.place[0],
+        layer=one.place[1],
+        accuracy=accuracy_score(one.tested.shares),
+        macro_f1=float(f1_score(labels, probabilities.argmax(axis=1), average="macro", zero_division=0.0)),
+        rho=None
+        if numbers is None
+        else rho_score(probabilities @ np.array(numbers, np.float32), np.array(numbers)[labels]),
+        p=p,
+        p_corrected=p_corrected,
+        same_as=one.same_as,
+    )
+
+
+def _misses(asked: Asked, best: Measured) -> Iterator[Miss]:
+    """Every row that the best combination gets wrong, or whose label is likely wrong; the surest first."""
+    probabilities, labels = best.tested.probabilities, asked.rows.labels
+    learned = accuracy_score(best.tested.shares).low > np.bincount(labels).max() / len(labels)
+    doubted = suspicious(probabilities, labels) & learned  # who has learned nothing doubts nothing
+    predicted = probabilities.argmax(axis=1)
+    rows = np.flatnonzero((predicted != labels) | doubted)
+    for row in rows[np.argsort(-probabilities[rows, predicted[rows]], kind="stable")]:
+        yield Miss(
+            row=int(row),
+            given=asked.classes[labels[row]],
+            predicted=asked.classes[predicted[row]],
+            given_probability=float(probabilities[row, labels[row]]),
+            predicted_probability=float(probabilities[row, predicted[row]]),
+            suspicious=bool(doubted[row]),
+        )
+
+
+def accuracy_score(correct: Floats) -> Score:
+    """The share of rows that are right, from (N,) shares of repeats, with Wilson's interval for N rows.
+
+    It covers how often the very classifiers of the folds are right on new rows of the same kind: the errors
+    of rows in different folds are nearly uncorrelated around that (Bayle et al. 2020, Cross-validation
+    confidence intervals for test error).
+    """
+    value, rows = float(correct.mean()), len(correct)
+    ends = binomtest(round(value * rows), rows).proportion_ci(LEVEL, method="wilson")
+    return Score(value, min(float(ends.low), value), max(float(ends.high), value))
+
+
+def rho_score(predicted: Floats, given: Floats) -> Score | None:
+    """Spearman's rho with the interval of Bonett and Wright (2000); None where one side does not vary."""
+    if np.ptp(predicted) == 0 or np.ptp(given) == 0:
+        return None
+    rho = float(spearmanr(predicted, given).statistic)
+    wide = norm.ppf((1 + LEVEL) / 2) * np.sqrt((1 + rho**2 / 2) / max(len(given) - 3, 1))
+    centre = np.arctanh(np.clip(rho, -0.999999, 0.999999))
+    return Score(rho, min(float(np.tanh(centre - wide)), rho), max(float(np.tanh(centre + wide)), rho))
+
+
+def corrected_t_test(differences: Floats, tested: float) -> float:
+    """The two-sided p of the corrected resampled t-test (Nadeau and Bengio 2003).
+
+    ``differences``: (J,) of accuracies on the same folds; ``tested``: test rows for each training row.
+    """
+    mean, variance = differences.mean(), differences.var(ddof=1)
+    if variance < 1e-20:  # every fold says the same
+        return 1.0 if abs(mean) < 1e-10 else 0.0
+    statistic = mean / np.sqrt((1 / len(differences) + tested) * variance)
+    return float(2 * t.sf(abs(statistic), len(differences) - 1))
+
+
+def against_best(accuracies: Floats, best: int, tested: float) -> list[tuple[float, float]]:
+    """For each of M combinations p against the ``best``, and p corrected by Holm's method over all pairs.
+
+    All pairs, since which one is the best was found on the same rows. ``accuracies``: (M, J) by folds.
+    """
+    count = len(accuracies)
+    pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
+    raw = [corrected_t_test(accuracies[one] - accuracies[other], tested) for one, other in pairs]
+    found = dict(zip(pairs, zip(raw, holm(raw), strict=True), strict=True))
+    return [(1.0, 1.0) if one == best else found[min(one, best), max(one, best)] for one in range(count)]
+
+
+def suspicious(probabilities: Floats, labels: Ints) -> Bools:
+    """(N,) whose label is likely wrong, by confident learning (Northcutt et al. 2021).
+
+    A row is that of another label where its out-of-fold probability of it is at least what rows of that label
+    have on average, and more likely than not; the likeliest such label decides. ``probabilities``: (N, K).
+    """
+    usual = np.array([probabilities[labels == k, k].mean() for k in range(probabilities.shape[1])])
+    confident = np.where(probabilities >= np.maximum(usual, LIKELY), probabilities, -1.0)
+    found: Bools = (confident.max(axis=1) > 0) & (confident.argmax(axis=1) != labels)
+    return found

@@ -19,6 +19,8 @@ LEAST = 10  # different groups of each label: each of the parts, of which there 
 BATCH = 64  # inputs in a forward pass
 HELD_OUT = 0.25  # of the rows that are not tested, about
 LEAST_OF_SHARE = 2  # groups of each label that a share keeps, of those to fit on and of those held out
+# The poolings that need nothing learned: what is learned would have to be learned anew in each fold.
+POOLED = tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
 
 Place = tuple[str, int]  # a pooling, and the layer that it pools, 0 (the embeddings) to L
 Inputs = Sequence[tuple[str, ...]]  # single texts, or pairs
@@ -48,6 +50,11 @@ class Pooled:
     cut: Bools
     unread: Bools
     limit: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of its vectors."""
+        return sum(found.nbytes for found in self.vectors.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +92,17 @@ class Tested:
         fitted = np.mean([len(split.train) + len(split.held_out) for split in splits])
         return cls(np.array(accuracies), correct, answers[0], round(float(fitted)))
 
+    @property
+    def shares(self) -> Floats:
+        """(N,) the share of the repeats in which each row is right."""
+        found: Floats = self.correct.mean(axis=0)
+        return found
+
+    @property
+    def accuracy(self) -> float:
+        """The mean over all folds."""
+        return float(self.accuracies.mean())
+
 
 @dataclass(frozen=True, eq=False)
 class Measured:
@@ -113,8 +131,8 @@ class Asked:
     def of(cls, table: Table, plan: Plan) -> Asked:
         """PoolscopeError where the labels cannot be used, or a pooling is unknown or learned."""
         for pooling in plan.poolings:
-            if pooling not in fitted_poolings():
-                raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=fitted_poolings())
+            if pooling not in POOLED:
+                raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=POOLED)
         least, most = FOLDS
         if not least <= plan.folds <= most:
             raise PoolscopeError("folds", plan.folds, "errors.range", low=least, high=most)
@@ -125,18 +143,17 @@ class Asked:
     @property
     def inputs(self) -> tuple[tuple[str, ...], ...]:
         """The texts, or pairs of texts, of the rows."""
-        sides = (self.table.texts, self.table.pairs) if self.table.pairs else (self.table.texts,)
-        return tuple(zip(*sides, strict=True))
+        return tuple(zip(*sides_of(self.table), strict=True))
 
     @property
     def poolings(self) -> tuple[str, ...]:
         """The poolings that are asked for."""
-        return self.plan.poolings or fitted_poolings()
+        return self.plan.poolings or POOLED
 
 
-def fitted_poolings() -> tuple[str, ...]:
-    """The poolings that need nothing learned: what is learned would have to be learned anew in each fold."""
-    return tuple(key for key, pooling in POOLINGS.items() if not pooling.spec.learned)
+def sides_of(table: Table) -> tuple[tuple[str, ...], ...]:
+    """The texts of all rows, and the second ones where they are pairs."""
+    return (table.texts, table.pairs) if table.pairs else (table.texts,)
 
 
 def classes_of(table: Table, groups: Ints, folds: int) -> tuple[tuple[str, ...], Ints]:
@@ -185,8 +202,7 @@ def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:
 
 def equal_rows(table: Table) -> Ints:
     """(N,) which rows are one text, or one pair: those that differ in case and white space alone."""
-    pairs = table.pairs or ("",) * len(table.texts)
-    return _numbered([(_folded(text), _folded(pair)) for text, pair in zip(table.texts, pairs, strict=True)])
+    return _numbered([*zip(*(map(_folded, side) for side in sides_of(table)), strict=True)])
 
 
 def linked_rows(table: Table) -> Ints:
@@ -203,6 +219,14 @@ def linked_rows(table: Table) -> Ints:
     _, found = connected_components(edges, directed=False)  # of each text
     groups: Ints = found[ends[:count]].astype(np.int64)
     return groups
+
+
+def in_order(parts: Sequence[Pooled], place: Place) -> Floats:
+    """The vectors (N, D') of one place, in the order of the table."""
+    found = np.concatenate([part.vectors[place] for part in parts])
+    whole = np.empty_like(found)
+    whole[np.concatenate([part.rows for part in parts])] = found
+    return whole
 
 
 def batches_of(inputs: Inputs) -> list[Ints]:

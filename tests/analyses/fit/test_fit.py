@@ -271,7 +271,7 @@ def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> No
 def test_vectors_of_a_backbone_that_are_too_many_are_refused(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("components.analyses.fit.fit.LARGEST", 70 * 128 * 4)
+    monkeypatch.setattr("components.inference.desk.LARGEST", 70 * 128 * 4)
     with pytest.raises(PoolscopeError, match="layers"):
         list(engine.fit(reviews(80), Plan(("bert-sentiment",), ("cls",), folds=2)))
 

@@ -6,7 +6,7 @@ from scipy.stats import ttest_rel
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from components.analyses.fit.statistics import (
+from components.analyses.fit.classifier import (
     accuracy_score,
     against_best,
     corrected_t_test,
