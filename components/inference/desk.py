@@ -21,14 +21,7 @@ from components.model.catalogue import Configs, present, read_catalogue, read_ta
 from components.model.files import version
 from components.model.hub import Hub
 from components.model.pooling import POOLINGS
-from components.model.query import (
-    Asked,
-    asked_of,
-    by_backbone,
-    checked,
-    choice,
-    counted,
-)
+from components.model.query import Asked, asked_of, by_backbone, checked, choice, counted
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpec
 
@@ -44,12 +37,9 @@ class Desk:
     """
 
     def __init__(self, settings: Settings, runner: Runner) -> None:
-        self._settings = settings
-        self._runner = runner
-        self._configs = Configs()
-        folders_only = settings.sources == "bundled"
+        self._settings, self._runner, self._configs = settings, runner, Configs()
         every = read_catalogue(settings.catalogue, self._configs)
-        listed = [spec for spec in every if spec.source != "hub" or not folders_only]
+        listed = [spec for spec in every if spec.source != "hub" or settings.sources != "bundled"]
         self._specs = MappingProxyType({spec.key: spec for spec in listed})
         self._tasks = MappingProxyType({task.key: task for task in read_tasks(ASSETS / "tasks.toml")})
         self._closed, self._fitting = threading.Event(), threading.Lock()
@@ -70,21 +60,14 @@ class Desk:
         return not is_offline_mode()
 
     def find(self, given: str) -> BackboneSpec:
-        """The backbone of a key, of a listed hub id or, where ids are taken, of any that a visitor typed.
-
-        Asks the hub only for ids that are not listed; see `Hub.find`.
-        """
+        """The backbone of a key, or of a hub id; the hub is asked for those alone that are not listed."""
         listed = self._listed(given)
         if listed is None and not self.takes_ids:
             choice("backbone", given, tuple(self._specs))
         return self._configs.refreshed(listed or self._hub.find(given))
 
     def fetch(self, key: str) -> Generator[Progress]:
-        """Bring a backbone of the hub onto this machine; ends at once where it is there already.
-
-        Closing the iterator unsubscribes; the download is cancelled when the last subscriber closes, and a
-        later one resumes it. PoolscopeError says why it failed.
-        """
+        """Bring a backbone of the hub onto this machine; see `Analyst.fetch`."""
         spec = self._listed(key) or self._hub.known(key) or self.find(key)
         if spec.source == "hub":
             with closing(self._hub.fetch(spec)) as steps:
@@ -107,10 +90,7 @@ class Desk:
         return found
 
     def ask_in_parts(self, name: str, query: Query, **options: object) -> Generator[Any]:
-        """The same, part by part: each has a turn of its own, so that others need not wait for all of them.
-
-        See `Analyst.ask_in_parts`.
-        """
+        """The same, part by part: each has a turn of its own, for others to come in between."""
         return self._parts(name, query, PART, options)
 
     def _parts(
@@ -140,11 +120,7 @@ class Desk:
             self._fitting.release()
 
     def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        """Answer many queries of one text or pair: one forward pass for each backbone.
-
-        See `Analyst.compare`. Each backbone has a turn of its own, so that others need not wait for all of
-        them. PoolscopeError also where a backbone or a pooling is unknown.
-        """
+        """Answer many queries of one text or pair; see `Analyst.compare`. Each backbone has its own turn."""
         for group in by_backbone([self._checked(query) for query in counted(queries)]):
             spec = self._known(group[0].backbone)
             yield Compared(spec, self._cells(spec, group))
@@ -167,42 +143,36 @@ class Desk:
 
     def first(self) -> Job | None:
         """What to run first."""
-        first = next((spec for spec in self.backbones() if spec.available), None)
-        if first is None:
-            return None
-        return Job("analyze", first, version(first), (self._whole(Query(first.key, "warm")),))
+        for first in self.backbones():
+            if first.available:
+                return Job("analyze", first, version(first), (self._whole(Query(first.key, "warm")),))
+        return None
 
     def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
         """A cell for each query of one text on one backbone, in their order."""
         plan = [self._planned(spec, query) for query in queries]
         asked = tuple(each for each in plan if isinstance(each, Asked))
-        answers: tuple[Cell, ...] = ()
-        if asked:
-            try:
-                answers = self._runner.run(Job("compare", spec, version(spec), asked))
-            except PoolscopeError as error:  # of the backbone, or of this text on it
-                answers = tuple(Cell(each.query, None, error.sentence) for each in asked)
+        try:
+            answers = self._runner.run(Job("compare", spec, version(spec), asked)) if asked else ()
+        except PoolscopeError as error:  # of the backbone, or of this text on it
+            answers = tuple(Cell(each.query, None, error.sentence) for each in asked)
         coming = iter(answers)
         return tuple(each if isinstance(each, Cell) else next(coming) for each in plan)
 
     def _planned(self, spec: BackboneSpec, query: Query) -> Asked | Cell:
         try:
-            return self._asked(spec, query)
+            return asked_of(query, present(spec), self._tasks)
         except PoolscopeError as error:
             return Cell(query, None, error.sentence)
 
     def _whole(self, query: Query) -> Asked:
         """The query with nothing left open, as its backbone can be asked it now."""
         query = self._checked(query)
-        return self._asked(self._known(query.backbone), query)
+        return asked_of(query, present(self._known(query.backbone)), self._tasks)
 
     def _checked(self, query: Query) -> Query:
         """The query with each field of the right type and known."""
         return checked(query, self._keys(query.backbone), tuple(POOLINGS), HEADS, self._settings.characters)
-
-    def _asked(self, spec: BackboneSpec, query: Query) -> Asked:
-        """A checked query as its backbone can be asked it, which has to be on this machine."""
-        return asked_of(query, present(spec), self._tasks)
 
     def _classifies(self, kind: str) -> bool:
         """Whether transformers classifies texts with this type of model; none of them is loaded."""

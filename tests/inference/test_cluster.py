@@ -32,9 +32,6 @@ MARK = "RAY_TMPDIR"  # in the environment of every process of the cluster
 ONE = {"backbone": "bert-sentiment", "text": TEXT}
 QUESTIONS = [
     *[("analyze", {"backbone": key, "text": TEXT, "text_pair": "Another."}) for key in BACKBONES],
-    ("anatomy", ONE),
-    ("lens", ONE),
-    ("padding", ONE),
     ("importance", ONE),
     ("trace", {**ONE, "other": "The plot is thin."}),
     ("compare", {"backbones": BACKBONES[:2], "poolings": [], "text": TEXT}),

@@ -5,45 +5,35 @@ import sys
 from collections import Counter
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from components.analyst import PATIENCE, Analyst
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
+from components.inference.payload import pack
 from components.model.files import folder
 from components.model.pooling import POOLINGS
 from components.settings import Settings
 from components.texts import load_texts
-from components.types import Analysis, BackboneSpec, Query
+from components.types import Analysis, Query
 
 TEXT = "The plot is thin, but the actors are a delight."
 
 
 def same(one: Analysis, other: Analysis) -> bool:
     """Equal bit for bit, the clock aside."""
-    arrays = ("similarity", "centred", "standardised", "pooled", "logits", "probabilities")
-    return (
-        all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays)
-        and np.array_equal(one.reads.share, other.reads.share)
-        and one.tokens.text == other.tokens.text
-        and one.warnings == other.warnings
-    )
-
-
-def bundled(engine: Engine) -> list[BackboneSpec]:
-    return [spec for spec in engine.backbones() if spec.source == "bundled"]
+    return pack(replace(one, milliseconds={})) == pack(replace(other, milliseconds={}))
 
 
 def test_the_engine_is_an_analyst(engine: Engine) -> None:
     analyst: Analyst = engine
     assert [spec.key for spec in analyst.poolings()] == list(POOLINGS)
-    assert len(bundled(engine)) == 15
+    assert [spec.source for spec in analyst.backbones()].count("bundled") == 15
 
 
 def test_importing_it_loads_neither_torch_nor_transformers() -> None:
@@ -73,6 +63,8 @@ def test_shapes(engine: Engine) -> None:
     assert analysis.similarity.shape == analysis.centred.shape == analysis.standardised.shape == (5, count)
     assert analysis.ordinary.plain.shape == (5, 3)
     assert analysis.layers == analysis.layer == 4
+    for layer in (-5, -2, 0, 3):  # which count from both ends
+        assert engine.ask("analyze", Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
     assert analysis.pooled.shape == (128,)
     assert analysis.logits.shape == analysis.probabilities.shape == (2,)
     assert analysis.labels == ("negative", "positive")
@@ -113,17 +105,12 @@ def test_threads_take_turns(engine: Engine) -> None:
     queries = [
         Query(key, TEXT, pooling=pooling)
         for key in ("bert-sentiment", "gpt2-sentiment")
-        for pooling in list(POOLINGS)[:9]
+        for pooling in ("native", "mean", "max", "first")
     ]
     alone = [engine.ask("analyze", query) for query in queries]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(partial(engine.ask, "analyze"), queries))
     assert all(same(one, other) for one, other in zip(alone, together, strict=True))
-
-
-@pytest.mark.parametrize("layer", [-3, -2, -1, 0, 1, 2])
-def test_layers_count_from_both_ends(engine: Engine, layer: int) -> None:
-    assert engine.ask("analyze", Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
 
 
 @pytest.mark.parametrize(
@@ -207,22 +194,3 @@ def test_features_of_a_layer(engine: Engine) -> None:
 def test_a_mistake_in_features_is_named(engine: Engine, arguments: tuple, message: str) -> None:
     with pytest.raises(PoolscopeError, match=message):
         engine.features(*arguments)
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    text=st.text(st.characters(exclude_categories=()), max_size=60),
-    text_pair=st.text(st.characters(exclude_categories=()), max_size=20),
-    backbone=st.sampled_from(["bert-sentiment", "roberta-sentiment", "xlnet-paraphrase", "gpt2-paraphrase"]),
-    pooling=st.sampled_from(list(POOLINGS)),
-    layer=st.integers(-4, 4),
-    reference=st.sampled_from(["cls", "pooled", 0, -1, 5]),
-)
-def test_any_text_is_answered_or_refused_with_a_message(engine: Engine, **fields: object) -> None:
-    try:
-        analysis = engine.ask("analyze", Query(**fields))  # type: ignore[arg-type]  # drawn to fit
-    except PoolscopeError:
-        return
-    assert np.isfinite(analysis.logits).all()
-    assert np.abs(analysis.similarity).max() <= 1
-    assert analysis.reads.share.sum() == pytest.approx(1, abs=1e-5)
