@@ -10,14 +10,14 @@ import argparse
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
-from components.analyses.fit import Steps, fit_table, to_rows
+from components.analyses.fit import fit_table, to_rows
 from components.errors import PoolscopeError
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
@@ -26,8 +26,7 @@ from components.fitting import Fit, Plan, Stage
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.classifier import classifier_files
-from components.lab.cluster import on_cluster
-from components.lab.work import on_cores, remembering
+from components.lab.work import on_cluster, on_cores, remembering
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, languages, load_texts
@@ -54,7 +53,9 @@ def main(given: Sequence[str]) -> int:
     asked = arguments().parse_args(given)
     try:
         done = fitted(asked)
-        written = [_report(asked, done), _classifier(asked.out, done)]
+        page = asked.out / "report.html"
+        page.write_text(reported(done, asked.table.name, load_texts(asked.language)), encoding="utf-8")
+        written = [page, _classifier(asked.out, done)]
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
@@ -74,26 +75,21 @@ def main(given: Sequence[str]) -> int:
 def arguments() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m components.lab", description=__doc__)
-    parser.add_argument("table", type=Path, help="CSV, TSV or JSON Lines, in UTF-8, or Parquet")
-    parser.add_argument("--text", help="column of the texts; guessed where it is left out")
-    parser.add_argument("--label", help="column of the labels; guessed where it is left out")
-    parser.add_argument("--text-pair", help="column of the second texts")
-    parser.add_argument(
-        "--backbones",
-        default="bert-pretrained",
-        help="keys of the catalogue, ids of the hub or folders, with commas between them",
-    )
-    parser.add_argument("--poolings", default=ALL, help="with commas between them, or all")
-    parser.add_argument("--layers", choices=("last", ALL), default="last")
-    parser.add_argument("--folds", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--language", choices=languages(), default=languages()[0], help="of the report")
-    parser.add_argument("--out", type=Path, default=Path("lab"), help="folder for what comes out")
-    parser.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        help="a Ray cluster that sees the same folders; auto is the one of this machine, local starts one",
-    )
+    add = parser.add_argument
+    add("table", type=Path, help="CSV, TSV or JSON Lines, in UTF-8, or Parquet")
+    add("--text", help="column of the texts; guessed where it is left out")
+    add("--label", help="column of the labels; guessed where it is left out")
+    add("--text-pair", help="column of the second texts")
+    backbones = "keys of the catalogue, ids of the hub or folders, with commas between them"
+    add("--backbones", default="bert-pretrained", help=backbones)
+    add("--poolings", default=ALL, help="with commas between them, or all")
+    add("--layers", choices=("last", ALL), default="last")
+    add("--folds", type=int, default=5)
+    add("--seed", type=int, default=0)
+    add("--language", choices=languages(), default=languages()[0], help="of the report")
+    add("--out", type=Path, default=Path("lab"), help="folder for what comes out")
+    cluster = "a Ray cluster that sees the same folders; auto is the one of this machine, local starts one"
+    add("--ray", metavar="ADDRESS", help=cluster)
     return parser
 
 
@@ -107,14 +103,10 @@ def fitted(asked: argparse.Namespace) -> Done:
     poolings = () if asked.poolings == ALL else tuple(asked.poolings.split(","))
     plan = Plan(tuple(spec.key for spec in specs), poolings, asked.layers == ALL, asked.folds, asked.seed)
     rows, work = to_rows(table, plan, Settings(lab_rows=ROWS)), asked.out / "work"
-    with _doing(asked.ray, in_turns(InProcess(Settings()).run)) as steps:
+    local = in_turns(InProcess(Settings()).run)
+    with on_cluster(asked.ray, local) if asked.ray else nullcontext(on_cores(local)) as steps:
         fit = told(fit_table(remembering(steps, work), specs, rows))
     return Done(fit, specs, columns, notes)
-
-
-def _doing(ray: str | None, local: Steps) -> AbstractContextManager[Steps]:
-    """Whoever does the steps: a cluster, or this machine with all its cores."""
-    return nullcontext(on_cores(local)) if ray is None else on_cluster(ray, local)
 
 
 def read_file(file: Path) -> Sheet:
@@ -162,13 +154,6 @@ def _classifier(out: Path, done: Done) -> Path:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return Path(shutil.make_archive(str(folder), "zip", out, "classifier"))
-
-
-def _report(asked: argparse.Namespace, done: Done) -> Path:
-    """Write the report; gives its place."""
-    file: Path = asked.out / "report.html"
-    file.write_text(reported(done, asked.table.name, load_texts(asked.language)), encoding="utf-8")
-    return file
 
 
 def reported(done: Done, name: str, say: Texts) -> str:

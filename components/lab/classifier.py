@@ -26,7 +26,18 @@ CARD = Path(__file__).with_name("card.md")
 TASK = "mine"  # what the head is for, in its file
 HEAD = "head.safetensors"
 COUNTS = 0.05  # p below which a difference counts
-RESULTS = ["backbone", "pooling", "layer", "accuracy", "low", "high", "macro_f1", "p", "p_corrected"]
+RESULTS = [
+    "backbone",
+    "pooling",
+    "layer",
+    "accuracy",
+    "low",
+    "high",
+    "macro_f1",
+    "p",
+    "p_corrected",
+    "same_as",
+]
 
 
 def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
@@ -44,23 +55,17 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
         pair = fit.table.pairs[0] if fit.table.pairs else ""
         task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
         query = Query(
-            spec.key,
-            fit.table.texts[0],
-            pair,
-            pooling=best.pooling,
-            head="probe",
-            task=TASK,
-            pool_layer=best.layer,
+            spec.key, fit.table.texts[0], pair, best.pooling, "probe", task=TASK, pool_layer=best.layer
         )
         code = program(examine(backbone, query, task))
         head = file.read_bytes()
-    numbers = json.dumps(fit_json(fit, notes), indent=1, ensure_ascii=False) + "\n"
+    numbers = fit_json(fit, notes)
     texts = {
         "classify.py": code,
         "README.md": card(fit, last, notes),
-        "results.csv": results_csv(fit),
-        "predictions.csv": predictions_csv(fit),
-        "fit.json": numbers,
+        "results.csv": to_csv(pd.DataFrame(numbers["rows"])[RESULTS]),
+        "predictions.csv": to_csv(_predictions(fit)),
+        "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
     }
     return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
 
@@ -90,18 +95,12 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
     )
 
 
-def results_csv(fit: Fit) -> str:
-    """Every combination, best first."""
-    return to_csv(pd.DataFrame(fit_json(fit, ())["rows"])[[*RESULTS, "same_as"]])
-
-
-def predictions_csv(fit: Fit) -> str:
+def _predictions(fit: Fit) -> pd.DataFrame:
     """Each row with what the best combination says of it where it has not seen it."""
     table = fit.table
     pairs = [("text_pair", table.pairs)] if table.pairs else []
     said = [fit.classes[label] for label in fit.predicted]
-    columns = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
-    return to_csv(data_frame(columns))
+    return data_frame([("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)])
 
 
 def _head(matrix: Floats, best: Ranked, lower: int | None) -> bytes:

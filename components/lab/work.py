@@ -1,9 +1,15 @@
-"""Work of the command: all cores fit, and a run that was stopped goes on from what lies in its folder."""
+"""Work of the command: all cores fit, or a cluster; and a run that was stopped goes on where it was.
+
+On a cluster of Ray's, Ray Data embeds the texts, and tasks fit the folds.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
+import socket
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +21,21 @@ from joblib import Memory, Parallel, delayed
 
 from components.analyses.fit import Call, Steps
 from components.analyses.fit.rows import Place, Pooled
-from components.inference.engine import file_name
+from components.errors import PoolscopeError
+from components.inference.engine import InProcess, file_name
+from components.inference.jobs import in_turns
 from components.inference.payload import pack, unpack
 from components.model.files import version
 from components.model.machine import cores, total
+from components.settings import Settings
 from components.types import BackboneSpec, Floats
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun
 ROOM = 6  # times the bytes of the vectors, for each process that fits: its fold copies its rows
 ABOUT = "poolscope"  # in the metadata of a file: the part without its vectors
+ANSWERED = 5.0  # seconds until somebody answers at an address
+RETRIES = 3  # how often a fit is begun anew whose process died; Ray Data does so by itself
+BLOCKS = 4096  # at most, of batches: Ray Data keeps a record of each
 
 
 @dataclass(frozen=True)
@@ -93,11 +105,9 @@ def remembering(steps: Steps, folder: Path) -> Steps:
     def remembered(call: Call) -> Iterator[Any]:
         if call.name == "embed":
             return embedded(call)
-        return (
-            iter(fitted(call.given, list(call.each), steps, call.spec))
-            if call.name == "fold"
-            else steps(call)
-        )
+        if call.name == "fold":
+            return iter(fitted(call.given, list(call.each), steps, call.spec))
+        return steps(call)
 
     return remembered
 
@@ -110,3 +120,84 @@ def _fitted(
     given: tuple[Any, ...], each: Sequence[Sequence[Any]], steps: Steps, spec: BackboneSpec
 ) -> list[Floats]:
     return [*steps(Call("fold", spec, given, each))]
+
+
+@contextmanager
+def on_cluster(address: str, local: Steps) -> Iterator[Steps]:
+    """The steps of fits in the cluster at ``address``, until the end; "local" begins one of its own.
+
+    ``local``: does those that are short. PoolscopeError where Ray is not installed, or no cluster is there.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise PoolscopeError("ray", address, "errors.ray_missing") from error
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)  # the command's own lines are on the screen
+    try:
+        _reach(address)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (OSError, ValueError, RuntimeError) as error:  # a ConnectionError is an OSError
+        raise PoolscopeError("ray", address, "errors.ray_cluster") from error
+    on_it: dict[str, Steps] = {"embed": embedded, "fold": folds}
+    try:
+        yield lambda call: on_it.get(call.name, local)(call)
+    finally:
+        ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """OSError where nobody listens at ``address``: Ray would try for minutes, and say nothing."""
+    host, colon, port = address.rpartition(":")
+    if colon:
+        socket.create_connection((host.rpartition("/")[2], int(port)), ANSWERED).close()
+
+
+class Embedder:
+    """One process of the cluster: it loads a checkpoint once and keeps it."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._steps = call, in_turns(InProcess(Settings()).run)
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The part of one batch or, where it is refused, the reason."""
+        try:
+            (part,) = self._steps(replace(self._call, each=[unpack(row["batch"])]))
+        except PoolscopeError as error:
+            part = error
+        return {"part": pack(part)}
+
+
+def embedded(call: Call) -> Iterator[Any]:
+    """The vectors of all batches, in their order."""
+    import ray.data
+
+    packed = [{"batch": pack(tuple(one))} for one in call.each]
+    if not packed:
+        return
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.execution_options.preserve_order = True
+    processors = max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    found = ray.data.from_items(packed, override_num_blocks=min(len(packed), BLOCKS)).map(
+        Embedder,
+        fn_constructor_args=(replace(call, each=()),),
+        compute=ray.data.ActorPoolStrategy(size=min(len(packed), processors)),
+        num_cpus=1,
+    )
+    for row in found.iter_rows():
+        part = unpack(row["part"])
+        if isinstance(part, PoolscopeError):
+            raise part
+        yield part
+
+
+def folds(call: Call) -> Iterator[Any]:
+    """All folds, each fitted by a task; the vectors are sent once."""
+    import ray
+
+    from components.analyses.fit.classifier import fold  # scikit-learn
+
+    task = ray.remote(num_cpus=1, max_retries=RETRIES)(fold)
+    shared = [ray.put(one) for one in call.given]
+    yield from ray.get([task.remote(*shared, *more) for more in call.each])

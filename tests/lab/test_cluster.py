@@ -16,7 +16,7 @@ from components.fitting import Fit, Plan, fit_json
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.__main__ import main
-from components.lab.cluster import on_cluster
+from components.lab.work import on_cluster
 from components.settings import ASSETS, Settings
 from components.tables import guess, read_sheet, to_table
 
