@@ -35,11 +35,8 @@ def served(visitors: list[tuple[str, str]]) -> list[int]:
 
 
 def test_who_asks_once_does_not_wait_behind_who_asks_a_hundred_times() -> None:
-    order = served([("1.1.1.1", "a")] * 100 + [("1.1.1.1", "b")])
-    assert order == [0, 100, *range(1, 100)]
-
-
-def test_a_hundred_made_up_visitors_of_one_address_are_one_turn() -> None:
+    """Neither at one address, nor behind a hundred made-up visitors of another."""
+    assert served([("1.1.1.1", "a")] * 100 + [("1.1.1.1", "b")]) == [0, 100, *range(1, 100)]
     order = served([("6.6.6.6", str(number)) for number in range(100)] + [("1.1.1.1", "a")] * 3)
     assert [order.index(number) for number in (100, 101, 102)] == [1, 3, 5]
 
@@ -59,7 +56,7 @@ def test_everybody_is_served_once_and_no_visitor_is_overtaken_by_themselves(
         assert abs(ahead["A"] - ahead["B"]) <= 1
 
 
-def test_one_address_has_its_share_of_a_line_and_others_the_rest() -> None:
+def test_one_address_has_its_share_of_a_line_and_all_where_it_is_alone() -> None:
     admission = Admission({"": Line(4, 2), "other": Line(1, 1)}, None)
     tickets = entered(admission, [("1.1.1.1", "")] * 3 + [("2.2.2.2", "")])
     assert [ticket.holds for ticket in tickets] == [True, True, False, True]
@@ -67,12 +64,9 @@ def test_one_address_has_its_share_of_a_line_and_others_the_rest() -> None:
     assert elsewhere.holds
     admission.leave(tickets[0])
     assert tickets[2].holds
-
-
-def test_an_address_that_is_alone_has_all() -> None:
-    admission = Admission({"": Line(2, 1)}, None, alone=60)
-    assert [ticket.holds for ticket in entered(admission, [("1.1.1.1", "")] * 2)] == [True, True]
-    assert [ticket.holds for ticket in entered(admission, [("2.2.2.2", "")])] == [False]
+    alone = Admission({"": Line(2, 1)}, None, alone=60)
+    assert [ticket.holds for ticket in entered(alone, [("1.1.1.1", "")] * 2)] == [True, True]
+    assert [ticket.holds for ticket in entered(alone, [("2.2.2.2", "")])] == [False]
 
 
 def test_as_many_wait_as_may_half_of_one_address_and_few_of_one_visitor() -> None:

@@ -32,15 +32,11 @@ many = settings(
 )
 
 SPECIALS = (
-    "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<s>", "</s>", "<pad>", "<unk>", "<cls>",
-    "<sep>", "<eod>",
-    "<|endoftext|>", "\x00", "\ufeff", "\u202e", "\u200b", "\u200d", "\u0301", "\ufffd",
-    "\ud800", "\udfff",
-    "\u2028", "😀", "👩‍👩‍👧", "ﷺ", "مرحبا", "שלום", "漢字", "ſ", "İ", "ß", "\r\n", "\t", " ",
-    "{}", "{0}", "%s", "$(id)",
-    "`id`", "'; DROP TABLE x;--", "<script>pwn()</script>", "../../etc/passwd", "http://x",
-    "a/b@evil", "None", "NaN",
-    "-1", "1e999", "native", "cls", "own", "probe", "pooled", "bert-sentiment",
+    "[CLS]", "[SEP]", "[MASK]", "[UNK]", "<s>", "</s>", "<pad>", "<cls>", "<eod>", "<|endoftext|>",
+    "\x00", "\ufeff", "\u202e", "\u200b", "\u200d", "\u0301", "\ufffd", "\ud800", "\udfff", "\u2028",
+    "😀", "\N{WOMAN}\u200d\N{GIRL}", "ﷺ", "مرحبا", "漢字", "ſ", "İ", "ß", "\r\n", "\t", " ", "{0}", "%s",
+    "'; DROP TABLE x;--", "<script>pwn()</script>", "../../etc/passwd", "http://x", "a/b@evil", "None",
+    "NaN", "-1", "1e999", "native", "cls", "own", "probe", "pooled", "bert-sentiment",
 )  # fmt: skip
 characters = st.characters(exclude_categories=())  # lone surrogates as well
 words = st.one_of(
@@ -56,9 +52,7 @@ numbers = st.one_of(
 leaves = st.one_of(st.none(), numbers, texts, st.binary(max_size=5))
 nested = st.recursive(
     leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3), st.tuples(inner)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
 long = st.builds("x".__mul__, st.just(100_000))
@@ -110,7 +104,7 @@ GOOD = {
 }
 
 
-@settings(many, max_examples=150)
+@settings(many, max_examples=80)
 @given(asked=st.fixed_dictionaries(GOOD))
 def test_questions_that_may_well_be_right(asks: dict[str, Ask], asked: dict[str, Any]) -> None:
     answer = outcome(asks["analyze"], **asked)
@@ -118,16 +112,9 @@ def test_questions_that_may_well_be_right(asks: dict[str, Ask], asked: dict[str,
         is_an_analysis(answer)
 
 
-@settings(many, max_examples=2_000)
-@given(field=st.sampled_from(FIELDS), value=anything)
-def test_questions_of_which_a_field_is_anything(asks: dict[str, Ask], field: str, value: Any) -> None:
-    answer = outcome(asks["analyze"], **{"backbone": "bert-sentiment", "text": "good", field: value})
+@settings(many, max_examples=600)
+@given(wrong=st.dictionaries(st.sampled_from(FIELDS), anything, min_size=1, max_size=2))
+def test_questions_of_which_a_field_is_anything(asks: dict[str, Ask], wrong: dict[str, Any]) -> None:
+    answer = outcome(asks["analyze"], **{"backbone": "bert-sentiment", "text": "good", **wrong})
     if answer is not None:
         is_an_analysis(answer)
-
-
-@settings(many, max_examples=300)
-@given(asked=st.dictionaries(st.sampled_from(FIELDS), nested, min_size=2))
-def test_questions_of_which_everything_is_anything(asks: dict[str, Ask], asked: dict[str, Any]) -> None:
-    answer = outcome(asks["analyze"], **{"backbone": None, "text": None, **asked})
-    assert answer is None or answer["tokens"]

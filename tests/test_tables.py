@@ -28,9 +28,7 @@ def by_pandas(separator: str) -> str:
     "given",
     [
         *(by_pandas(separator) for separator in ",\t;|"),
-        "\ufeff" + by_pandas(","),
-        by_pandas(",").replace("\r\n", "\n").replace("\n", "\r\n"),
-        "\n".join(json.dumps({"review": text, "label": label}) for text, label in ROWS),
+        "\ufeff" + by_pandas(",").replace("\r\n", "\n").replace("\n", "\r\n"),
         "\r\n".join(json.dumps({"review": text, "label": label}, ensure_ascii=False) for text, label in ROWS),
     ],
 )
@@ -47,9 +45,6 @@ def test_columns_are_guessed_by_what_they_hold() -> None:
     assert guess(read_sheet(f"id,first,stars,second\n{rows}")) == Columns("first", "stars", "second")
     single = "\n".join(f"{row % 3},the film number {row} is long" for row in range(60))
     assert guess(read_sheet(f"kind,words\n{single}")) == Columns("words", "kind")
-
-
-def test_a_table_without_labels_is_named() -> None:
     with pytest.raises(PoolscopeError, match="no column has 2 to 50"):
         guess(read_sheet("text,label\na fine film,good\na poor film,good"))
 
@@ -67,6 +62,10 @@ def test_a_label_that_nearly_all_rows_have_is_named() -> None:
     assert [str(note) for note in notes] == [
         "98% of the rows are “usual”: whoever always says so is right as often. Look at macro-F1 instead."
     ]
+    with pytest.raises(PoolscopeError, match="this column has 100 different values"):
+        to_table(
+            read_sheet("text,label\n" + "\n".join(f"a,{row}" for row in range(100))), Columns("text", "label")
+        )
 
 
 @pytest.mark.parametrize(
@@ -91,13 +90,7 @@ def test_what_is_no_table_is_said(given: object, said: str) -> None:
         read_sheet(given)
 
 
-def test_more_labels_than_a_classifier_is_fitted_for_are_refused() -> None:
-    sheet = read_sheet("text,label\n" + "\n".join(f"text {row},{row}" for row in range(10_000)))
-    with pytest.raises(PoolscopeError, match="this column has 10000 different values"):
-        to_table(sheet, Columns("text", "label"))
-
-
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(given=ODD)
 def test_whatever_is_pasted_is_a_table_or_gets_a_sentence(given: str) -> None:
     with suppress(PoolscopeError):

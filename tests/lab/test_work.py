@@ -72,7 +72,7 @@ def test_folds_on_every_core_are_those_of_one_process_bit_for_bit(
     monkeypatch.setattr("components.lab.work.cores", lambda: 2)
     monkeypatch.setattr("components.analyses.fit.classifier.fold", noted)
     draw = np.random.default_rng(0)
-    labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 400)).astype(np.float32)
+    labels, vectors = draw.integers(0, 3, rows), draw.normal(size=(rows, 20)).astype(np.float32)
     splits = [*splits_of(divide(Rows(labels, np.arange(rows), 0), 3, 1)[0], 3)]
     call = Call("fold", SPECS[KEY], (vectors, labels), [(split,) for split in splits])
     found = [*on_cores(in_turns(InProcess(Settings()).run))(call)]

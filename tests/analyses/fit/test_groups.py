@@ -9,7 +9,6 @@ from components.analyses.fit.classifier import divide
 from components.analyses.fit.rows import Asked, equal_rows, groups_of, linked_rows, splits_of
 from components.fitting import Fit, Plan, Table
 from components.inference.engine import Engine
-from components.settings import Settings
 from components.types import Bools, Ints
 
 CELLS = st.sampled_from(["a", "b", "B ", "c", "d", "e", " f", "F", "g", "h"])
@@ -37,7 +36,7 @@ def by_closure(pairs: list[tuple[str, str]]) -> Bools:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pairs=PAIRS)
 def test_rows_that_share_a_text_hang_together(pairs: list[tuple[str, str]]) -> None:
     np.testing.assert_array_equal(together(linked_rows(table_of(pairs))), by_closure(pairs))
@@ -61,9 +60,7 @@ def test_pairs_that_share_a_text_are_one_group_and_this_is_said() -> None:
 
 
 FEW = table_of([(f"question {row // 10}", f"answer {row}") for row in range(60)])  # six groups of ten
-LARGE = table_of(
-    [(f"question {max(row, 12)}", f"answer {row}") for row in range(60)]
-)  # folds have twelve rows
+LARGE = table_of([(f"question {max(row, 12)}", f"answer {row}") for row in range(60)])  # folds have 12 rows
 
 
 @pytest.mark.parametrize(("table", "shared"), [(FEW, 60), (LARGE, 13)], ids=["few groups", "a large group"])
@@ -82,30 +79,7 @@ def test_single_texts_and_pairs_of_their_own_have_nothing_to_say() -> None:
     np.testing.assert_array_equal(groups, equal_rows(single))
 
 
-@settings(max_examples=20, deadline=None)
-@given(
-    sizes=st.lists(st.integers(1, 6), min_size=30, max_size=50),
-    lean=st.integers(1, 5),
-    seed=st.integers(0, 1000),
-)
-def test_every_fold_of_groups_has_every_label_to_fit_on(sizes: list[int], lean: int, seed: int) -> None:
-    """Groups of all sizes, whose rows mostly have one label."""
-    draw = np.random.default_rng(seed)
-    rows = [
-        (f"question {place}", f"{place} {row}") for place, size in enumerate(sizes) for row in range(size)
-    ]
-    labels = [
-        "x" if (place + draw.integers(0, lean)) % 2 else "y" for place in np.repeat(range(len(sizes)), sizes)
-    ]
-    table = Table(*map(tuple, zip(*rows, strict=True)), tuple(labels))  # type: ignore[arg-type]  # two columns
-    asked = Asked.of(table, Plan(("x",), seed=seed))
-    for parts in divide(asked.rows, 5, 2):
-        for split in splits_of(parts, 5):
-            assert set(asked.rows.labels[split.train]) == {0, 1}
-
-
-def test_a_fit_says_that_pairs_stand_together() -> None:
-    plan = Plan(("bert-sentiment",), ("cls",), folds=2)
-    *_stages, fit = Engine(Settings()).fit(questions(2), plan)
+def test_a_fit_says_that_pairs_stand_together(engine: Engine) -> None:
+    *_stages, fit = engine.fit(questions(2), Plan(("bert-sentiment",), ("cls",), folds=2))
     assert isinstance(fit, Fit)
     assert [note.key for note in fit.warnings] == ["lab.together"]
