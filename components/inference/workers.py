@@ -28,6 +28,7 @@ WORKERS = 8  # at most, where the owner does not say how many
 LEAVE = 1.0  # seconds that a worker without work has to end by itself: it then leaves nothing behind
 CROWD = 60.0  # seconds for which somebody who has asked may ask again
 DIFFERENT = 64  # checkpoints that a worker is asked about: libraries keep about a megabyte of each for good
+STOPPING = "errors.stopping"  # the key of what is said to who asks while it ends
 AGAIN = 5.0  # seconds between two attempts to start a worker that dies before it can be asked
 
 logger = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ def _size(settings: Settings) -> int:
 
 @dataclass(eq=False)
 class Turn:
-    """One job's way through the pool: its ``ticket``, and its ``worker`` as soon as it has one.
+    """One job's way to a worker: its ``ticket``, and its ``worker`` as soon as it has one.
 
     ``about``: its checkpoint; a worker that was asked about the same goes first. ``left``: nobody waits for
     its answer, or it has one.
@@ -65,36 +66,41 @@ class Turn:
     left: bool = False
 
 
-class Pool:
-    """Runs jobs on workers that ``hire`` begins, ``size`` of them. Several threads may ask.
+class Workers:
+    """Runs jobs in processes of their own, and keeps their answers. Several threads may ask.
 
     Addresses take turns. While several ask, one worker is left to others than the one that asks most: a
-    worker that has begun cannot be interrupted. ``seconds``: how long a worker may take for an answer.
+    worker that has begun cannot be interrupted.
     """
 
-    def __init__(self, hire: Callable[[], Worker], size: int, seconds: float) -> None:
-        self._hire, self._size, self._seconds = hire, size, seconds
+    def __init__(
+        self, settings: Settings, limits: Limits, hire: Callable[[Limits, Job | None], Worker] = Worker
+    ) -> None:
+        self._seconds, self._limits, self._hire = settings.seconds, limits, hire
+        self._first: Job | None = None
+        self._answers = Answers(limits.answers)
         self._lock = threading.Lock()
-        line = Line(0, max(1, size - 1))  # a place for each worker that is idle
+        line = Line(0, max(1, limits.size - 1))  # a place for each worker that is idle
         self._admission = Admission({"": line}, None, CROWD)
         self._idle: list[Worker] = []
         self._seen: dict[Worker, set[str]] = {}  # what each of the living has been asked about
         self._prepared: set[Worker] = set()  # those of the living that can be asked
         self._closed = threading.Event()
 
-    def open(self) -> None:
-        """Begin all workers, and return at once."""
-        for _ in range(self._size):
+    def open(self, first: Job | None) -> None:
+        """Begin the processes, and return at once; ``first`` is what each runs before it can be asked."""
+        self._first = first
+        for _ in range(self._limits.size):
             self._begin()
 
     def ready(self) -> bool:
-        """Tell whether anything can be asked by now."""
+        """Whether any of them can be asked by now."""
         return bool(self._prepared) and not self._closed.is_set()
 
     def close(self, seconds: float = 0) -> None:
-        """Wait for answers under way, so many ``seconds`` at most, and end all workers.
+        """End them, after what they are at work on: so many ``seconds`` later at most.
 
-        Who has no worker by now, and who asks later, gets ClosedError.
+        Who has no worker by now, and who asks later, is told.
         """
         self._closed.set()
         self._admission.close(seconds)
@@ -104,8 +110,26 @@ class Pool:
             for worker in self._seen:
                 worker.end(LEAVE if worker in self._idle else 0)
 
-    def run(self, job: Job, turn: Turn) -> bytes:
-        """Run a job and give its answer, packed.
+    def run(self, job: Job) -> Any:
+        """The answer; PoolscopeError is the job's, or says why its worker has none."""
+        address = ADDRESS.get()
+
+        def runs(patience: Future[None]) -> bytes:
+            turn = Turn(Ticket(address, last=job.step.last), job.spec.key)
+            patience.add_done_callback(lambda _: self.leave(turn))
+            return self.ask(job, turn)
+
+        try:
+            return self._answers.of(job, runs)
+        except (WorkerDiedError, WorkerLateError, ClosedError) as error:
+            values: dict[str, object] = {"seconds": self._seconds}
+            key = {WorkerDiedError: "errors.died", WorkerLateError: "errors.late"}.get(type(error), STOPPING)
+            if isinstance(error, WorkerDiedError) and error.crash:
+                key, values = "errors.crashed", {"signal": error.crash}
+            raise PoolscopeError("backbone", job.spec.key, key, **values) from error
+
+    def ask(self, job: Job, turn: Turn) -> bytes:
+        """The answer of a worker, packed, in its ``turn``.
 
         WorkerDiedError, WorkerLateError, ClosedError; CancelledError if the turn was ended first.
         """
@@ -128,7 +152,7 @@ class Pool:
             else:
                 self._replace(worker)
 
-    def end(self, turn: Turn) -> None:
+    def leave(self, turn: Turn) -> None:
         """Let nobody wait for a turn any more: its ticket is left, or its worker is killed."""
         with self._lock:
             if turn.left:
@@ -183,7 +207,7 @@ class Pool:
 
     def _prepare(self) -> None:
         while not self._closed.is_set():
-            worker = self._hire()
+            worker = self._hire(self._limits, self._first)
             with self._lock:
                 self._seen[worker] = set()
             if self._closed.is_set():
@@ -200,52 +224,6 @@ class Pool:
             if not self._closed.is_set():
                 logger.error("a worker ended before it could be asked; the next one begins in %g s", AGAIN)
                 self._closed.wait(AGAIN)
-
-
-class Workers:
-    """Runs jobs in processes of their own, and keeps their answers. Several threads may ask."""
-
-    def __init__(self, settings: Settings, limits: Limits) -> None:
-        self._seconds = settings.seconds
-        self._first: Job | None = None
-        self._pool = Pool(lambda: Worker(limits, self._first), limits.size, settings.seconds)
-        self._answers = Answers(limits.answers)
-
-    def open(self, first: Job | None) -> None:
-        """Begin the processes, and return at once; ``first`` is what each runs before it can be asked."""
-        self._first = first
-        self._pool.open()
-
-    def ready(self) -> bool:
-        """Whether any of them can be asked by now."""
-        return self._pool.ready()
-
-    def close(self, seconds: float = 0) -> None:
-        """End them, after what they are at work on: so many ``seconds`` later at most."""
-        self._pool.close(seconds)
-
-    def run(self, job: Job) -> Any:
-        """The answer; PoolscopeError is the job's, or says why its worker has none."""
-        address = ADDRESS.get()
-
-        def runs(patience: Future[None]) -> bytes:
-            turn = Turn(Ticket(address, last=job.step.last), job.spec.key)
-            patience.add_done_callback(lambda _: self._pool.end(turn))
-            return self._pool.run(job, turn)
-
-        try:
-            return self._answers.of(job, runs)
-        except (WorkerDiedError, WorkerLateError, ClosedError) as error:
-            key, values = self._told(error)
-            raise PoolscopeError("backbone", job.spec.key, key, **values) from error
-
-    def _told(self, error: Exception) -> tuple[str, dict[str, object]]:
-        """The sentence of what a worker came to."""
-        if isinstance(error, WorkerLateError):
-            return "errors.late", {"seconds": self._seconds}
-        if isinstance(error, WorkerDiedError) and error.crash:
-            return "errors.crashed", {"signal": error.crash}
-        return "errors.died" if isinstance(error, WorkerDiedError) else "errors.stopping", {}
 
 
 class Apart:

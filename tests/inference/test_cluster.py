@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,6 +14,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from components.passport.__main__ import main
@@ -62,20 +61,17 @@ class Stage:
         return {process: command for process, command in found.items() if command}
 
 
-def ask(page: str, endpoint: str, values: dict[str, Any] | None) -> tuple[int, Any]:
-    """The status of an answer and what it says, the clock aside; without ``values``, of a GET."""
-    body = None if values is None else json.dumps(values).encode()
-    request = urllib.request.Request(f"{page}/{endpoint}", body, {"Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request) as answer:
-            status, said = answer.status, answer.read()
-    except urllib.error.HTTPError as refused:
-        with refused:
-            status, said = refused.code, refused.read()
-    found = json.loads(said) if body else said
+def ask(page: str, endpoint: str, values: dict[str, Any]) -> tuple[int, Any]:
+    """The status of an answer and what it says, the clock aside."""
+    answer = httpx2.post(f"{page}/{endpoint}", json=values, timeout=None)
+    found = answer.json()
     if isinstance(found, dict):
         found.pop("milliseconds", None)
-    return status, found
+    return answer.status_code, found
+
+
+def health(page: str) -> int:
+    return httpx2.get(f"{page}/health").status_code
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +117,7 @@ def stage(empty_stage: Stage) -> Iterator[Stage]:
     with subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **settings}, stdin=subprocess.PIPE
     ) as process:
-        eventually(lambda: ask(empty_stage.page, "health", None)[0] == 200, "the page finds no cluster")
+        eventually(lambda: health(empty_stage.page) == 200, "the page finds no cluster")
         eventually(lambda: len(empty_stage.replicas()) == 2, "there are no two replicas")
         yield empty_stage
         process.communicate()
@@ -132,7 +128,7 @@ def test_without_a_cluster_a_sentence_says_so(empty_stage: Stage) -> None:
     status, said = ask(empty_stage.page, "analyze", ONE)
     assert status == 400
     assert "no machine that measures can be reached at the moment" in said["detail"]
-    assert ask(empty_stage.page, "health", None)[0] == 503
+    assert health(empty_stage.page) == 503
 
 
 @pytest.mark.parametrize(("endpoint", "values"), QUESTIONS)

@@ -60,7 +60,7 @@ def worker(desk: Desk) -> int:
     """The process that runs guests."""
     assert isinstance(desk._runner, Apart)
     assert isinstance(desk._runner._guests, Workers)
-    (only,) = desk._runner._guests._pool._idle
+    (only,) = desk._runner._guests._idle
     return only._process.pid or 0
 
 

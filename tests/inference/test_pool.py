@@ -12,8 +12,8 @@ from components.admission import ClosedError, Ticket
 from components.inference import workers
 from components.inference.desk import Desk
 from components.inference.jobs import Job
-from components.inference.worker import WorkerDiedError, WorkerLateError
-from components.inference.workers import Apart, Pool, Turn, limits_of_bundled, limits_of_guests
+from components.inference.worker import Limits, WorkerDiedError, WorkerLateError
+from components.inference.workers import Apart, Turn, Workers, limits_of_bundled, limits_of_guests
 from components.settings import Settings
 from components.types import BackboneSpec, Source
 
@@ -52,10 +52,11 @@ class Office:
     def __init__(self, size: int, come: bool = True) -> None:
         self.hired: list[Clerk] = []
         self.come = threading.Semaphore(size if come else 0)
-        self.pool = Pool(self._hire, size, SECONDS)  # type: ignore[arg-type]  # a clerk is all that it needs
-        self.pool.open()
+        limits = Limits(size, 1000, None, 1)
+        self.pool = Workers(Settings(seconds=SECONDS), limits, self._hire)  # type: ignore[arg-type]  # clerks
+        self.pool.open(None)
 
-    def _hire(self) -> Clerk:
+    def _hire(self, *_limits: object) -> Clerk:
         self.come.acquire()
         self.hired.append(Clerk())
         return self.hired[-1]
@@ -66,7 +67,7 @@ class Office:
 
         def run() -> None:
             try:
-                answer.set_result(self.pool.run(question, turn))  # type: ignore[arg-type]  # for a clerk
+                answer.set_result(self.pool.ask(question, turn))  # type: ignore[arg-type]  # for a clerk
             except BaseException as error:
                 answer.set_exception(error)
 
@@ -130,7 +131,7 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
     office.come.release()
     turns = [turn_of() for _ in range(4)]
     others = [office.ask(lambda _, at=at: order.append(at), turn) for at, turn in enumerate(turns)]
-    office.pool.end(turns[1])
+    office.pool.leave(turns[1])
     with pytest.raises(CancelledError):
         others[1].result(SECONDS)
     done.set()
@@ -140,7 +141,7 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
     assert order == [0, 2, 3]
     assert not office.hired[0].killed.is_set()
     early = turn_of()
-    office.pool.end(early)  # before it has asked
+    office.pool.leave(early)  # before it has asked
     with pytest.raises(CancelledError):
         office.ask(at_once, early).result(SECONDS)
 
@@ -163,7 +164,7 @@ def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.Mon
     until(lambda: sum(turn.ticket.granted.done() for turn in alone) == 3)  # nobody else asks
     assert not office.ask(at_once, other := turn_of("2.2.2.2")).done()
     assert not other.ticket.granted.done()
-    office.pool.end(alone[0])
+    office.pool.leave(alone[0])
     with pytest.raises(WorkerDiedError):
         flood[0].result(SECONDS)
     office.come.release()
@@ -187,7 +188,7 @@ def test_closing_lets_an_answer_under_way_end_and_tells_who_waits() -> None:
     closing.start()
     with pytest.raises(ClosedError):
         waiting.result(SECONDS)
-    office.pool.end(turn)  # who has been told may leave
+    office.pool.leave(turn)  # who has been told may leave
     assert not office.pool.ready()
     with pytest.raises(ClosedError):
         office.ask(at_once).result(SECONDS)
@@ -213,7 +214,7 @@ def test_a_turn_that_nobody_waits_for_ends_its_worker_and_no_other() -> None:
     left, stays = turn_of(), turn_of()
     given_up, kept = office.ask(busy(done), left), office.ask(busy(done), stays)
     killed = worker_of(left)
-    office.pool.end(left)
+    office.pool.leave(left)
     with pytest.raises(WorkerDiedError):
         given_up.result(SECONDS)
     waiting = office.ask(at_once)
@@ -221,7 +222,7 @@ def test_a_turn_that_nobody_waits_for_ends_its_worker_and_no_other() -> None:
     assert waiting.result(SECONDS) is office.hired[2]
     done.set()
     assert kept.result(SECONDS) is not killed
-    office.pool.end(stays)  # which has its answer
+    office.pool.leave(stays)  # which has its answer
     assert [clerk for clerk in office.hired if clerk.killed.is_set()] == [killed]
 
 

@@ -22,7 +22,7 @@ from components.inference.engine import Engine
 from components.inference.loaded import THREADS
 from components.inference.payload import pack
 from components.inference.worker import WorkerDiedError, WorkerLateError
-from components.inference.workers import Pool, Workers, limits_of_bundled
+from components.inference.workers import Workers, limits_of_bundled
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
 from tests.tiny import checkpoint
@@ -167,7 +167,7 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
 
     settings = Settings(workers=1, seconds=7)
     workers = Workers(settings, limits_of_bundled(settings))  # none of which has begun
-    monkeypatch.setattr(workers._pool, "run", fail)
+    monkeypatch.setattr(workers, "ask", fail)
     desk = Desk(settings, workers)
     with pytest.raises(PoolscopeError, match=f"backbone: 'gpt2-sentiment' was given; {told}"):
         desk.ask("analyze", Query("gpt2-sentiment", TEXT))
@@ -208,9 +208,9 @@ def test_who_leaves_ends_the_work_and_others_go_on(desk: Desk) -> None:
     assert told["two"].result(LONG) == "two"  # whose worker was not touched
 
 
-def _pool(desk: Desk) -> Pool:
+def _pool(desk: Desk) -> Workers:
     assert isinstance(desk._runner, Workers)
-    return desk._runner._pool
+    return desk._runner
 
 
 def _asked(desk: Desk, key: str, patience: "Future[None]") -> "Future[str]":
