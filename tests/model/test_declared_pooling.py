@@ -112,7 +112,7 @@ def test_an_answer_pools_as_encode_does(declaring: Engine, folder: Path) -> None
 
 def test_what_is_read_is_that_of_the_vector_put_in_by_hand(declaring: Engine, folder: Path) -> None:
     analysis = declaring.ask("analyze", Query("own", TEXTS[0], pooling="declared"))
-    backbone = declaring._here.measurer.checkpoints.get(
+    backbone = declaring._process.measurer.checkpoints.get(
         declaring.backbones()[0], version(declaring.backbones()[0])
     )
     vector = torch.from_numpy(encode(folder / "own", TEXTS[0]))[None]
@@ -227,7 +227,7 @@ def test_a_prompt_that_is_typed_gives_the_vector_of_encode(folder: Path, tmp_pat
 
 def test_the_lens_makes_of_each_state_what_is_declared(declaring: Engine) -> None:
     looked = declaring.ask("lens", Query("own", "good", pooling="declared"))
-    backbone = declaring._here.measurer.checkpoints.get(
+    backbone = declaring._process.measurer.checkpoints.get(
         declaring.backbones()[0], version(declaring.backbones()[0])
     )
     inputs = backbone.tokenizer("good", return_tensors="pt")
