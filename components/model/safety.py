@@ -1,7 +1,7 @@
 """Safety: why a checkpoint, which may be anybody's, is not loaded, and what its JSON may say. Light.
 
 What a file may cost besides, in memory, in time or by a crash of a library, is bounded by the worker process
-that loads it (`inference.limits`): it is killed, and whoever asked is told so in a sentence.
+that loads it (`inference.worker`): it is killed, and whoever asked is told so in a sentence.
 """
 
 from __future__ import annotations
