@@ -13,9 +13,30 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from components.analyses.anatomy import Anatomy
 from components.exhibits.draw import Figure
-from components.exhibits.exhibit import Shown, to_csv
+from components.exhibits.exhibit import Exhibit, Shown, to_csv
 from components.results import Row
+from components.texts import load_texts
+from components.types import Analysis, Query
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+
+
+def analysis(backbone: str = "first", text: str = "not good", text_pair: str = "", **asked: Any) -> Analysis:
+    """A made-up answer."""
+    return FakeAnalyst().ask("analyze", Query(backbone, text, text_pair, **asked))
+
+
+def anatomy(backbone: str = "first", text: str = "not good", text_pair: str = "", **asked: Any) -> Anatomy:
+    """The same with its head taken apart."""
+    return FakeAnalyst().ask("anatomy", Query(backbone, text, text_pair, **asked))
+
+
+def drawn(exhibit: Exhibit[Any], given: Any, **state: Any) -> go.Figure:
+    """What an exhibit draws of an answer."""
+    return checked(exhibit.show(given, state, SAY).figure)
 
 
 def rows(shown: Shown) -> list[list[str]]:
