@@ -23,26 +23,9 @@ from starlette.types import ASGIApp
 from components.admission import Admission, Line, half
 from components.settings import Settings
 from components.texts import ASSETS, ENGLISH
+from components.ui import gradio_internals as internals
 from components.ui import places
-from components.ui.gradio_internals import (
-    PATHS,
-    REMOVE_BASE,
-    answer_in_json,
-    block_functions,
-    forget,
-    hand_over,
-    share_configurations,
-    widen,
-)
-from components.ui.public.answering import (
-    PLAIN,
-    PlainHTTP,
-    by_language,
-    document,
-    for_gradio,
-    in_steps,
-    with_timeout,
-)
+from components.ui.public import answering
 from components.ui.public.guard import PAGES, GuardMiddleware
 from components.ui.public.monitor import Monitor, MonitorMiddleware
 from components.ui.public.queue import QueueMiddleware
@@ -89,25 +72,28 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
     """
     monitor, page = Monitor(), site.page
     endpoints = endpoints_of(page)
-    lines = {str(one.concurrency_id): _line(hand_over(one)) for one in block_functions(page).values()}
-    lines |= {PLAIN: _line(AT_WORK), "": _line(AT_ONCE)}
+    lines = {
+        str(one.concurrency_id): _line(internals.hand_over(one))
+        for one in internals.block_functions(page).values()
+    }
+    lines |= {answering.PLAIN: _line(AT_WORK), "": _line(AT_ONCE)}
     admission = Admission(lines, settings.waiting)
     app = FastAPI(openapi_url=None)
-    queue = QueueMiddleware(app, admission, partial(forget, page))
+    queue = QueueMiddleware(app, admission, partial(internals.forget, page))
     plain = _limit(page, admission, queue, settings.seconds, monitor)
     for path, name in ((REPORT, "report"), (PASSPORT, "passport")):
         makers = {tag: getattr(links, name) for tag, links in site.links.items()}
         limited = {
-            tag: with_timeout(make, settings.seconds, partial(monitor.question, _name(make)))
+            tag: answering.with_timeout(make, settings.seconds, partial(monitor.question, _name(make)))
             for tag, make in makers.items()
         }
-        plain[path] = PlainHTTP(by_language(limited), admission, document)
+        plain[path] = answering.PlainHTTP(answering.by_language(limited), admission, answering.document)
     app.router.routes.extend(Route(path, answers, methods=["POST"]) for path, answers in plain.items())
-    widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
+    internals.widen(page, 2 * settings.waiting + sum(line.places for line in lines.values()), SESSIONS)
     page.queue(max_size=settings.waiting, default_concurrency_limit=None, api_open=False)
     gr.mount_gradio_app(app, page, "/", **page_options())
-    share_configurations(page)
-    answer_in_json(page)
+    internals.share_configurations(page)
+    internals.answer_in_json(page)
     server, thread = _started(
         MonitorMiddleware(_guarded(queue, site, settings, endpoints), ready, monitor, settings.metrics)
     )
@@ -125,19 +111,19 @@ def _limit(
 ) -> dict[str, ASGIApp]:
     """Give every function of a page its turn and its timeout; gives what answers plain HTTP, by its path."""
     plain: dict[str, ASGIApp] = {}
-    for function in block_functions(page).values():
+    for function in internals.block_functions(page).values():
         if function.fn is None:  # run by the browser alone
             continue
         asks = function.concurrency_id in ASKING
         watch = partial(monitor.question, _name(function.fn)) if asks else nullcontext
         run: Callable[..., Any]
         if function.types_generator:  # it says itself how far it is
-            run = in_steps(function.fn, watch)
+            run = answering.in_steps(function.fn, watch)
         else:
-            run = with_timeout(function.fn, seconds, watch)
+            run = answering.with_timeout(function.fn, seconds, watch)
             if function.api_visibility == "public":
-                plain[f"/{function.api_name}"] = PlainHTTP(run, admission)
-        function.fn = for_gradio(function, run, queue)
+                plain[f"/{function.api_name}"] = answering.PlainHTTP(run, admission)
+        function.fn = answering.for_gradio(function, run, queue)
     return plain
 
 
@@ -148,7 +134,9 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _guarded(app: ASGIApp, site: Site, settings: Settings, endpoints: Endpoints) -> ASGIApp:
     """Put the guard around the app, and what answers before it comes to gradio."""
-    cached = ResponseCache(app, lambda path: path in PAGES or bool(PATHS["same_for_all"].fullmatch(path)))
+    cached = ResponseCache(
+        app, lambda path: path in PAGES or bool(internals.PATHS["same_for_all"].fullmatch(path))
+    )
     guard = GuardMiddleware(
         cached, endpoints, settings, site.links[ENGLISH].extent
     )  # the same in each language
@@ -188,7 +176,7 @@ def page_options() -> dict[str, Any]:
     """List what gradio needs to show the page as it is meant, and nothing besides."""
     return {
         "theme": _theme(),
-        "head": REMOVE_BASE + HEAD.read_text("utf-8") + places.PRELOAD + places.SCRIPT,
+        "head": internals.REMOVE_BASE + HEAD.read_text("utf-8") + places.PRELOAD + places.SCRIPT,
         "css_paths": [ASSETS / "answers.css", ASSETS / "theme.css"],
         "footer_links": ["api", "settings"],
         **dict.fromkeys(("ssr_mode", "show_error", "run_history", "enable_monitoring", "pwa"), False),

@@ -5,26 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import (
-    AbstractContextManager,
-    AsyncExitStack,
-    aclosing,
-    asynccontextmanager,
-    contextmanager,
-    nullcontext,
-)
+from contextlib import AbstractContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial, wraps
@@ -104,10 +87,22 @@ def with_timeout(
     async def limited(asker: Asker, *args: Any, **named: Any) -> Any:
         arrived = asyncio.get_running_loop().time() if asker.arrived is None else asker.arrived
         patience, deadline = Future[None](), asyncio.timeout_at(arrived + seconds)
-        with watch(), _said(asker, deadline, seconds):
+        with watch():
             try:
                 async with deadline:
                     return await _in_thread(partial(function, *args, **named), patience, asker)
+            except gr.Error:
+                raise
+            except PoolscopeError as error:
+                told = error_text(error.said(asker.say), asker.headers)
+                raise gr.Error(told, print_exception=False) from error
+            except Exception as error:
+                if (
+                    isinstance(error, TimeoutError) and deadline.expired()
+                ):  # and not one of the function's own
+                    late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
+                    raise gr.Error(late, print_exception=False) from error
+                raise gr.Error(asker.say("verdict.bug")) from error
             finally:
                 patience.cancel()
 
@@ -193,7 +188,7 @@ async def _turn(queue: QueueMiddleware, asker: Asker, request: gr.Request) -> As
         raise gr.Error(asker.say("refusal.cancelled"), print_exception=False) from error
 
 
-def _taken(function: BlockFunction, args: Sequence[Any], asker: Asker) -> list[Any]:
+def _taken(function: BlockFunction, args: tuple[Any, ...], asker: Asker) -> list[Any]:
     """Read the values of a function's inputs as components do; gr.Error for what one does not take."""
     try:
         if function.inputs_as_dict:
@@ -214,22 +209,6 @@ def _value(part: Any, value: Any) -> Any:
     if isinstance(part, gr.Dataset) and not (type(value) is int and 0 <= value < len(part.samples or ())):
         raise IndexError(value)  # any value is an index to gradio
     return part.preprocess(value)
-
-
-@contextmanager
-def _said(asker: Asker, deadline: asyncio.Timeout, seconds: float) -> Iterator[None]:
-    """Turn errors into what the one who asked reads."""
-    try:
-        yield
-    except PoolscopeError as error:
-        raise gr.Error(error_text(error.said(asker.say), asker.headers), print_exception=False) from error
-    except gr.Error:
-        raise
-    except Exception as error:
-        if isinstance(error, TimeoutError) and deadline.expired():  # and not one of the function's own
-            late = asker.say("refusal.answer_timeout", seconds=f"{seconds:g}")
-            raise gr.Error(late, print_exception=False) from error
-        raise gr.Error(asker.say("verdict.bug")) from error
 
 
 async def _in_thread(work: Callable[[], Any], patience: Future[None], asker: Asker) -> Any:

@@ -25,21 +25,12 @@ from components.errors import PoolscopeError
 from components.settings import Settings
 from components.texts import Texts, languages
 from components.ui.gradio_internals import ONE_PAGE, PATHS, ROUTES
+from components.ui.public import requests
 from components.ui.public.answering import ARRIVED, BODY, FROM, error_text
 from components.ui.public.queue import ASKED, Asked
-from components.ui.public.requests import (
-    DOCUMENTS,
-    REPORT,
-    Body,
-    Endpoints,
-    client_address,
-    page_path,
-    page_texts,
-    request_texts,
-    validated_body,
-)
+from components.ui.public.requests import Body, Endpoints
 
-PAGES = tuple(map(page_path, languages()))
+PAGES = tuple(map(requests.page_path, languages()))
 GRADIO = "/gradio_api/"  # how the paths of gradio's functions begin
 REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"))
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
@@ -158,9 +149,12 @@ class GuardMiddleware:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":  # gradio has no websockets
             return None
-        scope["state"] = {**scope.get("state", {}), FROM: client_address(scope, self._settings.proxies)}
+        scope["state"] = {
+            **scope.get("state", {}),
+            FROM: requests.client_address(scope, self._settings.proxies),
+        }
         is_page, app = scope["path"] in PAGES, self._app
-        say = page_texts(scope) if is_page else request_texts(Headers(scope=scope))
+        say = requests.page_texts(scope) if is_page else requests.request_texts(Headers(scope=scope))
         receive, send = guarded(receive, send, varies=is_page)
         try:
             self._check_head(scope, say)
@@ -169,7 +163,7 @@ class GuardMiddleware:
         except HTTPException as refusal:
             app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
         else:
-            path, query = page_path(say.language.tag), scope["query_string"].decode("latin-1")
+            path, query = requests.page_path(say.language.tag), scope["query_string"].decode("latin-1")
             if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
                 app = RedirectResponse(f".{path}?{query}" if query else f".{path}", 302)
         return await app(scope, receive, send)
@@ -182,7 +176,7 @@ class GuardMiddleware:
         if path in PAGES and method in ("GET", "HEAD"):
             return
         routes = ROUTES.get("GET" if method == "HEAD" else method)
-        plain = method == "POST" and (path in DOCUMENTS or path.strip("/") in self._endpoints)
+        plain = method == "POST" and (path in requests.DOCUMENTS or path.strip("/") in self._endpoints)
         if routes is None or not (plain or routes.fullmatch(path)) or ".." in path.split("/"):
             raise HTTPException(404, say("refusal.not_found"))
         if not PATHS["reads_query"].fullmatch(path):
@@ -198,7 +192,7 @@ class GuardMiddleware:
         body = await read_body(receive, self._most_bytes, self._settings.seconds, say)
         headers = MutableHeaders(scope=scope)
         try:
-            valid = validated_body(scope["path"], body, self._endpoints)
+            valid = requests.validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
             raise HTTPException(400, error_text(error.said(say), headers)) from error
         if len(body) > self._text_bytes and valid.name not in TABLES:
@@ -222,7 +216,7 @@ class GuardMiddleware:
 
     def _price(self, path: str, valid: Body) -> float:
         """Compute what a POST with this body costs."""
-        if path == REPORT:
+        if path == requests.REPORT:
             return price("", self._extent(valid.values["query"]))
         if path.startswith(REDRAWS):
             return OTHER
@@ -238,8 +232,8 @@ class GuardMiddleware:
 
     def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""
-        address = scope["state"][FROM]
-        if not (self._settings.room and is_local(address)):
+        address = scope["state"][FROM]  # "" where a socket has none
+        if not self._settings.room or (address and ip_network(address).is_global):
             _spend(self._addresses, address, cost, scope, say, "refusal.address_rate")
 
 
@@ -247,14 +241,6 @@ def _spend(limiter: RateLimiter, client: str, cost: float, scope: Scope, say: Te
     """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
     if wait := limiter.retry_after(client, cost, scope["state"][ARRIVED]):
         raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
-
-
-def is_local(address: str) -> bool:
-    """Tell whether a `client_address` is none of the internet."""
-    try:
-        return not ip_network(address).is_global
-    except ValueError:  # a socket without an address
-        return True
 
 
 def is_same_origin(headers: Headers) -> bool:
@@ -308,7 +294,12 @@ def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) 
             headers.update(SECURITY_HEADERS)
             if varies:
                 headers.add_vary_header("Accept-Language")
-        for part in _pieces(message):
+        body, more = message.get("body", b""), message.get("more_body", False)
+        starts = range(0, len(body), PIECE)
+        pieces: Iterator[Message] = (
+            {**message, "body": body[at : at + PIECE], "more_body": more or at != starts[-1]} for at in starts
+        )
+        for part in pieces if len(body) > PIECE else (message,):
             if gone.is_set():
                 return
             try:
@@ -321,14 +312,3 @@ def guarded(receive: Receive, send: Send, varies: bool, seconds: float = TAKEN) 
         return {"type": "http.disconnect"} if gone.is_set() else await receive()
 
     return receiving, sending
-
-
-def _pieces(message: Message) -> Iterator[Message]:
-    body = message.get("body", b"")
-    if message["type"] != "http.response.body" or len(body) <= PIECE:
-        yield message
-        return
-    view, more = memoryview(body), message.get("more_body", False)
-    for start in range(0, len(body), PIECE):
-        last = start + PIECE >= len(body)
-        yield {**message, "body": bytes(view[start : start + PIECE]), "more_body": more or not last}

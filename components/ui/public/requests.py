@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import gradio as gr
 import orjson
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
@@ -133,46 +133,28 @@ def endpoints_of(page: gr.Blocks) -> Endpoints:
 Identifier = Annotated[str, Field(pattern=r"^[\w-]{1,64}$")]
 
 
-class Call(BaseModel, strict=True):
-    """A program's question: values in the order of an endpoint's fields."""
-
-    data: list[Any]
-    session_hash: Identifier | None = None
-
-
-class Event(BaseModel, strict=True):
-    """A page's question. The data of its event may be the text of a box that changed, which is known."""
-
-    fn_index: int
-    data: list[Any]
-    event_data: Annotated[
-        dict[str, Any], BeforeValidator(lambda said: {} if said is None or isinstance(said, str) else said)
-    ] = {}
-    trigger_id: Annotated[int | None, BeforeValidator(lambda one: one if type(one) is int else None)] = None
-    session_hash: Identifier
-
-
-class Reset(BaseModel, strict=True):
-    """A page's word that nobody waits for an answer of a stream any longer."""
-
-    event_id: Identifier
-
-
-class Cancel(Reset, strict=True):
-    """A page's word that nobody waits for an answer of the queue any longer."""
-
-    fn_index: int
-    session_hash: Identifier
-
-
-class Document(BaseModel, strict=True):
-    """A page's wish for a document of a link."""
-
-    query: str = ""
-    page: str = ""
-    session_hash: Identifier
-
-
+STRICT = ConfigDict(strict=True)
+EventData = Annotated[  # or the text of a box that changed, which is among the values
+    dict[str, Any], BeforeValidator(lambda said: {} if said is None or isinstance(said, str) else said)
+]
+Trigger = Annotated[int | None, BeforeValidator(lambda given: given if type(given) is int else None)]
+CALL = create_model(
+    "Call", __config__=STRICT, data=(list[Any], ...), session_hash=(Identifier | None, None)
+)  # a program's question: values in the order of an endpoint's fields
+EVENT = create_model(
+    "Event",  # a page's question
+    __config__=STRICT,
+    fn_index=(int, ...),
+    data=(list[Any], ...),
+    event_data=(EventData, {}),
+    trigger_id=(Trigger, None),
+    session_hash=(Identifier, ...),
+)
+RESET = create_model("Reset", __config__=STRICT, event_id=(Identifier, ...))
+CANCEL = create_model("Cancel", __base__=RESET, fn_index=(int, ...), session_hash=(Identifier, ...))
+DOCUMENT = create_model(
+    "Document", __config__=STRICT, query=(str, ""), page=(str, ""), session_hash=(Identifier, ...)
+)
 ALLOWED = {  # by field: the sentence that says what it may be
     **{"data": "errors.values", "fn_index": "errors.function", "event_data": "errors.object"},
     **dict.fromkeys(("session_hash", "event_id"), "errors.letters"),
@@ -214,19 +196,21 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
             public = sorted(key for key in endpoints if isinstance(key, str))
             raise PoolscopeError("endpoint", call[2], "errors.endpoints", names=tuple(public))
         endpoint = endpoints[call[2]]
-        if call[1]:
-            return Body(_by_name(endpoint, given), endpoint, queued=True)
-        return Body(_in_order(endpoint, _parsed(Call, given, endpoints)), endpoint, queued=True)
+        by_name = call[1] is not None
+        values = (
+            _by_name(endpoint, given) if by_name else _in_order(endpoint, _parsed(CALL, given, endpoints))
+        )
+        return Body(values, endpoint, queued=True)
     if event := PATHS["event"].fullmatch(path):
-        values = _parsed(Event, given, endpoints)
+        values = _parsed(EVENT, given, endpoints)
         endpoint = endpoints[values["fn_index"]]
         return Body(_in_order(endpoint, values), endpoint, queued=event[1] == "queue/join")
     if path in DOCUMENTS:
-        return Body(_parsed(Document, given, endpoints), DOCUMENTS[path])
+        return Body(_parsed(DOCUMENT, given, endpoints), DOCUMENTS[path])
     if (name := path.strip("/")) in endpoints:
         return Body(_by_name(endpoints[name], given), endpoints[name])
     if ending := PATHS["ending"].fullmatch(path):
-        return Body(_parsed(Reset if ending[1] == "reset" else Cancel, given, endpoints))
+        return Body(_parsed(RESET if ending[1] == "reset" else CANCEL, given, endpoints))
     return Body(given)  # for MCP, which validates it itself
 
 

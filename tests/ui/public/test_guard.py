@@ -18,7 +18,6 @@ from components.ui.public.guard import (
     GuardMiddleware,
     RateLimiter,
     guarded,
-    is_local,
     price,
 )
 from components.ui.public.requests import Endpoint, Endpoints
@@ -39,15 +38,6 @@ def guard(**settings: Any) -> GuardMiddleware:
     return GuardMiddleware(echo, ENDPOINTS, Settings(**{**WIDE, **settings}), extent=iter)
 
 
-@pytest.mark.parametrize("origin", ["http://[", "https://[x]", "//[", "http://a]b"])
-def test_an_origin_that_is_no_address_is_a_foreign_one(origin: str) -> None:
-    (answer,) = answers(guard(), {"url": "/config", "headers": {"Origin": origin}})
-    assert (answer.status_code, answer.json()) == (
-        403,
-        {"detail": "Only this app's own page may ask from a browser."},
-    )
-
-
 def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
     reset = {"method": "POST", "path": "/gradio_api/reset"}
     start, body = asyncio.run(sent(guard(seconds=1e-9), reset, never))
@@ -61,43 +51,26 @@ def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
         asyncio.run(sent(guard(), reset, fail))
 
 
-ANN = [("8.8.8.8", "ann")]
+PROGRAM = [("8.8.8.8", None)]
 MANY = [("8.8.8.8", f"page{number}") for number in range(9)]
 ROOM = [("", session) for _, session in MANY]
 
 
 @pytest.mark.parametrize(
     ("limits", "name", "asked", "statuses"),
-    [  # a visitor is a page at an address, of which each has a rate
-        ({"rate": 2}, "analyze", [one for one in MANY[:3] for _ in range(3)], [200, 200, 429] * 3),
-        # programs of one address are one visitor
-        (
-            {"rate": 2},
-            "analyze",
-            [("8.8.8.8", None)] * 3 + [("9.9.9.9", None), *ANN],
-            [200, 200, 429, 200, 200],
-        ),
+    [
+        # visitors are pages, of which each has a rate; programs of one address are one visitor
+        ({"rate": 2}, "analyze", MANY[:2] * 3 + PROGRAM * 3, [200] * 4 + [429] * 2 + [200] * 2 + [429]),
         # a trace of sixty characters takes as much as three questions
-        ({"rate": 8}, "analyze", ANN * 3, [200] * 3),
-        ({"rate": 8}, "trace", ANN * 3, [200, 200, 429]),
+        ({"rate": 8}, "trace", MANY[:1] * 3, [200, 200, 429]),
         # the dearest question may be asked twice in a minute: a table of sixty characters is more than one
         ({"address_rate": 2}, "fit", MANY[:3], [200, 200, 429]),
-        ({"rate": 2}, "fit", ANN * 3, [200, 200, 429]),
+        ({"rate": 2}, "fit", MANY[:1] * 3, [200, 200, 429]),
         # made-up pages share what their address may ask
-        (
-            {"rate": 2, "address_rate": 5},
-            "analyze",
-            [*MANY, ("9.9.9.9", "page0")],
-            [200] * 5 + [429] * 4 + [200],
-        ),
+        ({"address_rate": 5}, "analyze", [*MANY, ("9.9.9.9", "page0")], [200] * 5 + [429] * 4 + [200]),
         # a speaker's laptop trusts the room, and nobody else
-        (
-            {"rate": 2, "address_rate": 5, "room": True},
-            "analyze",
-            ROOM + MANY[:6],
-            [200] * 14 + [429],
-        ),
-        ({"rate": 2, "address_rate": 5, "room": True}, "analyze", ROOM[:1] * 3, [200, 200, 429]),
+        ({"address_rate": 5, "room": True}, "analyze", ROOM + MANY[:6], [200] * 14 + [429]),
+        ({"rate": 2, "room": True}, "analyze", ROOM[:1] * 3, [200, 200, 429]),
     ],
 )
 def test_visitors_and_addresses_have_a_rate(
@@ -114,14 +87,6 @@ def test_visitors_and_addresses_have_a_rate(
         for address, session in asked
     ]
     assert [one.status_code for one in answers(guarding, *requests, client="10.0.0.1")] == statuses
-
-
-def test_a_visitor_may_ask_so_often_and_is_told_when_again() -> None:
-    limiter = RateLimiter(per_minute=3)
-    assert [limiter.retry_after("a", 1, now=0) for _ in range(5)] == [0, 0, 0, 20, 20]
-    assert limiter.retry_after("b", 1, now=0) == 0
-    assert limiter.retry_after("a", 1, now=19) == 1
-    assert [limiter.retry_after("a", 1, now=20), limiter.retry_after("a", 1, now=20)] == [0, 20]
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(0, 30)), max_size=60))
@@ -155,45 +120,24 @@ TABLE = "a good film,1\n" * 50_000
     ("name", "values", "questions"),
     [
         ("", [], 1),
-        ("", ["bert-sentiment", "a text"], 1),
-        ("", [["a", "b"], ["mean"], "a text"], 1),
         ("", [["a"] * 5, ["mean"] * 6, "a text"], 7.5),
         ("", [[], ["mean"] * 4, "a text"], 15),  # all that there are
         ("", ["a", "x" * 10_000], 3),
         ("", [{"arguments": {"backbones": ["a"] * 8}}], 2),  # MCP
         ("analyze", ["bert", "a film"], 1),
         ("importance", ["bert", "a film"], 26),
-        ("passport", ["bert"], 41),
         ("detect", [[0.5] * 768, "bert"], 16),  # however long
-        ("detect", ["0.5 " * 9000, "bert"], 16),
         ("detect", [SEVERAL, "bert", ""], 48),
         ("detect", [json.dumps(SEVERAL), "bert", ""], 48),
         ("detect", [{"root": SEVERAL}, "bert", ""], 48),
-        ("trace", ["bert"], 1),
         ("trace", ["bert-sentiment", "good " * 5, "good " * 5], 3.6),  # 3 to 4 on two bundled models
         ("trace", ["bert-sentiment", "good " * 30, "good " * 30], 17.4),  # 12 to 14
         ("fit", [TABLE[:1400], "text", "label"], 28.2),
         ("read_table", [TABLE, "text", "label"], 7),
-        ("read_table", ["text,label\n", "text", "label"], 1),
     ],
 )
 def test_what_takes_longer_costs_more(name: str, values: list[object], questions: float) -> None:
     assert price(name, values) == pytest.approx(questions * QUESTION, rel=0.05)
-
-
-@pytest.mark.parametrize(
-    ("address", "local"),
-    [
-        ("10.0.3.7/32", True),
-        ("127.0.0.1/32", True),
-        ("fe80::/48", True),
-        ("", True),
-        ("8.8.8.8/32", False),
-        ("2001:4860:1::/48", False),
-    ],
-)
-def test_who_is_in_the_room(address: str, local: bool) -> None:
-    assert is_local(address) == local
 
 
 def test_a_body_goes_in_pieces_and_is_the_same() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import nullcontext
 
 import gradio as gr
 import pytest
@@ -27,24 +28,15 @@ def gr_error(cause: Exception) -> gr.Error:
     return error
 
 
-def test_health_is_said_when_the_first_checkpoint_is_there() -> None:
-    ready: list[bool] = []
-    middleware = MonitorMiddleware(app, lambda: bool(ready), Monitor(), metrics=False)
-    (starting,) = answers(middleware, {"url": "/health"})
-    assert (starting.status_code, starting.json()) == (503, {"status": "starting"})
-    assert starting.headers["retry-after"] == "1"
-    ready.append(True)
-    there, posted = answers(middleware, {"url": "/health"}, {"url": "/health", "method": "POST"})
-    assert (there.status_code, there.json()) == (200, {"status": "ready"})
-    assert posted.text == "the page"
-
-
 @pytest.mark.parametrize("wanted", [True, False])
-def test_metrics_are_there_where_the_owner_wants_them(wanted: bool) -> None:
-    middleware = MonitorMiddleware(app, lambda: True, Monitor(), metrics=wanted)
-    *_, metrics = answers(middleware, *({"url": url} for url in ("/", "/often", "/often", "/metrics")))
+def test_health_is_said_and_metrics_where_the_owner_wants_them(wanted: bool) -> None:
+    middleware = MonitorMiddleware(app, lambda: wanted, Monitor(), metrics=wanted)
+    paths = ("/", "/often", "/often", "/metrics", "/health")
+    *_, metrics, health = answers(middleware, *({"url": url} for url in paths))
     assert ('poolscope_responses_total{status="200"} 1.0' in metrics.text) == wanted
     assert ('poolscope_responses_total{status="429"} 2.0' in metrics.text) == wanted
+    assert health.json() == {"status": "ready" if wanted else "starting"}
+    assert health.headers.get("retry-after") == (None if wanted else "1")
 
 
 @pytest.mark.parametrize(
@@ -69,12 +61,8 @@ def test_each_question_is_noted_with_its_end(
             if raised is not None:
                 raise raised
 
-    with caplog.at_level(logging.INFO):
-        if raised is None:
-            ask()
-        else:
-            with pytest.raises(type(raised)):
-                ask()
+    with caplog.at_level(logging.INFO), nullcontext() if raised is None else pytest.raises(type(raised)):
+        ask()
     told = generate_latest(monitor.registry).decode()
     assert f'poolscope_questions_total{{endpoint="analyze",outcome="{outcome}"}} 1.0' in told
     assert 'poolscope_question_seconds_count{endpoint="analyze"} 1.0' in told

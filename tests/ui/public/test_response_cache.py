@@ -47,16 +47,6 @@ async def serving(max_bytes: int = 1_000_000) -> Visit:
         yield app, client
 
 
-def get(path: str, **headers: str) -> httpx.Response:
-    """The response to one request."""
-
-    async def ask() -> httpx.Response:
-        async with serving() as (_, client):
-            return await client.get(path, headers=headers)
-
-    return asyncio.run(ask())
-
-
 def run(visit: Any) -> None:
     async def inside() -> None:
         async with serving() as (app, client):
@@ -92,31 +82,6 @@ def test_it_is_compressed_as_the_browser_takes_it(accepted: str, encoding: str |
         plain = {"br": brotli.decompress, "gzip": lambda body: zlib.decompress(body, 31), None: bytes}
         assert plain[encoding](raw).startswith(TEXT.encode())
         assert (len(raw) < len(TEXT) / 5) == (encoding is not None)
-
-    run(visit)
-
-
-@pytest.mark.parametrize(
-    ("path", "kept"),
-    [
-        ("/assets/index-DphvyggB.js", True),
-        ("/static/Mono.woff2", False),
-        ("/component.js", False),
-        ("/", False),
-    ],
-)
-def test_a_browser_keeps_for_good_what_has_a_hash_in_its_name(path: str, kept: bool) -> None:
-    control = "public, max-age=31536000, immutable" if kept else "no-cache"
-    assert get(path).headers["cache-control"] == control
-
-
-def test_what_a_browser_has_is_not_sent_again() -> None:
-    async def visit(_app: Counting, client: httpx.AsyncClient) -> None:
-        tag = (await client.get("/page")).headers["etag"]
-        again = await client.get("/page", headers={"If-None-Match": f'"other", W/{tag}'})
-        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
-        headers = {"If-None-Match": tag, "Accept-Encoding": "gzip"}
-        assert (await client.get("/page", headers=headers)).status_code == 200
 
     run(visit)
 
