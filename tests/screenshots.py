@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.serving import ROOT, browser_path, served
 
-PATIENCE = 60_000  # milliseconds
+LIMIT = 60_000  # milliseconds
 SETTLED = 1500  # milliseconds, after which nothing is redrawn any more
 EDIT = "&version_text=The+plot+is+bad%2C+but+the+acting+is+good."
 Shown = Callable[[Page], None]
@@ -16,19 +17,16 @@ Shown = Callable[[Page], None]
 
 def main() -> None:
     """Take all of them anew."""
-    path = browser_path()
-    with (
-        served("app.py", log=Path(os.devnull)) as address,
-        sync_playwright() as playwright,
-    ):
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    flags = ["--no-sandbox", "--disable-gpu"]
+    with served("app.py", log=Path(os.devnull)) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=flags)
         take(browser, address, "screenshot", (1366, 1150), "", _answered)
         for name, query, shown in (
             ("compare", "&tab=compare", _compared),
             ("edit", f"&tab=compare{EDIT}", _compared),
-            ("lens", "&panel=head", _looked),
-            ("importance", "&panel=importance", _weighed),
-            ("depths", "&tab=evidence", _measured),
+            ("lens", "&panel=head", partial(_scrolled, plot="#lens-plot")),
+            ("importance", "&panel=importance", partial(_scrolled, plot="#matters-plot")),
+            ("depths", "&tab=evidence", partial(_scrolled, plot="#accuracy-depths-plot")),
             ("trace", f"&tab=compare{EDIT}", _traced),
             ("lab", "&tab=lab", _fitted),
             ("talk", "&talk=2", _talking),
@@ -58,27 +56,15 @@ def take(
 
 
 def _answered(page: Page) -> None:
-    expect(page.locator("#heatmap-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#heatmap-plot .main-svg").first).to_be_visible(timeout=LIMIT)
 
 
 def _compared(page: Page) -> None:
-    expect(page.locator("#compare-cancel")).to_be_disabled(timeout=PATIENCE)
-    expect(page.locator("#compare-grid td.told")).to_have_count(30, timeout=PATIENCE)
-    expect(page.locator("#curves-plot .scatterlayer .trace")).to_have_count(5, timeout=PATIENCE)
+    expect(page.locator("#compare-cancel")).to_be_disabled(timeout=LIMIT)
+    expect(page.locator("#compare-grid td.told")).to_have_count(30, timeout=LIMIT)
+    expect(page.locator("#curves-plot .scatterlayer .trace")).to_have_count(5, timeout=LIMIT)
     page.wait_for_timeout(SETTLED)
     page.evaluate("scrollTo(0, document.querySelector('#compared').getBoundingClientRect().top - 14)")
-
-
-def _looked(page: Page) -> None:
-    _scrolled(page, "#lens-plot")
-
-
-def _weighed(page: Page) -> None:
-    _scrolled(page, "#matters-plot")
-
-
-def _measured(page: Page) -> None:
-    _scrolled(page, "#accuracy-depths-plot")
 
 
 def _traced(page: Page) -> None:
@@ -89,22 +75,22 @@ def _traced(page: Page) -> None:
 
 def _fitted(page: Page) -> None:
     page.get_by_role("button", name="Sample: support tickets").click()
-    expect(page.locator("#lab-notes")).to_contain_text("210 rows", timeout=PATIENCE)
+    expect(page.locator("#lab-notes")).to_contain_text("210 rows", timeout=LIMIT)
     page.get_by_role("button", name="Fit", exact=True).click()
-    expect(page.locator("#lab-status")).to_contain_text("This took", timeout=5 * PATIENCE)
+    expect(page.locator("#lab-status")).to_contain_text("This took", timeout=5 * LIMIT)
     _scrolled(page, "#lab-ranking-plot")
 
 
 def _scrolled(page: Page, plot: str) -> None:
     """To a plot, and the heading above it."""
-    expect(page.locator(f"{plot} .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(f"{plot} .main-svg").first).to_be_visible(timeout=LIMIT)
     page.wait_for_timeout(SETTLED)
     page.evaluate("plot => scrollTo(0, document.querySelector(plot).getBoundingClientRect().top - 190)", plot)
 
 
 def _talking(page: Page) -> None:
-    expect(page.locator("#talk .slide.current .main-svg").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=PATIENCE)
+    expect(page.locator("#talk .slide.current .main-svg").first).to_be_visible(timeout=LIMIT)
+    expect(page.locator("#talk .compare-grid td.told")).not_to_have_count(0, timeout=LIMIT)
 
 
 if __name__ == "__main__":

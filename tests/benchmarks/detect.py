@@ -8,14 +8,15 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import product
+from dataclasses import replace
+from itertools import chain, product, repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 import torch
 
 from components.analyses.detect import BAR, Detected
@@ -43,43 +44,36 @@ LENGTH = 1e-4
 NOISE = 0.1  # of a vector's length
 
 
-@dataclass(frozen=True)
-class Tally:
-    """By kind of vector: whether each answer was right, and the cosine of its best candidate."""
-
-    notes: dict[str, list[tuple[bool, float]]] = field(default_factory=dict)
-
-    def note(self, kind: str, right: bool, answer: Detected) -> None:
-        self.notes.setdefault(kind, []).append((right, answer.candidates[0].cosine))
-
-    def told(self) -> Iterator[str]:
-        for kind, noted in self.notes.items():
-            right, (low, high) = (
-                sum(one for one, _ in noted),
-                np.quantile([x for _, x in noted], [0.005, 0.995]),
-            )
-            share = f"right {right:>6} of {len(noted):>6} ({100 * right / len(noted):.2f} %)"
-            yield f"{kind:<30} {share}, cosine of the best {low:.7f} to {high:.7f}"
+Note = tuple[str, bool, float]  # kind of vector, whether the answer was right, cosine of its best candidate
 
 
 def report() -> None:
     """Print it."""
     specs = [one for one in read_catalogue(ASSETS / "backbones.toml") if one.source == "bundled"]
-    backbones, bundled, tiny = [load(spec) for spec in specs], Tally(), Tally()
-    for backbone in backbones:
-        measure(bundled, backbone, TEXT, [one for one in backbones if one is not backbone])
-    tell(f"{len(backbones)} bundled checkpoints", bundled)
+    backbones = [load(spec) for spec in specs]
+    others = [[one for one in backbones if one is not backbone] for backbone in backbones]
+    tell(
+        f"{len(backbones)} bundled checkpoints",
+        chain.from_iterable(map(measured, backbones, repeat(TEXT), others)),
+    )
     with TemporaryDirectory() as folder:
-        for family in BUILT:
-            backbone = load(tiny_checkpoint(Path(folder) / family, family))
-            measure(tiny, replace(backbone, tokenizer=boundless()), WORDLY, [other_weights(backbone)])
-    tell(f"A tiny checkpoint of each of {len(BUILT)} families", tiny)
+        tiny = (load(tiny_checkpoint(Path(folder) / family, family)) for family in BUILT)
+        tell(
+            f"A tiny checkpoint of each of {len(BUILT)} families",
+            chain.from_iterable(
+                measured(replace(one, tokenizer=boundless()), WORDLY, [other_weights(one)]) for one in tiny
+            ),
+        )
 
 
-def tell(title: str, tally: Tally) -> None:
-    """Print a tally."""
+def tell(title: str, notes: Iterable[Note]) -> None:
+    """Print how often each kind of vector was answered right."""
     print(f"\n{title}; a match has a cosine of {BAR} at least")
-    print(*tally.told(), sep="\n", flush=True)
+    kinds = pd.DataFrame(notes, columns=["kind", "right", "cosine"]).groupby("kind", sort=False)
+    for kind, one in kinds:
+        low, high = one["cosine"].quantile([0.005, 0.995])
+        share = f"right {one['right'].sum():>6} of {len(one):>6} ({100 * one['right'].mean():.2f} %)"
+        print(f"{kind:<30} {share}, cosine of the best {low:.7f} to {high:.7f}", flush=True)
 
 
 def other_weights(backbone: Backbone) -> Backbone:
@@ -93,29 +87,31 @@ def other_weights(backbone: Backbone) -> Backbone:
     return replace(other, tokenizer=boundless())
 
 
-def measure(tally: Tally, backbone: Backbone, text: str, others: Sequence[Backbone]) -> None:
+def measured(backbone: Backbone, text: str, others: Sequence[Backbone]) -> Iterator[Note]:
     """Plant every way, then ask about vectors that none gave."""
     planted, random = vectors(backbone, text), np.random.default_rng(0)
     tries = tried(backbone, Query(backbone.spec.key, text), "")
+
+    def note(kind: str, vector: np.ndarray, way: Way | None = None, normalised: bool = False) -> Note:
+        answer = found([tries], [vector])
+        right = answer.match is None if way is None else is_among(answer, way, normalised)
+        return kind, right, answer.candidates[0].cosine
+
     for way, vector in planted.items():
-        for normalised in (False, True):
-            answer = found([tries], [vector / np.linalg.norm(vector) if normalised else vector])
-            tally.note("planted", is_among(answer, way, normalised), answer)
+        yield note("planted", vector, way)
+        yield note("planted", vector / np.linalg.norm(vector), way, normalised=True)
     for way, vector in list(planted.items())[:: max(1, len(planted) // FEW)]:
         rough = torch.from_numpy(vector).to(torch.bfloat16).double().numpy()
-        answer = found([tries], [rough])
-        tally.note("planted, rounded to bfloat16", is_among(answer, way, False), answer)
+        yield note("planted, rounded to bfloat16", rough, way)
         noise = random.normal(size=len(vector))
         noisy = vector + NOISE * np.linalg.norm(vector) * noise / np.linalg.norm(noise)
-        for kind, wrong in (("with noise of a tenth", noisy), ("random", noise)):
-            answer = found([tries], [wrong])
-            tally.note(kind, answer.match is None, answer)
+        yield note("with noise of a tenth", noisy)
+        yield note("random", noise)
     widths = {len(vector) for vector in planted.values()}
     for other in others:
         wrongs = [vector for vector in vectors(other, text).values() if len(vector) in widths]
         for index in random.permutation(len(wrongs))[:FEW]:
-            answer = found([tries], [wrongs[index]])
-            tally.note("of another model", answer.match is None, answer)
+            yield note("of another model", wrongs[index])
 
 
 def is_among(answer: Detected, way: Way, normalised: bool) -> bool:

@@ -15,9 +15,8 @@ QUESTION = "the film is not good at all"
 def report() -> None:
     """Print how much more memory is resident at the end than at the start, and at the most."""
     figures = measured()
-    print(
-        f"\nResident memory, {ROUNDS} checkpoints of {figures['each']:.0f} MB, budget {BUDGET / 1e6:.0f} MB"
-    )
+    each, budget = f"{figures['each']:.0f} MB", f"{BUDGET / 1e6:.0f} MB"
+    print(f"\nResident memory, {ROUNDS} checkpoints of {each}, budget {budget}")
     for name in ("most", "end"):
         print(f"{name + ', more than at the start (bar 300 MB)':<44}{figures[name]:9.1f} MB", flush=True)
 

@@ -13,12 +13,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPConnection
 from itertools import count as counting
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from components.model.machine import cores
@@ -84,8 +86,8 @@ def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[f
     waits, asking, lock = Waits(), questions(said), threading.Lock()
     end = time.perf_counter() + seconds
 
-    def visit() -> None:
-        connection = connected(url)
+    def visit(_client: int) -> None:
+        connection = HTTPConnection(urlsplit(url).netloc, timeout=FAILS)
         while time.perf_counter() < end:
             with lock:
                 question = next(asking)
@@ -96,38 +98,34 @@ def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[f
             if status == HTTPStatus.TOO_MANY_REQUESTS:
                 time.sleep(REFUSED)
 
-    together([threading.Thread(target=visit) for _ in range(clients)])
+    together(visit, range(clients))
     return len(waits.seconds) / seconds, waits
 
 
-def thoughtful(url: str, ask: Ask, visitors: int, every: float, seconds: float, said: str) -> Waits:
-    """What visitors get who each ask ``every`` seconds on average, whether or not they have their answer.
+def thoughtful(url: str, ask: Ask, said: str) -> Waits:
+    """What visitors get who each ask EVERY seconds on average, whether or not they have their answer.
 
     When they ask is drawn at random, the same each time; each question has a connection of its own.
     """
     waits, asking, lock, chance = Waits(), questions(said), threading.Lock(), random.Random(0)
     start = time.perf_counter()
 
-    def visit(at: float, question: dict[str, str]) -> None:
+    def visit(at: float) -> None:
+        with lock:
+            question = next(asking)
         time.sleep(max(start + at - time.perf_counter(), 0))
-        status, waited = asked(connected(url), ask, question)
+        status, waited = asked(HTTPConnection(urlsplit(url).netloc, timeout=FAILS), ask, question)
         with lock:
             waits.add(status, waited)
 
-    times = sorted(chance.uniform(0, seconds) for _ in range(round(visitors * seconds / every)))
-    together([threading.Thread(target=visit, args=(at, next(asking))) for at in times])
+    together(visit, sorted(chance.uniform(0, LONG) for _ in range(round(VISITORS * LONG / EVERY))))
     return waits
 
 
-def connected(url: str) -> HTTPConnection:
-    return HTTPConnection(urlsplit(url).netloc, timeout=FAILS)
-
-
-def together(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def together(visit: Callable[[Any], None], visits: Sequence[float]) -> None:
+    """Make all visits, each in a thread of its own."""
+    with ThreadPoolExecutor(len(visits)) as pool:
+        list(pool.map(visit, visits))
 
 
 def asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tuple[int, float]:
@@ -162,7 +160,7 @@ def report() -> None:
             print(f"{name:<44}{statistics.median(found):9.1f}    ({each})", flush=True)
         before = _resident()
         for way, ask in WAYS.items():
-            waits = thoughtful(app, ask, VISITORS, EVERY, LONG, f"of many by {way}")
+            waits = thoughtful(app, ask, f"of many by {way}")
             print(
                 f"{VISITORS} visitors every {EVERY:g} s by {way}: {len(waits.seconds)} answered, "
                 f"{waits.refused} refused, {waits.failed} failed, median {waits.quantile(50):.2f} s, "

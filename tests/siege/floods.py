@@ -92,24 +92,23 @@ async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
         writer.close()
 
 
-async def attacked(url: str, attack: Attack, until: float) -> Counter[str]:
+async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
     """Send one request after the other, at a steady pace; what came, by its status."""
     came, open_ = Counter[str](), asyncio.Semaphore(OPEN)
     tasks: set[asyncio.Task[None]] = set()
+    until, numbers = time.monotonic() + seconds, itertools.count()
 
-    async def one(number: int) -> None:
+    async def one() -> None:
         async with open_:
             try:
                 came["unread"] += not attack.reads
-                answer = await sent(url, ATTACKER, attack, number)
+                answer = await sent(url, ATTACKER, attack, next(numbers))
                 came[answer[9:12].decode()] += attack.reads
             except OSError as error:
                 came[type(error).__name__] += 1
 
-    for number in itertools.count():
-        if time.monotonic() > until:
-            break
-        tasks.add(asyncio.ensure_future(one(number)))
+    while time.monotonic() < until:
+        tasks.add(asyncio.ensure_future(one()))
         await asyncio.sleep(PACE)
     for task in tasks:
         task.cancel()
@@ -117,16 +116,13 @@ async def attacked(url: str, attack: Attack, until: float) -> Counter[str]:
     return came
 
 
-async def visited(url: str, until: float) -> Waits:
+async def visited(url: str, seconds: float) -> Waits:
     """Ask a question every so often, each another text."""
-    waits = Waits()
-    while time.monotonic() < until:
-        begun = time.monotonic()
-        text = f"The film of {time.monotonic_ns()} is not bad."
-        question = Attack("/analyze", lambda _, text=text: {"backbone": BUNDLED, "text": text})  # type: ignore[misc]
+    waits, until = Waits(), time.monotonic() + seconds
+    question = Attack("/analyze", lambda n: {"backbone": BUNDLED, "text": f"The film of {n} is not bad."})
+    while (begun := time.monotonic()) < until:
         try:
-            answer = await sent(url, VISITOR, question, 0)
-            status = answer[9:12].decode()
+            status = (await sent(url, VISITOR, question, time.monotonic_ns()))[9:12].decode()
         except OSError as error:
             status = type(error).__name__
         waits.seconds.append(time.monotonic() - begun)
@@ -136,16 +132,13 @@ async def visited(url: str, until: float) -> Waits:
     return waits
 
 
-async def both(url: str, attack: Attack | None, seconds: float) -> tuple[Waits, Counter[str]]:
-    """A visitor's waits, and what came to the attacker, if there is one."""
-    until = time.monotonic() + seconds
-    if attack is None:
-        return await visited(url, until), Counter()
-    return await asyncio.gather(visited(url, until), attacked(url, attack, until))
+async def both(url: str, attack: Attack, seconds: float) -> tuple[Waits, Counter[str]]:
+    """A visitor's waits, and what came to the attacker."""
+    return await asyncio.gather(visited(url, seconds), attacked(url, attack, seconds))
 
 
-def attacks(page: Mapping[str, Any], keys: tuple[str, ...], backbones: list[str]) -> dict[str, Attack]:
-    """All of them, each request from a made-up visitor. ``page``: its config; ``keys``: hostile ones."""
+def attacks(page: Mapping[str, Any], backbones: list[str]) -> dict[str, Attack]:
+    """All of them, each request from a made-up visitor. ``page``: its config."""
     link = "https://example.org/?text=" + "so+%C3%A4+good+" * 150
 
     def call(name: str, data: Callable[[int], list[Any]]) -> Attack:
@@ -169,7 +162,7 @@ def attacks(page: Mapping[str, Any], keys: tuple[str, ...], backbones: list[str]
         "QR codes of long links": run("draw_code", {"link": link[:2331]}),
         "a session for each request": run("go_to", {}),
         "checkpoints that freeze": call(
-            "anatomy", lambda n: [keys[n % len(keys)], f"so {n} good !", *frozen]
+            "anatomy", lambda n: [ALONE[n % len(ALONE)], f"so {n} good !", *frozen]
         ),
     }
 
@@ -181,15 +174,15 @@ def _table(number: int) -> str:
 
 
 @contextmanager
-def besieged(folder: Path) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
-    """The app as it is shipped, but that anything may be asked: its address, its log, the hostile keys."""
-    hostile = tuple(Hostile(name, "bert", NAMED[name]) for name in ALONE)
+def besieged(folder: Path, log: Path) -> Iterator[str]:
+    """The address of the app as it is shipped, but that anything may be asked."""
     checkpoint(folder / "models" / "org" / "tiny", id2label={0: "bad", 1: "good"})
-    log = folder / "floods.log"
     with hub(folder / "models") as there:
         there.hold("/api/models", SLOW_HUB, times=1_000_000)
         settings = {
-            "POOLSCOPE_CATALOGUE": str(catalogue(folder, hostile)),
+            "POOLSCOPE_CATALOGUE": str(
+                catalogue(folder, [Hostile(one, "bert", NAMED[one]) for one in ALONE])
+            ),
             "POOLSCOPE_SOURCES": "any",
             "POOLSCOPE_RATE": "120",
             "POOLSCOPE_WORKERS": str(cores()),
@@ -197,30 +190,28 @@ def besieged(folder: Path) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
             **there.environment(folder / "home"),
         }
         with served("app.py", log=log, **settings) as url:
-            yield url, log, ALONE
+            yield url
 
 
 def main(folder: Path, only: str = "", seconds: float = SECONDS) -> bool:
     """Each attack after a time of peace; a table of what the visitor waited; whether none waited too long."""
-    fine = True
-    with besieged(folder) as (url, log, keys), client_of(url) as client:
-        backbones = [place.name for place in BUNDLE]
+    fine, log, backbones = True, folder / "floods.log", [place.name for place in BUNDLE]
+    with besieged(folder, log) as url, client_of(url) as client:
         for key in backbones:
             assert "error" not in ask(client, backbone=key), key
         page = client.get("/config").json()
         print(
             "| Attack | p95 in peace | in the attack | grown | what came |\n|---|---|---|---|---|", flush=True
         )
-        for name, attack in attacks(page, keys, backbones).items():
+        for name, attack in attacks(page, backbones).items():
             if only not in name:
                 continue
-            peace, _ = asyncio.run(both(url, None, seconds / 2))
+            peace = asyncio.run(visited(url, seconds / 2))
             before = resident(log)["page"]
             waits, came = asyncio.run(both(url, attack, seconds))
             grown = resident(log)["page"] - before
             _until_calm(url, statistics.median(peace.seconds))
-            after, _ = asyncio.run(both(url, None, seconds / 2))  # others use the machine, too
-            peace.seconds += after.seconds
+            peace.seconds += asyncio.run(visited(url, seconds / 2)).seconds  # others use the machine, too
             begun = came["200" if attack.reads else "unread"] > 0  # else nothing was attacked
             kept = begun and not waits.faults and waits.p95 <= MOST * peace.p95 and grown < GROWN
             came_to = f"{dict(came)} {dict(waits.faults) or ''}{'' if kept else ' **TOO MUCH**'}"
@@ -237,6 +228,5 @@ def _until_calm(url: str, ordinary: float) -> None:
     """Return when what the attack began has ended: a visitor waits as in peace, some times on end."""
     deadline = time.monotonic() + 90
     while time.monotonic() < deadline:
-        waits = asyncio.run(both(url, None, 5 * EVERY))[0]
-        if max(waits.seconds) < MOST * ordinary:
+        if max(asyncio.run(visited(url, 5 * EVERY)).seconds) < MOST * ordinary:
             return

@@ -36,11 +36,6 @@ def outcome(client: httpx.Client, key: str) -> str:
     return "refused" if load_texts()("verdict.bug") not in told and len(told) > 40 else f"no reason: {told}"
 
 
-def grown(log: Path, before: dict[str, int]) -> dict[str, int]:
-    """Bytes that are resident now and were not before."""
-    return {name: value - before[name] for name, value in resident(log).items()}
-
-
 def main(folder: Path, count: int = COUNT) -> bool:
     """Ask for each of them, and between them for the bundled one; say what came of it."""
     log = folder / "siege.log"
@@ -56,6 +51,10 @@ def main(folder: Path, count: int = COUNT) -> bool:
         for key in (BUNDLED, "good-bert", "good-gpt2", "good-bart"):
             assert outcome(client, key) == "answered", key
         before, came, slowest = resident(log), Counter[str](), 0.0
+
+        def grown() -> dict[str, int]:
+            return {name: value - before[name] for name, value in resident(log).items()}
+
         for hostile in asked:
             begun = time.monotonic()
             told = outcome(client, hostile.key)
@@ -66,14 +65,11 @@ def main(folder: Path, count: int = COUNT) -> bool:
             if outcome(client, BUNDLED) != "answered":
                 came["the bundled one fails"] += 1
         alive = all(outcome(client, key) == "answered" for key in (BUNDLED, "good-bert"))
-        more = grown(log, before)
         deadline = time.monotonic() + CALM
-        while max(more.values()) >= BACK and time.monotonic() < deadline:
+        while max((more := grown()).values()) >= BACK and time.monotonic() < deadline:
             time.sleep(1)  # a worker that was stopped may not have ended yet
-            more = grown(log, before)
     print(f"{dict(came)}; slowest {slowest:.1f} s; server alive: {alive}")
-    print(
-        "; ".join(f"{name}: {before[name] / MB:,.0f} MB before, {more[name] / MB:+,.0f} MB" for name in more)
-    )
+    sizes = [f"{name}: {before[name] / MB:,.0f} MB before, {more[name] / MB:+,.0f} MB" for name in more]
+    print("; ".join(sizes))
     fine = came["answered"] + came["refused"] == count and len(came) <= 2
     return alive and fine and max(more.values()) < BACK

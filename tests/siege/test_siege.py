@@ -1,4 +1,4 @@
-"""Some of the hostile checkpoints of `make siege`: each is refused by a sentence, or right."""
+"""Some of `make siege`: hostile checkpoints, each refused by a sentence or right; and a cold start."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +9,10 @@ from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.settings import Settings
 from components.types import Query
+from tests.hub import hub
 from tests.siege.checkpoints import NAMED, Hostile, every, good, made
+from tests.siege.cold import MODEL, cold
+from tests.tiny import checkpoint
 
 QUERY = Query("hostile", "the film is good")
 ALONE = {"wide", "regex", "lookahead"}  # for a worker with limits
@@ -45,3 +48,9 @@ def test_a_hostile_checkpoint_is_refused_or_answers(
     with suppress(PoolscopeError):
         answer = engine.ask("analyze", QUERY)
         assert len(answer.labels) == len(answer.logits) == len(answer.probabilities) > 0
+
+
+def test_what_is_asked_at_once_is_answered(tmp_path: Path) -> None:
+    checkpoint(tmp_path / "models" / MODEL, id2label={0: "bad", 1: "good"})
+    with hub(tmp_path / "models") as there:
+        assert cold(there, tmp_path, workers="0") == []
