@@ -12,7 +12,7 @@ from components.analyses.importance import Importance, spearman
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
 from components.model.examine import examine
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.types import Floats, Query
 from recipe.corpus import Example
 from recipe.statistics import Numbers, Row, estimate_mean, sign_test

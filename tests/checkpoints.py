@@ -15,9 +15,7 @@ from components.model.backbone import Backbone
 from components.model.files import version
 from components.model.loading import load
 from components.types import BackboneSpec
-from tests.families.brute import ByHand
-from tests.families.cases import CASES, Case, Family, is_mechanism
-from tests.families.making import FACTS, boundless, tiny_checkpoint
+from tests.families.cases import CASES, FACTS, ByHand, Case, Family, boundless, is_mechanism, tiny_checkpoint
 from tests.plain import SPECS
 
 

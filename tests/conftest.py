@@ -22,7 +22,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     "browser": ("browser",),
     "slow": (
         *("public", "recipe", "siege", "notebook", "lab", "analyses", "model/hostile", "model/hub"),
-        *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "declared_pooling", "memory")),
+        *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *(f"inference/test_{name}.py" for name in ("cluster", "guests", "workers")),
         *(f"ui/test_{name}.py" for name in ("api", "api_compare", "fit_api", "compare")),
@@ -31,13 +31,10 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
     ),
     "families": (
         "families",
-        *(f"model/test_{name}.py" for name in ("families", "family_answers", "rows")),
-        *(f"model/test_{name}.py" for name in ("live", "live_refused", "live_untouched")),
+        *(f"model/test_{name}.py" for name in ("families", "family_answers", "live")),
     ),
 }
-BY_FAMILY = tuple(
-    f"tests/model/test_{name}.py::" for name in ("families", "family_answers", "ordinary", "pooler")
-)
+BY_FAMILY = tuple(f"tests/model/test_{name}.py::" for name in ("families", "family_answers", "ordinary"))
 
 settings.register_profile("unhurried", parent=settings.default, deadline=None)  # the machine may be busy
 settings.load_profile("unhurried")

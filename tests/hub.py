@@ -5,7 +5,6 @@
         there.speed = 20_000                    # bytes a second from now on, for every file
         there.going.clear()                     # not a byte from now on, until there.going.set()
         there.refuse("config.json", 500)        # each of these is for the next `times` requests that match
-        there.cut("model.safetensors", after=1000)
         there.requests                          # what was asked so far
 
 A model's commit is a hash of its files: who changes a file moves the branch, and the former commit stays.
@@ -26,10 +25,63 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.hub_files import LARGE, Fault, Request, digest, files_of, git_hash, leaf, sibling
-
 Files = dict[str, bytes]
 PIECE = 4096  # bytes between two looks at the clock
+LARGE = re.compile(r"\.(safetensors|bin)$")  # kept elsewhere, under its sha256
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request: ``start`` is the first byte that it wanted, 0 without a range."""
+
+    method: str
+    path: str
+    start: int
+    token: str
+
+
+@dataclass
+class Fault:
+    """What happens to the next ``times`` requests whose path holds ``match``.
+
+    ``status`` other than 200 answers with it alone. ``change`` makes another body of the right one.
+    ``after`` is how many bytes come before no more do. ``held``: seconds before the answer begins.
+    """
+
+    match: str
+    times: int
+    status: int = 200
+    code: str = ""
+    after: int | None = None
+    change: Callable[[bytes], bytes] = bytes
+    held: float = 0.0
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if file.is_file())
+
+
+def sibling(name: str, content: bytes) -> dict[str, Any]:
+    entry: dict[str, Any] = {"rfilename": name, "size": len(content), "blobId": git_hash(content)}
+    if LARGE.search(name):
+        entry["lfs"] = {"sha256": digest(content), "size": len(content), "pointerSize": 134}
+    return entry
+
+
+def leaf(name: str, content: bytes) -> dict[str, Any]:
+    """What the listing says of a file, in the words of the tree route."""
+    said = sibling(name, content)
+    leaf = {"type": "file", "path": name, "size": said["size"], "oid": said["blobId"]}
+    return leaf | ({"lfs": said["lfs"] | {"oid": said["lfs"]["sha256"]}} if "lfs" in said else {})
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def git_hash(content: bytes) -> str:
+    """The name that git gives to a file's content."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
 @dataclass
@@ -96,13 +148,9 @@ class Hub:
         """Answer with an error, perhaps with the hub's own X-Error-Code."""
         self.faults.append(Fault(match, times, status=status, code=code))
 
-    def cut(self, match: str, after: int, times: int = 1) -> None:
-        """Close the connection in the middle."""
-        self.faults.append(Fault(match, times, after=after))
-
     def stall(self, match: str, after: int = 0, times: int = 1) -> None:
         """Send nothing any more, and keep the connection open."""
-        self.faults.append(Fault(match, times, after=after, stall=True))
+        self.faults.append(Fault(match, times, after=after))
 
     def hold(self, match: str, seconds: float, times: int = 1) -> None:
         """Answer late."""
@@ -200,18 +248,12 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 known = (there.folder / model / "config.json").is_file()
                 self._error(404, "RevisionNotFound") if known else self._error(401, "RepoNotFound")
                 return
-            answer = {
-                "_id": "0",
-                "id": model,
-                "modelId": model,
-                "sha": there.commit(model) if revision == "main" else revision,
-                "private": False,
-                "gated": False,
-                "tags": [],
-                "siblings": [sibling(name, content) for name, content in sorted(files.items())],
-                **there.said.get(model, {}),
-            }
-            self._json(answer, fault)
+            commit = there.commit(model) if revision == "main" else revision
+            siblings = [sibling(name, content) for name, content in sorted(files.items())]
+            answer = {"_id": "0", "id": model, "modelId": model, "sha": commit, "siblings": siblings}
+            self._json(
+                answer | {"private": False, "gated": False, "tags": []} | there.said.get(model, {}), fault
+            )
 
         def _resolve(self, model: str, revision: str, name: str, start: int, fault: Fault) -> None:
             files = there.files(model, revision)
@@ -222,9 +264,7 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
             elif LARGE.search(name):
                 sha256 = digest(files[name])
                 self.send_response(302)
-                elsewhere = there.address.replace(
-                    "127.0.0.1", "localhost"
-                )  # another host: no token goes there
+                elsewhere = there.address.replace("127.0.0.1", "localhost")  # no token goes to another host
                 self.send_header("Location", f"{elsewhere}/elsewhere/{sha256}/{name}")
                 self.send_header("X-Linked-Size", str(len(files[name])))
                 self.send_header("X-Linked-Etag", f'"{sha256}"')
@@ -266,9 +306,8 @@ def _handler(there: Hub) -> type[BaseHTTPRequestHandler]:
                 there.sent += len(piece)
                 if there.speed:
                     there.closing.wait(len(piece) / there.speed)
-            if fault.stall:
+            if fault.after is not None:
                 there.closing.wait()
-            if stop < len(content):
                 self.close_connection = True
 
         def _error(self, status: int, code: str = "") -> None:

@@ -1,6 +1,6 @@
 """The independent way of knowing: transformers used directly, by hand, without Poolscope."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +11,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from components.model.catalogue import read_catalogue
+from components.model.tracing import Call
 from components.settings import Settings
 
 SPECS = {spec.key: spec for spec in read_catalogue(Settings().catalogue) if spec.source == "bundled"}
@@ -77,8 +78,15 @@ def overwritten(model: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> I
         first, *names = output.keys()
         return type(output)(**{first: change(output[first])}, **{name: output[name] for name in names})
 
-    handle = module.register_forward_hook(hook)
-    try:
+    with module.register_forward_hook(hook):
         yield
-    finally:
-        handle.remove()
+
+
+def rerun(calls: Sequence[Call], hidden: torch.Tensor, start: torch.Tensor) -> torch.Tensor:
+    """The logits (B, K) that traced calls give, one after the other, for ``hidden`` instead of ``start``."""
+    values = {id(start): hidden}
+    with torch.no_grad():
+        for call in calls:
+            for old, new in zip(call.given, call.again(values), strict=True):
+                values[id(old)] = new
+    return values[id(calls[-1].given[0])]

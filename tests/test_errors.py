@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from components.errors import PoolscopeError
-from components.model.listing import HubUnreachableError
+from components.model.hub import HubUnreachableError
 from components.texts import Sentence, load_texts
 
 

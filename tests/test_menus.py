@@ -15,9 +15,7 @@ from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_kinds import KINDS, POOLINGS, TASKS
 
 SAY = load_texts()
-SPEC = BackboneSpec(
-    "key", "Title", "task", "a note", "hub", "org/name", available=False, size=1, licence="MIT"
-)
+SPEC = BackboneSpec("key", "Title", "task", "a note", "hub", "org/name", available=False, size=1)
 BUNDLED = replace(SPEC, key="b", source="bundled", available=True)
 BACKBONES = FakeAnalyst().backbones()
 CHOICES = Choices.of(FakeAnalyst())
@@ -30,38 +28,28 @@ def test_the_chosen_backbone_stays_if_it_takes_as_many_texts() -> None:
     assert suited(Example("", "a"), "pair", BACKBONES) == "first"
 
 
-def _models(*specs: BackboneSpec, online: bool = True) -> BackboneMenu:
-    return BackboneMenu(specs, online, SAY)
-
-
 @pytest.mark.parametrize(
     ("spec", "place", "title"),
     [
         (BUNDLED, "bundled", "Title"),
         (replace(SPEC, source="local", available=True), "here", "Title"),
         (replace(SPEC, source="local"), "here", "Title (not on this machine)"),
-        (replace(SPEC, available=True), "here", "Title"),
         (replace(SPEC, size=268_064_743), "hub", "Title · 268 MB to download"),
         (replace(SPEC, size=None), "hub", "Title · to download"),
     ],
 )
 def test_where_a_backbone_comes_from_and_what_it_takes(spec: BackboneSpec, place: str, title: str) -> None:
-    models = _models(BUNDLED, replace(spec, key="asked"))
+    models = BackboneMenu((BUNDLED, replace(spec, key="asked")), True, SAY)
     assert models.place("asked") == place
     assert (title, "asked") in models.within(place)
 
 
 def test_offline_no_size_is_promised() -> None:
-    models = _models(SPEC, online=False)
+    models = BackboneMenu((SPEC,), False, SAY)
     assert models.within("hub") == [("Title · not available offline", "key")]
     assert models.places == [("Hub · offline (1)", "hub")]  # before anybody goes there
-
-
-@pytest.mark.parametrize(
-    ("size", "words"), [(131_632, "132 kB"), (999_500, "1.0 MB"), (9_950_000, "10 MB"), (2 * 10**9, "2.0 GB")]
-)
-def test_bytes_in_words(size: int, words: str) -> None:
-    assert in_bytes(size).said(SAY) == words
+    sizes = {131_632: "132 kB", 999_500: "1.0 MB", 9_950_000: "10 MB", 2 * 10**9: "2.0 GB"}
+    assert {size: in_bytes(size).said(SAY) for size in sizes} == sizes
 
 
 def test_tasks_fit_backbone_and_number_of_texts() -> None:
@@ -84,12 +72,9 @@ DECLARED = PoolingSpec("declared", "declared", "As its files say.", declared=Tru
 
 @pytest.mark.parametrize("declared", [Declaration(("mean",), 4, ()), Sentence("refusals.damaged", file="x")])
 def test_what_is_declared_is_offered_where_something_is(declared: Declaration | Sentence) -> None:
-    choices, asked = (
-        replace(CHOICES, pooled=(*POOLINGS, DECLARED)),
-        Query("first", "good", pooling="declared"),
-    )
+    choices = replace(CHOICES, pooled=(*POOLINGS, DECLARED))
     for head in ("own", "probe"):
-        query = replace(asked, head=head)
+        query = Query("first", "good", pooling="declared", head=head)
         for spec in (None, BUNDLED):
             assert ("declared", "declared") not in choices.poolings(query, spec, SAY)
             assert choices.fitted(query, spec).pooling == "native"

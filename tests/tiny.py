@@ -14,39 +14,13 @@ from transformers import (
 
 from components.types import BackboneSpec
 
-WORDS = (
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "the",
-    "film",
-    "is",
-    "not",
-    "good",
-    "bad",
-    "at",
-    "all",
-    "a",
-    "b",
-    "c",
-    "man",
-    "sleeps",
-    "!",
-    ",",
-)
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+WORDS = (*SPECIAL, "the", "film", "is", "not", "good", "bad", "at", "all", *"abc", "man", "sleeps", "!", ",")
+BART = {"encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 37, "decoder_ffn_dim": 37}
 SIZE = {  # the same small sizes under the names that different families have for them
     "bert": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 37},
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 2},
-    "bart": {
-        "d_model": 32,
-        "encoder_layers": 2,
-        "decoder_layers": 2,
-        "encoder_attention_heads": 2,
-        "decoder_attention_heads": 2,
-        "encoder_ffn_dim": 37,
-        "decoder_ffn_dim": 37,
-    },
+    "bart": {"d_model": 32, "encoder_attention_heads": 2, "decoder_attention_heads": 2, **BART},
 }
 
 

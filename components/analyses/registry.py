@@ -164,7 +164,7 @@ def step_of_fit(function: Callable[..., Any]) -> Step:
 @step
 def classifies(kind: str) -> bool:
     """Whether transformers classifies texts with this type of model; no checkpoint is loaded."""
-    from components.model.listing import classifies as known
+    from components.model.hub import classifies as known
 
     return known(kind)
 

@@ -17,8 +17,7 @@ from starlette.responses import Response
 
 from components.inference.jobs import reply
 from components.inference.payload import unpack
-from components.model.machine import cores
-from components.settings import Settings
+from components.settings import Settings, cores
 
 ONGOING = 8  # questions that a replica has at once: one is at work, and the others need not come first
 EACH = 3.0  # of them, on average, beyond which there should be another replica

@@ -9,11 +9,10 @@ from components.analyses.measuring.analyze import pooled_features
 from components.analyses.registry import load
 from components.errors import PoolscopeError
 from components.inference.jobs import Job
-from components.model.files import version
+from components.model.files import told, version
 from components.model.loading import Checkpoints, give_back
-from components.model.machine import total
-from components.model.repeatable import repeatable
-from components.model.safety import told
+from components.model.torch_internals import repeatable
+from components.settings import total
 from components.types import BackboneSpec, Floats
 
 load()  # before processes are copied from this one

@@ -18,8 +18,7 @@ from components.analyst import ADDRESS
 from components.errors import PoolscopeError
 from components.inference.jobs import Answers, Job, Runner
 from components.inference.worker import Limits, Worker, WorkerDiedError, WorkerLateError
-from components.model.machine import cores, total
-from components.settings import Settings
+from components.settings import Settings, cores, total
 from components.types import BackboneSpec
 
 GB = 1_000_000_000

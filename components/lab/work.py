@@ -26,8 +26,7 @@ from components.inference.engine import InProcess, file_name
 from components.inference.jobs import in_turns
 from components.inference.payload import pack, unpack
 from components.model.files import version
-from components.model.machine import cores, total
-from components.settings import Settings
+from components.settings import Settings, cores, total
 from components.types import BackboneSpec, Floats
 
 FEW = 500  # rows: their folds are fitted sooner than processes have begun

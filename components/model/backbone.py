@@ -1,29 +1,28 @@
-"""Backbone: a loaded model with its tokenizer and the provenance of its weights."""
+"""Backbone: a loaded model with its tokenizer, and what poolings may look at of what it is asked."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
 
-from torch import nn
+import numpy as np
+import torch
+from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from components.model.cut import Inputs, Pass, run
+from components.errors import PoolscopeError
+from components.model.cut import Inputs, Pass, replay, run
+from components.model.declared import Declared, read_declared
+from components.model.encoding import encode_batch
+from components.model.files import PROBLEMS, RefusalError, failing
 from components.model.files import folder as here
-from components.model.pooler import Pooler
+from components.model.ordinary import Ordinary, sentences
+from components.model.parts import Entry, Pooler, find_entries
+from components.model.pooling import States
+from components.model.reads import Head, Reading
+from components.model.torch_internals import repeatable
 from components.types import BackboneSpec, ProblemType
-
-if TYPE_CHECKING:
-    from components.model.declared import Declared
-    from components.model.entries import Entry
-    from components.model.ordinary import Ordinary
-
-PROBLEMS: dict[str | None, ProblemType] = {
-    "single_label_classification": "single_label",
-    "multi_label_classification": "multi_label",
-    "regression": "regression",
-}
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Backbone:
     ``cut``: the module behind which the head begins. ``pooler``: the body's own, or None. ``final_norm``: the
     norm before the head that belongs to no layer, or None. ``per_token``: whether the cut hands out one state
     for each token. ``body_alone``: whether the body run by itself gives them. ``limit``: its longest input,
-    in tokens.
+    in tokens. What has to be measured of it is measured when first asked for, and once.
     """
 
     spec: BackboneSpec
@@ -66,23 +65,17 @@ class Backbone:
 
     @cached_property
     def ordinary(self) -> Ordinary:
-        """What is ordinary among its hidden states, measured when first asked for, and once."""
-        from components.model.ordinary import measured  # which runs a backbone
-
+        """What is ordinary among its hidden states."""
         return measured(self)
 
     @cached_property
     def entries(self) -> tuple[Entry | None, ...]:
-        """Where each layer below the last goes on; found when first asked for, and once."""
-        from components.model.entries import measured  # which runs a backbone
-
-        return measured(self)
+        """Where each layer below the last goes on."""
+        return find_entries(self.model, self.cut, self.tokenizer)
 
     @cached_property
     def declared(self) -> Declared | None:
         """How its own files say that a vector is made, or None; RefusalError says why they cannot be read."""
-        from components.model.declared import read_declared  # which runs poolings
-
         folder = here(self.spec)
         return None if folder is None else read_declared(folder)
 
@@ -130,3 +123,73 @@ class Backbone:
         """A plain forward pass from which the head and the pooler can be run again."""
         pooler = () if self.pooler is None else (self.pooler.cut, self.model.base_model)
         return run(self.model, self.cut, inputs, *pooler)
+
+
+def own_head(backbone: Backbone, kept: Pass) -> Head:
+    """The checkpoint's own head behind one forward pass: (B, T, D) -> (B, K)."""
+    return lambda hidden: replay(backbone.model, backbone.cut, kept, hidden)
+
+
+def states_of(backbone: Backbone, kept: Pass, special: Tensor, cls: Tensor) -> States:
+    """The states behind a forward pass. ``special``: (B, T). ``cls``: (B,) index of [CLS], or -1 without one.
+
+    T is the number of final hidden states, which is that of the tokens where each has one.
+
+    Rows without [CLS] take the one position that the own head reads, if it is one, else the first attended.
+    """
+    reading = Reading(own_head(backbone, kept), kept.hidden[-1])
+    mask = torch.ones_like(special)
+    if backbone.per_token:
+        mask = kept.inputs.get("attention_mask", mask).bool()
+    if (cls < 0).any():
+        read = reading.positions & mask
+        instead = torch.where(read.sum(dim=1) == 1, read.int().argmax(dim=1), mask.int().argmax(dim=1))
+        cls = torch.where(cls < 0, instead, cls)
+    pooler = None if backbone.pooler is None else partial(backbone.pooler, kept)
+    return States(kept.hidden, mask, special, cls, reading, pooler, declared=partial(_declared, backbone))
+
+
+def _declared(backbone: Backbone, states: States) -> Tensor | None:
+    """The vectors (B, D') that the checkpoint's files declare, None where they declare none."""
+    try:
+        return None if backbone.declared is None else backbone.declared(states)
+    except RefusalError as refusal:
+        raise PoolscopeError("pooling", "declared", "errors.declared", reason=refusal.sentence) from refusal
+
+
+def alike(backbone: Backbone, texts: Sequence[str]) -> list[list[int]]:
+    """The indices of texts of the same number of tokens, together: so that nothing need be padded.
+
+    There are models that see padding, and some that cannot pad: these take each text alone.
+    """
+    if backbone.tokenizer.pad_token_id is None:
+        return [[index] for index in range(len(texts))]
+    groups: dict[int, list[int]] = {}
+    for index, ids in enumerate(backbone.tokenizer(list(texts), verbose=False)["input_ids"]):
+        groups.setdefault(min(len(ids), backbone.limit), []).append(index)
+    return list(groups.values())
+
+
+def batch_states(backbone: Backbone, texts: Sequence[str], pairs: Sequence[str] | None = None) -> States:
+    """The states of B texts, or B pairs, from one forward pass; more than one take a tokenizer that pads."""
+    inputs, special, cls = encode_batch(backbone.tokenizer, backbone.limit, texts, pairs)
+    kept = backbone.run(inputs)
+    if not backbone.per_token:
+        special, cls = torch.zeros(kept.hidden[-1].shape[:2], dtype=torch.bool), torch.full_like(cls, -1)
+    return states_of(backbone, kept, special, cls)
+
+
+def measured(backbone: Backbone) -> Ordinary:
+    """Run our sentences, those of the same number of tokens together, and take the statistics.
+
+    PoolscopeError where the model fails on them.
+    """
+    texts, batches = sentences(), []
+    for rows in alike(backbone, texts):
+        with failing("backbone", backbone.spec.key), repeatable(backbone.model):
+            states = batch_states(backbone, [texts[row] for row in rows])
+            cls = states.cls.numpy()  # may be measured, by running the head
+        batches.append(([layer.numpy() for layer in states.layers], cls))
+    if not all(np.isfinite(layers[-1]).all() for layers, _cls in batches):
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.infinite")
+    return Ordinary.of(batches)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -12,14 +14,18 @@ from safetensors import SafetensorError
 
 from components.declaration import Declaration
 from components.errors import PoolscopeError
+from components.model import files
 from components.model.declaration import read_declaration
-from components.model.files import COMMIT, CONFIG, architecture, declaring_files, folder, labels, read_object
-from components.model.listing import checked_id
+from components.model.hub import checked_id
 from components.model.probes import probed
-from components.model.safety import RefusalError
 from components.settings import ASSETS
 from components.texts import Sentence, in_bytes
 from components.types import BackboneSpec, TaskSpec
+
+GONE: Mapping[str, Any] = MappingProxyType(  # what is known of a checkpoint that is not on this machine
+    {"architecture": "", "labels": (), "available": False, "declared": None}
+)
+Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file that was read
 
 
 class Entry(BaseModel):
@@ -50,7 +56,7 @@ class Entry(BaseModel):
             raise ValueError("give either path or hub")
         if (self.hub is None) != (self.revision is None):
             raise ValueError("hub and revision go together")
-        if self.revision is not None and COMMIT.fullmatch(self.revision) is None:
+        if self.revision is not None and files.COMMIT.fullmatch(self.revision) is None:
             raise ValueError("revision is a whole commit hash, of 40 characters")
         if self.hub is not None:
             checked_id(self.hub)
@@ -63,17 +69,6 @@ class Entry(BaseModel):
         return self
 
 
-@dataclass(frozen=True)
-class Stated:
-    """What a checkpoint's JSON files say; ``version``: time, size and inode of each that was read."""
-
-    version: tuple[tuple[int, int, int], ...]
-    architecture: str
-    labels: tuple[str, ...]
-    readable: bool
-    declared: Declaration | Sentence | None
-
-
 class Configs:
     """What the config.json of each checkpoint on this machine says, and what its modules.json declares.
 
@@ -81,35 +76,35 @@ class Configs:
     """
 
     def __init__(self) -> None:
-        self._stated: dict[Path, Stated] = {}
+        self._stated: dict[Path, tuple[Version, Mapping[str, Any]]] = {}
 
     def refreshed(self, spec: BackboneSpec) -> BackboneSpec:
         """``spec`` with what its files say of it now; not available where they are not all here."""
-        found = folder(spec)
-        stated = self._of(found) if found else None
-        if stated is None:
-            return replace(spec, architecture="", labels=(), available=False, declared=None)
-        return replace(
-            spec,
-            architecture=stated.architecture,
-            labels=stated.labels,
-            available=stated.readable,
-            declared=stated.declared,
-        )
-
-    def _of(self, found: Path) -> Stated | None:
-        """What the files in the folder ``found`` say, or None where one was not there."""
+        found = files.folder(spec)
         try:
-            stats = [file.stat() for file in (found / CONFIG, *declaring_files(found))]
-        except FileNotFoundError:
-            return None
+            return replace(spec, **(self._of(found) if found else GONE))
+        except FileNotFoundError:  # deleted a moment ago
+            return replace(spec, **GONE)
+
+    def _of(self, found: Path) -> Mapping[str, Any]:
+        stats = [file.stat() for file in (found / files.CONFIG, *files.declaring_files(found))]
         version = tuple((now.st_mtime_ns, now.st_size, now.st_ino) for now in stats)
         known = self._stated.get(found)
-        if known is None or known.version != version:
-            config = read_object(found / CONFIG)
-            known = Stated(version, architecture(config), labels(config), bool(config), _declared(found))
-            self._stated[found] = known
-        return known
+        if known is None or known[0] != version:
+            known = self._stated[found] = version, _stated(found)
+        return known[1]
+
+
+def _stated(found: Path) -> dict[str, Any]:
+    """The fields of a spec that a checkpoint's own JSON files fill."""
+    config = files.read_object(found / files.CONFIG)
+    declared: Declaration | Sentence | None
+    try:
+        declared = read_declaration(found)
+    except files.RefusalError as refusal:
+        declared = refusal.sentence
+    stated = {"architecture": files.architecture(config), "labels": files.labels(config)}
+    return {**stated, "available": bool(config), "declared": declared}
 
 
 def read_catalogue(file: Path, configs: Configs | None = None) -> tuple[BackboneSpec, ...]:
@@ -129,60 +124,30 @@ def read_catalogue(file: Path, configs: Configs | None = None) -> tuple[Backbone
 
 def read_tasks(file: Path) -> tuple[TaskSpec, ...]:
     """The tasks that ``file`` lists, in its order."""
-    entries = tomllib.loads(file.read_text(encoding="utf-8"))
-    return tuple(
-        TaskSpec(key, entry["title"], tuple(entry["labels"]), entry["texts"])
-        for key, entry in entries.items()
-    )
-
-
-def _declared(found: Path) -> Declaration | Sentence | None:
-    """What a checkpoint declares of how a vector is made, or why that cannot be read."""
-    try:
-        return read_declaration(found)
-    except RefusalError as refusal:
-        return refusal.sentence
+    entries = tomllib.loads(file.read_text(encoding="utf-8")).items()
+    return tuple(TaskSpec(key, each["title"], tuple(each["labels"]), each["texts"]) for key, each in entries)
 
 
 def _spec(key: str, entry: object, file: Path) -> BackboneSpec:
+    named = f"catalogue entry [{key}]"
     try:
         known = Entry.model_validate(entry)
     except ValidationError as error:
         details = "; ".join(f"{'.'.join(map(str, e['loc']))} {e['msg']}".strip() for e in error.errors())
-        raise PoolscopeError(f"catalogue entry [{key}]", entry, "errors.entry", reason=details) from error
-    return BackboneSpec(
-        key=key,
-        title=known.title,
-        task=known.task,
-        note=known.note,
-        texts=known.texts,
-        licence=known.licence,
-        size=known.size,
-        revision=known.revision,
-        package=known.package,
-        **_place(known, file),
-        **_probes(key, known.probes, file),
-    )
-
-
-def _place(known: Entry, catalogue: Path) -> dict[str, Any]:
-    """The fields of an entry about where its checkpoint is."""
+        raise PoolscopeError(named, entry, "errors.entry", reason=details) from error
+    fields: dict[str, Any] = known.model_dump(exclude={"path", "hub", "preload", "probes"})
     if known.hub is not None:
-        return {"source": "hub", "location": known.hub}
-    found = (catalogue.parent / str(known.path)).resolve()
-    return {"source": "bundled" if found.is_relative_to(ASSETS) else "local", "location": str(found)}
-
-
-def _probes(key: str, given: str | None, catalogue: Path) -> dict[str, Any]:
-    """The fields of an entry about its probes, given as a path relative to the catalogue."""
-    if given is None:
-        return {}
-    file = (catalogue.parent / given).resolve()
-    try:
-        return {"probes": str(file), "probed": probed(file)}
-    except (OSError, SafetensorError) as error:
-        entry, reason = f"catalogue entry [{key}]", str(error)
-        raise PoolscopeError(entry, given, "errors.probe_file", reason=reason) from error
+        fields |= {"source": "hub", "location": known.hub}
+    else:
+        found = (file.parent / str(known.path)).resolve()
+        fields |= {"source": "bundled" if found.is_relative_to(ASSETS) else "local", "location": str(found)}
+    if known.probes is not None:
+        try:
+            probes = (file.parent / known.probes).resolve()
+            fields |= {"probes": str(probes), "probed": probed(probes)}
+        except (OSError, SafetensorError) as error:
+            raise PoolscopeError(named, known.probes, "errors.probe_file", reason=str(error)) from error
+    return BackboneSpec(key=key, **fields)
 
 
 def present(spec: BackboneSpec) -> BackboneSpec:

@@ -9,7 +9,7 @@ nothing deep. The body's own pooler is found and run in the same way, from what 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 
 Inputs = Mapping[str, Tensor]  # name -> (B, T)
 Answer = Callable[[PreTrainedModel, Inputs], Tensor]  # what a call of the model gives for B inputs: (B, N)
@@ -58,11 +58,13 @@ def with_slopes(model: PreTrainedModel, cut: nn.Module, inputs: Inputs, *others:
     handed: dict[nn.Module, Any] = {}
     with ExitStack() as hooks:
         for module in (cut, *others):
-            hook = module.register_forward_hook(lambda one, _args, output: handed.update({one: output}))
-            hooks.callback(hook.remove)
+            note = module.register_forward_hook(lambda one, _args, output: handed.update({one: output}))
+            hooks.enter_context(note)
         output = model(**inputs, output_hidden_states=True, return_dict=True)
     final = states_in(handed[cut])
-    layers = _upto(final, _layers(output))
+    layers = _layers(output)
+    until = next((index for index, layer in enumerate(layers) if layer is final), len(layers))
+    layers = layers[: until + 1]  # the head does not stand on what comes above
     alike = [layer for layer in layers if layer.shape[:2] == final.shape[:2]]
     return Pass(inputs, (*alike[:-1], final), output.logits, handed, len(layers) - len(alike))
 
@@ -133,14 +135,11 @@ def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
     except TypeError:  # it takes other arguments
         return False
     passed: list[Any] = []  # what the classifier calls the body with
-    hook = body.register_forward_pre_hook(
+    note = body.register_forward_pre_hook(
         lambda _module, args, named: passed.extend([*args, *named.values()]), with_kwargs=True
     )
-    with torch.no_grad(), repeatable(model):
-        try:
-            received = run(model, cut, inputs).hidden[-1]
-        finally:
-            hook.remove()
+    with note, repeatable(model):
+        received = run(model, cut, inputs).hidden[-1]
     known = {id(tensor) for tensor in inputs.values()}
     if any(isinstance(value, Tensor) and id(value) not in known for value in passed):
         return False
@@ -166,9 +165,9 @@ def _handing_out(
 
     with ExitStack() as hooks, torch.no_grad(), repeatable(model):
         for module in model.base_model.modules():
-            hooks.callback(module.register_forward_hook(note).remove)
+            hooks.enter_context(module.register_forward_hook(note))
         plain = answer(model, inputs)
-    for states in _each_once(states for _module, states in reversed(finished)):
+    for states in {id(states): states for _module, states in reversed(finished)}.values():  # each once
         handing = [module for module, output in finished if output is states]
         if not torch.equal(_answer_to_noise(model, handing[0], inputs, answer, noise), plain):
             return noise, handing
@@ -193,17 +192,6 @@ def _layers(output: Any) -> tuple[Tensor, ...]:
     """The hidden states of every layer of the stack that the head stands on, the last one included."""
     stacks = (output.get("hidden_states"), output.get("decoder_hidden_states"))
     return next((tuple(stack) for stack in stacks if stack is not None), ())
-
-
-def _upto(final: Tensor, layers: Sequence[Tensor]) -> Sequence[Tensor]:
-    """The ``layers`` up to ``final``, if it is one of them: the head does not stand on what comes above."""
-    until = next((index for index, layer in enumerate(layers) if layer is final), len(layers))
-    return layers[: until + 1]
-
-
-def _each_once(tensors: Iterable[Tensor]) -> list[Tensor]:
-    """The tensors without those that came before."""
-    return list({id(tensor): tensor for tensor in tensors}.values())
 
 
 def states_in(output: Any) -> Any:

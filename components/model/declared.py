@@ -13,13 +13,12 @@ from pathlib import Path
 import torch
 from safetensors import safe_open
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import linear, normalize
 
 from components.declaration import Cut, Declaration, DeclaredStep, Dense
-from components.model.declaration import bounded, read_declaration, shown
-from components.model.files import MODULES, WEIGHTS
+from components.model.declaration import read_declaration, shown
+from components.model.files import MB, MODULES, WEIGHTS, RefusalError, bounded, foreign
 from components.model.pooling import POOLINGS, States
-from components.model.safety import MB, RefusalError, foreign
 
 HEAVIEST = 256 * MB  # bytes of a dense layer's file
 Step = Callable[[Tensor], Tensor]  # vectors (B, N) -> (B, M)
@@ -39,7 +38,7 @@ class Layer:
 
     def __call__(self, vectors: Tensor) -> Tensor:
         """What the layer makes of ``vectors``."""
-        out = self.activation(nn.functional.linear(vectors, self.weight, self.bias))
+        out = self.activation(linear(vectors, self.weight, self.bias))
         return out if self.residual is None else out + vectors @ self.residual.T
 
 
@@ -85,12 +84,8 @@ def _step(folder: Path, step: DeclaredStep) -> Step:
     if isinstance(step, Dense):
         return _layer(folder / step.folder, step)
     if isinstance(step, Cut):
-        return partial(_first, step.size)
+        return lambda vectors: vectors[..., : step.size]
     return partial(normalize, p=2.0, dim=-1)
-
-
-def _first(size: int, vectors: Tensor) -> Tensor:
-    return vectors[..., :size]
 
 
 def _layer(place: Path, says: Dense) -> Layer:
@@ -107,11 +102,12 @@ def _layer(place: Path, says: Dense) -> Layer:
 
 def _weights(place: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Tensor]:
     """These tensors in single precision; RefusalError: one is lacking, of another shape or not finite."""
-    file, name = bounded(place / WEIGHTS, HEAVIEST), shown(place, WEIGHTS)
+    name = shown(place, WEIGHTS)
+    file = bounded(place / WEIGHTS, HEAVIEST, name)
     with foreign("refusals.damaged", file=name):
         handle = safe_open(file, framework="pt", device="cpu", backend="pread")
     with handle as stored:
-        held = {key: tuple(stored.get_slice(key).get_shape()) for key in stored.keys()}  # noqa: SIM118
+        held = {key: tuple(stored.get_slice(key).get_shape()) for key in stored.keys()}  # noqa: SIM118 - not a mapping
         for key, shape in shapes.items():
             if held.get(key) != shape:
                 raise RefusalError("refusals.declared_shape", file=name, name=key, shape=shape)

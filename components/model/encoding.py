@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,53 +18,6 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from components.errors import PoolscopeError
 from components.texts import Sentence
 from components.types import UNREADABLE, Bools, Ints, Tokens
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """T tokens of one input.
-
-    ``ids``: (T,). ``special``: (T,). ``span``: (T, 2) characters, (0, 0) where not known.
-    ``segment``: (T,) 0, 1 or -1. ``placed``: whether the tokenizer tells where tokens stand.
-    """
-
-    ids: Ints
-    special: Bools
-    span: Ints
-    segment: Ints
-    placed: bool
-
-
-def rows(tokenizer: PreTrainedTokenizerBase, batch: BatchEncoding) -> list[Row]:
-    """One row for each of the B inputs of ``batch``, in their order; without a token there is none."""
-    if tokenizer.is_fast:
-        return [_placed(encoding) for encoding in batch.encodings or ()]
-    return [_unplaced(tokenizer, np.array(ids, dtype=np.int64)) for ids in batch["input_ids"].tolist()]
-
-
-def _placed(encoding: object) -> Row:
-    """A row of the tokenizers library's own ``Encoding``."""
-    known: dict[str, list[object]] = {
-        name: getattr(encoding, name) for name in ("ids", "special_tokens_mask", "offsets", "sequence_ids")
-    }
-    return Row(
-        ids=np.array(known["ids"], dtype=np.int64),
-        special=np.array(known["special_tokens_mask"], dtype=bool),
-        span=np.array(known["offsets"], dtype=np.int64).reshape(-1, 2),
-        segment=np.array([-1 if s is None else s for s in known["sequence_ids"]], dtype=np.int64),
-        placed=True,
-    )
-
-
-def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> Row:
-    """A row of ids alone: special tokens by their ids, and the second text behind those in the middle."""
-    special = np.isin(ids, tokenizer.all_special_ids) & (ids != tokenizer.unk_token_id)
-    words = np.flatnonzero(~special)
-    gaps = np.flatnonzero(np.diff(words) > 1)  # a run of special tokens between two of the texts' own
-    segment = np.where(special, -1, 0)
-    if len(gaps):
-        segment[words[gaps[0] + 1 :]] = 1
-    return Row(ids, special, np.zeros((len(ids), 2), dtype=np.int64), segment, placed=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +42,14 @@ def encode(
     length = whole["input_ids"].shape[1]
     if length == 0:
         raise PoolscopeError("text", text, "errors.no_tokens")
-    kept = whole
+    kept, warnings = whole, list[Sentence]()
     if length > limit:
         kept = tokenizer(text, pair, truncation=True, max_length=limit, **asked)
-    (row,) = rows(tokenizer, kept)
-    tokens = _tokens(tokenizer, row)
-    warnings = _left_out(length, limit) + _oddities(tokenizer, row, tokens, (text, text_pair))
+        warnings.append(Sentence("warnings.long", length=length, limit=limit, rest=length - limit))
+    if not tokenizer.is_fast:
+        warnings.append(Sentence("warnings.places"))
+    (tokens,) = _tokens(tokenizer, kept)
+    warnings += _oddities(tokenizer, kept["input_ids"][0].tolist(), tokens, (text, text_pair))
     return Encoded(tokens, dict(kept), tuple(warnings))
 
 
@@ -117,55 +73,56 @@ def encode_batch(
 
     More than one are padded; one alone needs no padding, which some tokenizers do not have.
     """
-    batch = tokenizer(
-        texts,
-        pairs,
-        return_tensors="pt",
-        padding=len(texts) > 1,
-        truncation=True,
-        max_length=limit,
-        verbose=False,
-    )
-    made = rows(tokenizer, batch)
-    special = torch.tensor(np.stack([row.special for row in made]))
-    cls = torch.tensor([_cls_index(tokenizer, row) for row in made])
-    return dict(batch), special, cls
+    asked = {"return_tensors": "pt", "truncation": True, "max_length": limit, "verbose": False}
+    batch = tokenizer(texts, pairs, padding=len(texts) > 1, **asked)
+    made = _tokens(tokenizer, batch)
+    special = torch.tensor(np.stack([tokens.special for tokens in made]))
+    return dict(batch), special, torch.tensor([tokens.cls for tokens in made])
 
 
-def _tokens(tokenizer: PreTrainedTokenizerBase, row: Row) -> Tokens:
-    return Tokens(
-        text=tuple(tokenizer.convert_ids_to_tokens(row.ids.tolist())),
-        span=row.span,
-        segment=row.segment,
-        special=row.special,
-        cls=_cls_index(tokenizer, row),
-    )
+def _tokens(tokenizer: PreTrainedTokenizerBase, batch: BatchEncoding) -> list[Tokens]:
+    """The tokens of each of the B inputs of ``batch``, in their order; without a token there is none."""
+    if tokenizer.is_fast:
+        return [_placed(tokenizer, encoding) for encoding in batch.encodings or ()]
+    return [_unplaced(tokenizer, np.array(ids, dtype=np.int64)) for ids in batch["input_ids"].tolist()]
 
 
-def _cls_index(tokenizer: PreTrainedTokenizerBase, row: Row) -> int:
-    """Index of [CLS], the tokenizer's own before one that somebody typed; -1 where there is none."""
-    typed = np.flatnonzero(row.ids == tokenizer.cls_token_id)
-    own = [index for index in typed if row.special[index]]
-    return int(next(iter([*own, *typed]), -1))
+def _placed(tokenizer: PreTrainedTokenizerBase, encoding: Any) -> Tokens:
+    """Those of an ``Encoding`` of the tokenizers library."""
+    span = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    segment = np.array([-1 if one is None else one for one in encoding.sequence_ids], dtype=np.int64)
+    special = np.array(encoding.special_tokens_mask, dtype=bool)
+    return _found(tokenizer, np.array(encoding.ids, dtype=np.int64), span, segment, special)
 
 
-def _left_out(length: int, limit: int) -> list[Sentence]:
-    if length <= limit:
-        return []
-    return [Sentence("warnings.long", length=length, limit=limit, rest=length - limit)]
+def _unplaced(tokenizer: PreTrainedTokenizerBase, ids: Ints) -> Tokens:
+    """Those of ids alone: special tokens by their ids, and the second text behind those in the middle."""
+    special = np.isin(ids, tokenizer.all_special_ids) & (ids != tokenizer.unk_token_id)
+    words = np.flatnonzero(~special)
+    gaps = np.flatnonzero(np.diff(words) > 1)  # a run of special tokens between two of the texts' own
+    segment = np.where(special, -1, 0)
+    if len(gaps):
+        segment[words[gaps[0] + 1 :]] = 1
+    return _found(tokenizer, ids, np.zeros((len(ids), 2), dtype=np.int64), segment, special)
+
+
+def _found(
+    tokenizer: PreTrainedTokenizerBase, ids: Ints, span: Ints, segment: Ints, special: Bools
+) -> Tokens:
+    typed = np.flatnonzero(ids == tokenizer.cls_token_id)
+    own = [index for index in typed if special[index]]  # comes before one that somebody typed
+    text = tuple(tokenizer.convert_ids_to_tokens(ids.tolist()))
+    return Tokens(text, span, segment, special, cls=int(next(iter([*own, *typed]), -1)))
 
 
 def _oddities(
-    tokenizer: PreTrainedTokenizerBase, row: Row, tokens: Tokens, texts: tuple[str, str]
+    tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], tokens: Tokens, texts: tuple[str, str]
 ) -> list[Sentence]:
     """Warnings about special tokens that were typed and about words that the vocabulary does not know."""
-    warnings = []
-    if not row.placed:
-        warnings.append(Sentence("warnings.places"))
     special_ids = set(tokenizer.all_special_ids)
     typed: dict[str, None] = {}
     unknown = np.zeros_like(tokens.special)
-    for index, token_id in enumerate(row.ids.tolist()):
+    for index, token_id in enumerate(ids):
         if tokens.special[index] or token_id not in special_ids:
             continue
         start, end = tokens.span[index]
@@ -174,11 +131,11 @@ def _oddities(
             typed[tokens.text[index]] = None
         else:
             unknown[index] = token_id == tokenizer.unk_token_id
-    warnings += [Sentence("warnings.typed", token=token) for token in typed]
+    warnings = [Sentence("warnings.typed", token=token) for token in typed]
     if unknown.any():
         key = UNREADABLE if _is_most(unknown, tokens) else "warnings.unknown"
         count, stand_in = int(unknown.sum()), str(tokenizer.unk_token)
-        warnings.append(Sentence(key, count=count, total=len(row.ids), token=stand_in))
+        warnings.append(Sentence(key, count=count, total=len(ids), token=stand_in))
     return warnings
 
 

@@ -7,34 +7,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 import torch
+from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
-from components.model.heads import Outputs, own_outputs, probe_outputs
-from components.model.ordinary import CENTRINGS, Ordinary
+from components.model.files import failing
+from components.model.heads import (
+    Outputs,
+    own_outputs,
+    pooled,
+    probe_head,
+    probe_outputs,
+    swapped_head,
+    swaps,
+)
+from components.model.ordinary import CENTRINGS, Numbers, Ordinary, cosine_by_layer
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
-from components.model.safety import lacks_memory
-from components.model.similarity import Numbers, cosine_by_layer
-from components.model.states import states_of
+from components.model.reads import Reading
 from components.texts import Sentence
 from components.types import Centring, Floats, Query, TaskSpec, Tokens
-
-NONE: Mapping[str, float] = MappingProxyType({})
 
 
 class Stopwatch:
     """Collects wall time by stage: ``laps`` maps a stage to milliseconds, those ``before`` included."""
 
-    def __init__(self, before: Mapping[str, float] = NONE) -> None:
-        self.laps: dict[str, float] = dict(before)
+    def __init__(self, before: Mapping[str, float] | None = None) -> None:
+        self.laps: dict[str, float] = dict(before or {})
         self._since = time.perf_counter()
 
     def lap(self, stage: str) -> None:
@@ -210,14 +215,34 @@ def _before_head(passed: Passed, states: States) -> States:
 
 def run(backbone: Backbone, inputs: Inputs) -> Pass:
     """The forward pass; PoolscopeError where the model itself fails on these very inputs (B, T)."""
-    try:
+    with failing("text", Sentence("errors.tokens", count=inputs["input_ids"].shape[1])):
         kept = backbone.run(inputs)
-    except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
-        if lacks_memory(error):
-            raise
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        given = Sentence("errors.tokens", count=inputs["input_ids"].shape[1])
-        raise PoolscopeError("text", given, "errors.fails", reason=reason) from error
     if not (kept.logits.isfinite().all() and kept.hidden[-1].isfinite().all()):
         raise PoolscopeError("text", backbone.spec.key, "errors.infinite")
     return kept
+
+
+def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
+    """What the head of ``examined`` says behind its pooling (R, K), of another pass.
+
+    ``hidden``: the states of all its layers, of which those above the one that is pooled are not looked at.
+    """
+    backbone, pooling = examined.backbone, examined.query.pooling
+    swapped = swaps(backbone, pooling)
+    if examined.probe is None and not swapped and not examined.lower:
+        return kept.logits
+    layers = hidden[: len(examined.states.layers)]
+    if examined.probe is None and examined.lower and backbone.final_norm is not None:
+        layers = (*layers[:-1], backbone.final_norm(layers[-1]))  # as the last has gone through it
+    rows, own = len(layers[-1]), own_head(backbone, kept)
+    special, cls = examined.states.special.expand(rows, -1), examined.states.cls.expand(rows)
+    states = replace(
+        states_of(backbone, kept, special, cls),
+        layers=layers,
+        reads=Reading(own, layers[-1]),
+        query=examined.states.query,
+    )
+    method = POOLINGS[pooling]
+    if examined.probe is not None:
+        return probe_head(examined.probe, method, states)(layers[-1])
+    return swapped_head(own, pooled(method, states))(layers[-1]) if swapped else own(layers[-1])

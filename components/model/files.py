@@ -1,44 +1,40 @@
-"""Files of a checkpoint: where they are on this machine, which of them count, and what the small JSON says.
+"""Files of a checkpoint, which may be anybody's: where they are, which of them count, and what they may say.
 
-Light to import, and never asks a network. Nothing here fails on what stands in a file: it may be anybody's.
+Light to import, and never asks a network. What a file may cost besides, in memory, in time or by a crash of a
+library, is bounded by the worker process that loads it (`inference.worker`): it is killed, and whoever asked
+is told so in a sentence.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Callable, Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from traceback import clear_frames, format_tb
+from types import MappingProxyType
 from typing import Any
 
 from huggingface_hub import CacheNotFound, constants, scan_cache_dir, try_to_load_from_cache
 
-from components.types import BackboneSpec
+from components.errors import PoolscopeError
+from components.texts import Sentence
+from components.types import BackboneSpec, ProblemType
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"  # names the parts of weights that are split
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-VOCABULARIES = (  # one of these makes a tokenizer
-    TOKENIZER,
-    "vocab.txt",
-    "vocab.json",
-    "tokenizer.model",
-    "spiece.model",
-    "spm.model",
-    "sentencepiece.model",
-    "sentencepiece.bpe.model",
-)
-TOKENIZER_FILES = (  # every file that a tokenizer may read, of those that a checkpoint has
-    *VOCABULARIES,
-    TOKENIZER_CONFIG,
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "merges.txt",
-    "entity_vocab.json",
-)
+PIECES = ("sentencepiece.model", "sentencepiece.bpe.model")
+VOCABULARIES = (TOKENIZER, "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "spm.model", *PIECES)
+ADDED = ("special_tokens_map.json", "added_tokens.json", "merges.txt", "entity_vocab.json")
+TOKENIZER_FILES = (*VOCABULARIES, TOKENIZER_CONFIG, *ADDED)  # it may read these; one of VOCABULARIES it must
 MODULES = "modules.json"  # of sentence-transformers: the steps from a text to its vector
 ENCODING = "config_sentence_transformers.json"  # and how its ``encode`` is set
 LENGTH = re.compile(r"sentence_[\w-]{1,40}_config\.json")  # and how long a text may be
@@ -52,6 +48,37 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 PACKAGED = "model"  # the folder of a checkpoint within a Python package
 JsonObject = dict[str, Any]
 Version = tuple[tuple[str, int, int], ...]
+MB = 1_000_000
+SHOWN = 200  # characters of somebody else's message
+FOLDERS = re.compile(r"(?<!\w)/(?:[^\s/'\"`]+/)+")
+FORBIDDEN_KEYS = {  # keys of a config that make transformers use more than this config and these weights
+    "auto_map": "refusals.code",
+    "quantization_config": "refusals.quantised",
+    "configuration_files": "refusals.elsewhere",
+    "transformers_weights": "refusals.elsewhere",
+    "fusion_config": "refusals.fusion",
+}
+COUNT = re.compile(r"(layer|block|head|expert|group|stage|level|depth|hash|repeat|label)(s|es|_num|_sizes)?$")
+LARGEST_COUNT = 20_000  # of layers, heads: lists of that length are made while a config is parsed
+LABELS = 1_000  # each costs a backward pass through the head: 5,000 take a minute
+LABEL_COUNTS = ("num_labels", "_num_labels")
+LARGEST_NUMBER = 2**24  # of anything else, positions for example; a rotary base ("theta") is no size
+PROBLEMS: Mapping[str, ProblemType] = MappingProxyType(
+    {
+        "single_label_classification": "single_label",
+        "multi_label_classification": "multi_label",
+        "regression": "regression",
+    }
+)
+VOCABULARY_BYTES = 64 * MB  # of a vocabulary of 262,144 tokens: 35 MB
+DEPTH = 32  # levels of nesting
+READ = (".json", ".txt", ".model", ".jinja")  # what a tokenizer may read, by suffix
+KEYS = Path(__file__).with_name("tokenizer_keys.toml")
+SENTENCEPIECE = "sp_model_kwargs"  # handed to sentencepiece, which reads "model_file"
+NOTHING: tuple[object, ...] = (None, "", [], {})
+LONGEST_KEY = 60  # characters of a key that are shown
+
+logger = logging.getLogger(__name__)
 
 
 def folder(spec: BackboneSpec) -> Path | None:
@@ -112,40 +139,31 @@ def version(spec: BackboneSpec) -> Version:
         return ()
     files = sorted(file for file in place.iterdir() if file.is_file())
     files += [file for file in declaring_files(place) if file.parent != place]
-    probes = [Path(spec.probes)] if spec.probes and files else []
-    return tuple(_stated(file, place) for file in (*files, *probes))
-
-
-def _stated(file: Path, place: Path) -> tuple[str, int, int]:
-    now = file.stat()
-    name = file.name if file.parent == place else f"{file.parent.name}/{file.name}"
-    return name, now.st_mtime_ns, now.st_size
-
-
-def parse_object(text: str | bytes) -> JsonObject:
-    """The object that ``text`` holds as JSON; {} where it holds none that can be read."""
-    try:
-        found = json.loads(text)
-    except (
-        ValueError,
-        RecursionError,
-    ):  # no JSON, no UTF-8, a number of thousands of digits; nested too deep
-        return {}
-    return found if isinstance(found, dict) else {}
+    files += [Path(spec.probes)] if spec.probes and files else []
+    names = [file.name if file.parent == place else f"{file.parent.name}/{file.name}" for file in files]
+    stats = [file.stat() for file in files]
+    return tuple((name, now.st_mtime_ns, now.st_size) for name, now in zip(names, stats, strict=True))
 
 
 def read_object(file: Path) -> JsonObject:
-    """The object in ``file``; {} where there is no such file, or none that holds a JSON object.
+    """The object in ``file``; {} where there is no such file, or none that holds a JSON object."""
+    found = _parsed(_contents(file))
+    return found if isinstance(found, dict) else {}
 
-    What is no plain file may never end, and a longer one is none that this process should read.
-    """
+
+def _contents(file: Path) -> bytes:
+    """What stands in a file; nothing where it is too long to be read in this process, or may never end."""
     try:
-        if not file.is_file() or file.stat().st_size > LARGEST:
-            return {}
-        text = file.read_bytes()
+        return file.read_bytes() if file.is_file() and file.stat().st_size <= LARGEST else b""
     except FileNotFoundError:  # never downloaded, or deleted a moment ago
-        return {}
-    return parse_object(text)
+        return b""
+
+
+def _parsed(text: str | bytes) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, a number of thousands of digits; too deep
+        return None
 
 
 def architecture(config: JsonObject) -> str:
@@ -172,8 +190,10 @@ def weight_files(is_there: Callable[[str], bool], index: Callable[[], JsonObject
     """
     if is_there(WEIGHTS):
         return (WEIGHTS,)
-    parts = _parts(index()) if is_there(INDEX) else ()
-    return parts if all(map(is_there, parts)) else ()
+    named = index().get("weight_map") if is_there(INDEX) else None
+    names = list(named.values()) if isinstance(named, dict) else []
+    plain = all(isinstance(name, str) and re.fullmatch(PART, name) and is_there(name) for name in names)
+    return tuple(sorted(set(names))) if plain else ()
 
 
 def weights_in(folder: Path) -> tuple[Path, ...]:
@@ -187,10 +207,7 @@ def module_files(listed: str | bytes, names: Iterable[str]) -> tuple[str, ...]:
 
     ``listed``: what stands in its modules.json, of which no folders but plain names are followed.
     """
-    try:
-        found = json.loads(listed)
-    except (ValueError, RecursionError):
-        found = []
+    found = _parsed(listed)
     each = found[:MOST_MODULES] if isinstance(found, list) else []
     paths = [one.get("path") for one in each if isinstance(one, dict)]
     folders = {path for path in paths if isinstance(path, str) and MODULE.fullmatch(path)}
@@ -200,16 +217,12 @@ def module_files(listed: str | bytes, names: Iterable[str]) -> tuple[str, ...]:
 
 def declaring_files(folder: Path) -> tuple[Path, ...]:
     """The files of ``folder`` that say how sentence-transformers makes a vector; () without modules.json."""
-    file = folder / MODULES
-    try:
-        if not file.is_file() or file.stat().st_size > LARGEST:
-            return ()
-        listed = file.read_bytes()
-    except FileNotFoundError:  # deleted a moment ago
+    listed = _contents(folder / MODULES)
+    if not listed:
         return ()
     there = (each for pattern in ("*.json", f"*/{CONFIG}", f"*/{WEIGHTS}") for each in folder.glob(pattern))
     names = sorted(each.relative_to(folder).as_posix() for each in there if each.is_file())
-    return (file, *(folder / name for name in module_files(listed, names)))
+    return (folder / MODULES, *(folder / name for name in module_files(listed, names)))
 
 
 def is_complete(folder: Path) -> bool:
@@ -222,9 +235,192 @@ def is_complete(folder: Path) -> bool:
     return any((folder / name).is_file() for name in VOCABULARIES) and bool(weights_in(folder))
 
 
-def _parts(index: JsonObject) -> tuple[str, ...]:
-    """The files that an index names, in order; () where it names none or anything else."""
-    named = index.get("weight_map")
-    names = list(named.values()) if isinstance(named, dict) else []
-    plain = all(isinstance(name, str) and re.fullmatch(PART, name) for name in names)
-    return tuple(sorted(set(names))) if plain else ()
+class RefusalError(Exception):
+    """A checkpoint that is not loaded; its sentence is the reason, written for the visitor."""
+
+    def __init__(self, key: str, /, **values: object) -> None:
+        self.sentence = Sentence(key, **values)
+        super().__init__(str(self.sentence))
+
+
+@contextmanager
+def foreign(key: str, /, **values: object) -> Iterator[None]:
+    """Turn whatever is raised inside into a RefusalError that begins with the sentence of ``key``.
+
+    What lies in a folder may make transformers, tokenizers and torch raise anything: KeyError, TypeError,
+    AssertionError, MemoryError and, from Rust, a panic that is no Exception at all. So everything is caught,
+    and for that very reason nothing but a call of theirs may stand inside: a mistake of ours is no
+    fault of the checkpoint, and shows itself. The owner's log has the whole story.
+    """
+    try:
+        yield
+    except (RefusalError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        if lacks_memory(error):
+            raise RefusalError("refusals.no_memory") from error
+        what = Sentence(key, **values)
+        logger.warning("%s", what, exc_info=error)
+        raise RefusalError("refusals.foreign", what=what, error=_shown(error)) from error
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an allocation failed: Python's own, C++'s or torch's, which has no exception for it."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error) or "bad_alloc" in str(error)
+
+
+def forget(error: BaseException) -> None:
+    """Empty the frames that an error and its causes keep: the weights that they hold may be gigabytes."""
+    cause: BaseException | None = error
+    while cause is not None:
+        clear_frames(cause.__traceback__)
+        cause = cause.__cause__ or cause.__context__
+
+
+def _shown(error: BaseException) -> str:
+    """The first line of an error, and its name: of a bounded length, and without folders of this machine."""
+    first = FOLDERS.sub("", next(iter(str(error).strip().splitlines()), ""))
+    told = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    return told if len(told) <= SHOWN else f"{told[: SHOWN - 1]}…"
+
+
+@contextmanager
+def told(spec: BackboneSpec) -> Iterator[None]:
+    """Turn whatever ``spec`` raises inside into a PoolscopeError, unless it comes with the app.
+
+    What a bundled checkpoint raises is a mistake of ours, and shows itself; only a panic of Rust, which is no
+    Exception and would pass by whoever catches one, is made a RuntimeError. The log says where it happened,
+    not what: that may hold a visitor's text.
+    """
+    try:
+        yield
+    except (PoolscopeError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        kind = type(error).__name__
+        if spec.source == "bundled":
+            if isinstance(error, Exception):
+                raise
+            raise RuntimeError(f"{kind} of {spec.key}") from error
+        logger.warning("%s of %s\n%s", kind, spec.key, "".join(format_tb(error.__traceback__)))
+        forget(error)
+        if lacks_memory(error):
+            raise PoolscopeError("backbone", spec.key, "errors.no_memory") from None
+        raise PoolscopeError("backbone", spec.key, "errors.failed", error=kind) from None
+
+
+@contextmanager
+def failing(field: str, given: object) -> Iterator[None]:
+    """Turn what a model raises inside, which has been seen to work on another text, into a PoolscopeError."""
+    try:
+        yield
+    except (RuntimeError, ValueError, IndexError) as error:
+        if lacks_memory(error):
+            raise
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise PoolscopeError(field, given, "errors.fails", reason=reason) from error
+
+
+def bounded(file: Path, most: int, name: str) -> Path:
+    """``file``, if it is a plain one (others may not end) of at most so many bytes, shown as ``name``."""
+    if not file.is_file():
+        raise RefusalError("refusals.no_file", file=name)
+    if (size := file.stat().st_size) > most:
+        raise RefusalError("refusals.long", file=name, size=size // MB, most=most // MB)
+    return file
+
+
+def check_sizes(folder: Path) -> None:
+    """Refuse a folder with a text too large to be what its name says, or that is no file."""
+    for file in sorted(folder.iterdir()):
+        if file.suffix in READ:
+            small = file.name.endswith(CONFIG) or file.name == INDEX
+            bounded(file, LARGEST if small else VOCABULARY_BYTES, file.name)
+
+
+def checked_object(file: Path) -> dict[str, Any]:
+    """The JSON object in ``file``, which is not nested too deep."""
+    try:
+        read = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RefusalError("refusals.json", file=file.name) from error
+    if not isinstance(read, dict):
+        raise RefusalError("refusals.object", file=file.name)
+    if any(depth > DEPTH for depth, _key, _value in walk(read)):
+        raise RefusalError("refusals.deep", file=file.name, most=DEPTH)
+    return read
+
+
+def walk(read: dict[str, Any]) -> Iterator[tuple[int, str, Any]]:
+    """Every value at any depth, with its depth and the key that it stands under, without recursion."""
+    waiting: list[tuple[int, str, Any]] = [(1, key, value) for key, value in read.items()]
+    while waiting:
+        depth, key, value = waiting.pop()
+        yield depth, key, value
+        if depth > DEPTH:
+            continue
+        if isinstance(value, dict):
+            waiting += [(depth + 1, name, inner) for name, inner in value.items()]
+        elif isinstance(value, list):
+            waiting += [(depth + 1, key, inner) for inner in value]
+
+
+def check_stated(raw: dict[str, Any]) -> None:
+    """Refuse a config, as plain JSON, that leads away or is out of bounds."""
+    _check_plain(raw)
+    for _depth, key, value in walk(raw):
+        if isinstance(value, int):
+            limit = LARGEST_COUNT if COUNT.search(key) else LARGEST_NUMBER
+            limit = LABELS if key in LABEL_COUNTS else limit
+            if abs(value) > limit and "theta" not in key:
+                raise RefusalError("refusals.number", name=key, value=value, most=limit)
+    _check_labels(raw)
+    if raw.get("problem_type") not in (None, *PROBLEMS):
+        raise RefusalError("refusals.problem", known=tuple(PROBLEMS))
+
+
+def _check_plain(raw: dict[str, Any]) -> None:
+    """Refuse a config or a tokenizer's that leads to code or to other files."""
+    for _depth, key, value in walk(raw):
+        if key in FORBIDDEN_KEYS and value:
+            raise RefusalError(FORBIDDEN_KEYS[key])
+
+
+def _check_labels(raw: dict[str, Any]) -> None:
+    for key in ("id2label", "label2id"):
+        named = raw.get(key)
+        if isinstance(named, dict | list) and len(named) > LABELS:
+            raise RefusalError("refusals.many_labels", count=len(named), most=LABELS)
+        if isinstance(named, dict):
+            _check_names(key, named)
+
+
+def _check_names(key: str, named: dict[str, Any]) -> None:
+    numbers, names = (named.keys(), named.values()) if key == "id2label" else (named.values(), named.keys())
+    digits = max((len(number) for number in numbers if isinstance(number, str)), default=0)
+    if digits > DIGITS:
+        raise RefusalError("refusals.label_number", length=digits)
+    longest = max((len(str(name)) for name in names), default=0)
+    if longest > LABEL:
+        raise RefusalError("refusals.long_label", length=longest, most=LABEL)
+
+
+@cache
+def allowed() -> frozenset[str]:
+    """The keys that may be stated; all others may lead away from the folder."""
+    groups = tomllib.loads(KEYS.read_text("utf-8"))["keys"]
+    return frozenset(key for group in groups.values() for key in group)
+
+
+def check_keys(file: str, settings: dict[str, Any]) -> None:
+    """Refuse settings of a tokenizer, from ``file``, that state anything but what is known to be harmless."""
+    _check_plain(settings)
+    for key, value in settings.items():
+        known = key in allowed() or (key.endswith("_token") and isinstance(value, str | dict | bool))
+        if not known and value not in NOTHING:
+            raise RefusalError("refusals.tokenizer_key", file=file, key=key[:LONGEST_KEY])
+    inner = settings.get(SENTENCEPIECE)
+    for key, value in inner.items() if isinstance(inner, dict) else ():
+        if not isinstance(value, int | float | None):
+            stated = f"{SENTENCEPIECE}: {key[:LONGEST_KEY]}"
+            raise RefusalError("refusals.tokenizer_key", file=file, key=stated)

@@ -9,16 +9,15 @@ import torch
 from torch import Tensor
 
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
-from components.model.cut import Pass, replay
+from components.model.backbone import Backbone, own_head
+from components.model.cut import Pass
 from components.model.pooling import POOLINGS, Pooling, States
 from components.model.probes import Probe
 from components.model.reads import Head, Pooled, Reading
 from components.texts import Named, Sentence
 from components.types import SWAP, SWAP_LAYER, Floats, ProblemType, Query
 
-NATIVE, POOLER, DECLARED = "native", "pooler", "declared"
-CLS = "[CLS]"  # whatever the vocabulary calls it
+NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
 
 
 def swaps(backbone: Backbone, pooling: str) -> bool:
@@ -28,11 +27,6 @@ def swaps(backbone: Backbone, pooling: str) -> bool:
     """
     through = backbone.pooler is not None and backbone.pooler.heads
     return pooling != NATIVE and not (through and pooling == POOLER)
-
-
-def own_head(backbone: Backbone, kept: Pass) -> Head:
-    """The checkpoint's own head behind one forward pass: (B, T, D) -> (B, K)."""
-    return lambda hidden: replay(backbone.model, backbone.cut, kept, hidden)
 
 
 def pooled(pooling: Pooling, states: States) -> Pooled:
@@ -94,7 +88,9 @@ def own_outputs(backbone: Backbone, kept: Pass, states: States, query: Query) ->
     method, own = POOLINGS[query.pooling], own_head(backbone, kept)
     vector, logits, reading = method(states), kept.logits, states.reads
     if swaps(backbone, query.pooling):
-        _check_width(query, vector, states)
+        given, width = vector.shape[1], states.hidden.shape[2]
+        if given != width:
+            raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
         taken = pooled(method, states)
         reading = states.reads.by(swapped_head(own, taken), states.hidden, taken)
         logits = reading.logits
@@ -130,12 +126,6 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
         body_trained=True,
         warnings=(),
     )
-
-
-def _check_width(query: Query, vector: Tensor, states: States) -> None:
-    given, width = vector.shape[1], states.hidden.shape[2]
-    if given != width:
-        raise PoolscopeError("pooling", query.pooling, "errors.width", given=given, width=width)
 
 
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:

@@ -1,7 +1,7 @@
-"""Hub: the models of the hub that this server knows of, and how they are downloaded.
+"""Hub: the models of the hub that this server knows of, whether they can be had here, and how they come.
 
-huggingface_hub downloads into its own cache, in a process of its own that can be killed: this module, run as
-a program. A download that is cancelled keeps the files that are whole.
+Which is decided before anything large is downloaded. huggingface_hub downloads into its own cache, in a
+process of its own that can be killed: `main`. A download that is cancelled keeps the files that are whole.
 """
 
 from __future__ import annotations
@@ -14,34 +14,227 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx2
 from cachetools import LRUCache
-from huggingface_hub import constants, snapshot_download
-from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]  # documented, not in __all__
+from huggingface_hub import HfApi, ModelInfo, constants, errors, hf_hub_download, snapshot_download
+from huggingface_hub.utils import tqdm, validate_repo_id  # type: ignore[attr-defined]  # documented
 
 from components.errors import PoolscopeError
-from components.model.files import cached, folder, newest_commit, snapshot
-from components.model.listing import (
-    Classifies,
-    HubUnreachableError,
-    Listing,
-    check_config,
-    checked_id,
-    classifies,
-    hub_errors,
-    listed,
-)
+from components.model import files
+from components.model.files import RefusalError
 from components.texts import in_bytes
 from components.types import BackboneSpec, Progress
 
+SECONDS = 10.0  # without any news from the hub
+STATED = (files.CONFIG, files.TOKENIZER_CONFIG, files.INDEX, files.MODULES)  # what is read before a download
+OFFLINE, SLOW, UNKNOWN = "errors.hub_offline", "errors.hub_slow", "errors.hub_unknown"
+UNREADABLE, TROUBLE, OFTEN = "errors.hub_unreadable", "errors.hub_trouble", "errors.hub_often"
+PASSING = (OFFLINE, SLOW, TROUBLE, OFTEN)  # which say nothing of the model
+REFUSALS: tuple[tuple[type[Exception], str], ...] = (  # the first that fits
+    (errors.GatedRepoError, "errors.hub_gated"),
+    (errors.RevisionNotFoundError, "errors.hub_revision"),
+    (errors.RemoteEntryNotFoundError, "errors.hub_file"),
+    (errors.DisabledRepoError, "errors.hub_disabled"),
+    (errors.RepositoryNotFoundError, UNKNOWN),
+    (errors.OfflineModeIsEnabled, OFFLINE),
+    (httpx2.TimeoutException, SLOW),
+    (httpx2.TransportError, OFFLINE),
+)
+STATUSES = {401: UNKNOWN, 403: "errors.hub_forbidden", 404: UNKNOWN, 429: OFTEN}
 TICK = 0.2  # seconds between two reports of progress
 SPARE = 500_000_000  # bytes of the disk that stay free
 WRITTEN = "huggingface_hub.snapshot_download"  # its progress bar of the bytes on the disk
+Classifies = Callable[[str], bool]  # whether transformers classifies texts with a type of model
+
+
+class HubUnreachableError(PoolscopeError):
+    """The hub gives no answer now: which says nothing of the model."""
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """File on the hub: ``size`` in bytes; ``sha256`` of a large one, else None."""
+
+    name: str
+    size: int
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Model that can be had at one commit: ``small`` files that are read with it, and its ``weights``."""
+
+    model: str
+    commit: str
+    small: tuple[HubFile, ...]
+    weights: tuple[HubFile, ...]
+    licence: str = ""
+    private: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The model and its commit."""
+        return self.model, self.commit
+
+    @property
+    def files(self) -> tuple[HubFile, ...]:
+        """All of its files, the weights last."""
+        return (*self.small, *self.weights)
+
+    @property
+    def size(self) -> int:
+        """All of its files, in bytes."""
+        return sum(file.size for file in self.files)
+
+
+def checked_id(given: object) -> str:
+    """``given`` if it has the form of a hub id; PoolscopeError says which form is wanted.
+
+    A pasted address of a model's page is refused with the id to type instead.
+    """
+    if isinstance(given, str) and _is_id(given):
+        return given
+    if isinstance(given, str) and (inside := _id_in_address(given)):
+        raise PoolscopeError("backbone", given, "errors.id_instead", id=inside)
+    raise PoolscopeError("backbone", given, "errors.id")
+
+
+def _is_id(given: str) -> bool:
+    try:
+        validate_repo_id(given)
+    except errors.HFValidationError:
+        return False
+    return True
+
+
+def _id_in_address(given: str) -> str | None:
+    """Id of the model whose page or file this web address shows, if it does."""
+    if len(given) > 500 or not given.startswith(("https://", "http://")):
+        return None
+    with suppress(ValueError):  # such as an unfinished IPv6 address
+        found = "/".join([part for part in urlsplit(given).path.split("/") if part][:2])
+        return found if _is_id(found) else None
+    return None
+
+
+def refusal(model: str, error: Exception) -> PoolscopeError:
+    """Sentence for a visitor who asked for ``model`` where huggingface_hub raised ``error``."""
+    if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__  # the library's way to say that the cache has no copy, either
+    key = next((key for kind, key in REFUSALS if isinstance(error, kind)), UNREADABLE)
+    values: dict[str, object] = {}
+    if key == UNREADABLE and isinstance(error, errors.HfHubHTTPError):
+        status = error.response.status_code
+        key, values = STATUSES.get(status, TROUBLE), {"status": status}
+        if status not in STATUSES and status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            return PoolscopeError("backbone", model, key, **values)
+    elif key == UNREADABLE and isinstance(error, OSError):
+        key, values = "errors.unkept", {"reason": error.strerror}
+        key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
+    kind = HubUnreachableError if key in PASSING else PoolscopeError
+    return kind("backbone", model, key, **values)
+
+
+@contextmanager
+def hub_errors(model: str) -> Iterator[None]:
+    """Turn whatever huggingface_hub raises inside into a PoolscopeError about ``model``."""
+    try:
+        yield
+    except PoolscopeError:
+        raise
+    except Exception as error:  # an answer of the hub may make the library raise anything
+        raise refusal(model, error) from error
+
+
+def classifies(kind: str) -> bool:
+    """Ask transformers in this process, which loads it; none of its models is loaded."""
+    from components.model.transformers_internals import classifying_types
+
+    return kind in classifying_types()
+
+
+def listed(model: str, revision: str | None, largest: int, known: Classifies = classifies) -> Listing:
+    """Ask the hub for a model at a commit, or where its branch stands now.
+
+    ``largest``: bytes that may be downloaded. ``known``: whether a type of model can classify texts.
+    PoolscopeError says why it cannot be had, and what could.
+    """
+    with hub_errors(model), TemporaryDirectory() as place:
+        info = HfApi().model_info(model, revision=revision, files_metadata=True, timeout=SECONDS)
+        commit, there = str(info.sha), _files(model, info)
+        for file in (there[name] for name in STATED if name in there):
+            if file.size > files.LARGEST:
+                raise PoolscopeError("backbone", model, "errors.hub_long", most=files.LARGEST)
+            hf_hub_download(model, file.name, revision=commit, local_dir=place)
+        weights = files.weight_files(there.__contains__, lambda: files.read_object(Path(place) / files.INDEX))
+        if not weights:
+            key = "errors.no_parts" if files.INDEX in there else "errors.no_weights"
+            raise PoolscopeError("backbone", model, key, file=files.INDEX)
+        small = [files.CONFIG, *(name for name in files.TOKENIZER_FILES if name in there)]
+        small += [files.INDEX] if weights != (files.WEIGHTS,) else []
+        if files.MODULES in there:
+            small += [files.MODULES, *files.module_files((Path(place) / files.MODULES).read_bytes(), there)]
+        check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
+    _check_vocabulary(model, there)
+    needed, weighty = (tuple(there[name] for name in names) for names in (small, weights))
+    found = Listing(model, commit, needed, weighty, _licence(info), bool(info.private))
+    if found.size > largest:
+        size, most = in_bytes(found.size), in_bytes(largest)
+        raise PoolscopeError("backbone", model, "errors.large", size=size, largest=most)
+    return found
+
+
+def check_config(model: str, folder: Path, known: Classifies) -> None:
+    """Refuse what the small files in ``folder`` show to be impossible, or would be refused when loaded."""
+    config, tokenizer = (files.read_object(folder / name) for name in (files.CONFIG, files.TOKENIZER_CONFIG))
+    try:
+        files.check_stated(config)
+        files.check_keys(files.TOKENIZER_CONFIG, tokenizer)
+    except RefusalError as error:
+        raise PoolscopeError("backbone", model, "errors.refused", reason=error.sentence) from error
+    kind = config.get("model_type")
+    if not isinstance(kind, str):
+        raise PoolscopeError("backbone", model, "errors.no_type", file=files.CONFIG)
+    if not known(kind):
+        raise PoolscopeError("backbone", model, "errors.no_classes", type=repr(kind[:40]))
+
+
+def _files(model: str, info: ModelInfo) -> dict[str, HubFile]:
+    """Files by name, of an answer in which every file has its size."""
+    every = info.siblings or ()
+    if files.COMMIT.fullmatch(str(info.sha)) is None or any(each.size is None for each in every):
+        raise PoolscopeError("backbone", model, UNREADABLE)
+    found = [HubFile(each.rfilename, each.size or 0, each.lfs.sha256 if each.lfs else None) for each in every]
+    there = {file.name: file for file in found}
+    if files.CONFIG not in there:
+        raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
+    return there
+
+
+def _check_vocabulary(model: str, names: Collection[str]) -> None:
+    """Refuse a model of which no tokenizer can be made that tells where in a text a token stands."""
+    held = [name for name in files.VOCABULARIES if name in names]
+    if not held:
+        raise PoolscopeError("backbone", model, "errors.no_tokenizer")
+    protobuf = find_spec("google") is not None and find_spec("google.protobuf") is not None
+    if all(name.endswith(".model") for name in held) and not (find_spec("sentencepiece") and protobuf):
+        raise PoolscopeError("backbone", model, "errors.slow_tokenizer", file=held[0])
+
+
+def _licence(info: ModelInfo) -> str:
+    stated: Any = info.card_data.license if info.card_data else None
+    text = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 @dataclass(eq=False)
@@ -86,12 +279,12 @@ class Downloads:
 
     def _subscribe(self, listing: Listing) -> _Download:
         """Subscribe to the download of a model that is under way, or begin one."""
-        key = (listing.model, listing.commit)
         with self._lock:
-            download = self._running.get(key)
+            download = self._running.get(listing.key)
             if download is None:
                 self._check_room(listing)
-                download = self._running[key] = _Download(listing, _begun(listing), _present(listing))
+                download = _Download(listing, _begun(listing), _present(listing))
+                self._running[listing.key] = download
                 threading.Thread(target=self._follow, args=(download,), name="download", daemon=True).start()
             download.subscribers += 1
             return download
@@ -120,20 +313,20 @@ class Downloads:
                     download.done = min(download.done + report, download.listing.size)
         code, listing = download.process.wait(), download.listing
         with self._lock:
-            if download.error is None and snapshot(listing.model, listing.commit) is None:
+            if download.error is None and files.snapshot(listing.model, listing.commit) is None:
                 reason = f"exit {code}"
                 download.error = PoolscopeError("backbone", listing.model, "errors.unkept", reason=reason)
             self._close(download)
 
     def _close(self, download: _Download) -> None:
-        if self._running.get((download.listing.model, download.listing.commit)) is download:
-            del self._running[download.listing.model, download.listing.commit]
+        if self._running.get(download.listing.key) is download:
+            del self._running[download.listing.key]
         download.over.set()
 
 
 def _present(listing: Listing) -> int:
     """Bytes of the files that are whole in the cache."""
-    return sum(file.size for file in listing.files if cached(listing.model, listing.commit, file.name))
+    return sum(file.size for file in listing.files if files.cached(listing.model, listing.commit, file.name))
 
 
 def _begun(listing: Listing) -> subprocess.Popen[bytes]:
@@ -141,7 +334,8 @@ def _begun(listing: Listing) -> subprocess.Popen[bytes]:
     parts = [{file.name: file.sha256 for file in part} for part in (listing.small, listing.weights)]
     asked = json.dumps([listing.model, listing.commit, parts])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen([sys.executable, "-m", __name__, asked], stdout=subprocess.PIPE, env=environment)
+    program = [sys.executable, "-c", f"from {__name__} import main; main()", asked]
+    return subprocess.Popen(program, stdout=subprocess.PIPE, env=environment)
 
 
 def _reports(process: subprocess.Popen[bytes]) -> Iterator[int | PoolscopeError]:
@@ -190,13 +384,13 @@ class Hub:
         """
         model = checked_id(given)
         known = self.known(model)
-        if known is not None and snapshot(model, known.revision or ""):
+        if known is not None and files.snapshot(model, known.revision or ""):
             return known
         try:
             listing = listed(model, None, self._largest, self._classifies)
         except HubUnreachableError:
-            commit = newest_commit(model)
-            kept = snapshot(model, commit) if commit else None
+            commit = files.newest_commit(model)
+            kept = files.snapshot(model, commit) if commit else None
             if commit is None or kept is None:
                 raise
             check_config(model, kept, self._classifies)
@@ -207,7 +401,7 @@ class Hub:
 
     def fetch(self, spec: BackboneSpec) -> Generator[Progress]:
         """Download a model; ends at once where it is on this machine. See `Downloads.fetch`."""
-        if folder(spec):
+        if files.folder(spec):
             return
         found = self._recall(spec.key)
         known = found[1] if found and found[0].revision == spec.revision else None
@@ -231,7 +425,7 @@ def _spec(model: str, commit: str, licence: str = "", size: int | None = None) -
 
 
 def _report(report: int | PoolscopeError) -> None:
-    """Send a report to the process that began this one."""
+    """Tell the process that began this one."""
     sys.stdout.buffer.write(pickle.dumps(report))
     sys.stdout.buffer.flush()
 
@@ -255,9 +449,8 @@ def main() -> None:
     try:
         with hub_errors(model):
             for part in parts:
-                place = snapshot_download(
-                    model, revision=commit, allow_patterns=list(part), tqdm_class=_Reported
-                )
+                wanted: Any = {"allow_patterns": list(part), "tqdm_class": _Reported}
+                place = snapshot_download(model, revision=commit, **wanted)
                 for name, sha256 in part.items():
                     _check_hash(model, Path(place) / name, sha256)
     except PoolscopeError as error:
@@ -272,7 +465,3 @@ def _check_hash(model: str, file: Path, sha256: str | None) -> None:
     file.resolve().unlink()
     file.unlink()
     raise PoolscopeError("backbone", model, "errors.hub_wrong")
-
-
-if __name__ == "__main__":
-    main()

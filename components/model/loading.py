@@ -12,13 +12,14 @@ import gc
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import safe_open
+from torch import Tensor, nn
 from transformers import (
     AutoConfig,
     AutoModelForSequenceClassification,
@@ -29,27 +30,33 @@ from transformers import (
 )
 
 from components.errors import PoolscopeError
-from components.model.assembling import assembled
-from components.model.backbone import Backbone
-from components.model.files import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS, Version, weight_files
-from components.model.files import folder as here
-from components.model.safety import (
-    MB,
-    RefusalError,
-    check_keys,
-    check_plain,
-    check_sizes,
-    check_stated,
-    checked_object,
-    foreign,
-    forget,
+from components.model import files
+from components.model.backbone import Backbone, Provenance
+from components.model.cut import (
+    NOISES,
+    Inputs,
+    body_alone,
+    find_cut,
+    logits,
+    noise_like,
+    per_token,
+    replay,
+    run,
 )
-from components.model.torch_internals import seeded
+from components.model.files import RefusalError, Version
+from components.model.parts import find_final_norm, find_pooler
+from components.model.torch_internals import repeatable, seeded
+from components.model.tracing import trace
 from components.model.transformers_internals import filled, forget_kernels, without_weights
 from components.types import BackboneSpec
 
 SPECIAL = "special_tokens_map.json"  # which transformers reads as if it stood in the tokenizer's settings
 NEW_NUMBERS, TIMES = 10_000_000, 3  # a head may be new, and of an encoder-decoder the decoder, if need be
+UNHEARD = "☃ 🔭 ﷺ"  # what few vocabularies know
+MOST = 64  # tokens of "a b c", with all that a tokenizer may add
+LONGEST = 512  # tokens, where neither tokenizer nor config states a limit
+SHOWN = 2_048  # tokens that a page can still draw, and whose attention fits into memory
+UNLIMITED = 1_000_000  # from here on a stated limit is a way to say that there is none
 
 
 def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: None) -> Backbone:
@@ -58,24 +65,24 @@ def load(spec: BackboneSpec, make_room: Callable[[int], None] = lambda _size: No
     ``make_room`` is told how many bytes its weights will take before any of them is allocated, and may
     raise RefusalError.
     """
-    folder = here(spec)
-    if folder is None or not (spec.available or (folder / CONFIG).exists()):
+    folder = files.folder(spec)
+    if folder is None or not (spec.available or (folder / files.CONFIG).exists()):
         raise PoolscopeError("backbone", spec.key, "errors.no_files")
     try:
         return _loaded(spec, folder, make_room)
     except RefusalError as refusal:
-        forget(refusal)
+        files.forget(refusal)
         raise PoolscopeError("backbone", spec.key, "errors.unloaded", reason=refusal.sentence) from refusal
 
 
 def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) -> Backbone:
-    check_sizes(folder)
+    files.check_sizes(folder)
     config = read_config(folder)
     with opened(folder) as tensors:
         empty = skeleton(config)
         check_enough(tensors, empty)
         make_room(size(empty))
-        with foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
+        with files.foreign("refusals.unfit"), seeded():  # weights that are lacking are drawn alike every time
             model, info = filled(empty, tensors)
     check_finite(model)
     return assembled(spec, model, read_tokenizer(folder, config), info)
@@ -83,27 +90,25 @@ def _loaded(spec: BackboneSpec, folder: Path, make_room: Callable[[int], None]) 
 
 def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenizerBase:
     """Tokenizer in ``folder``, made by transformers without code of its own."""
-    with foreign("refusals.tokenizer"):
+    with files.foreign("refusals.tokenizer"):
         tokenizer = AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise RefusalError("refusals.own_tokenizer")
     vocabularies = tokenizer.vocab_files_names.values()  # none of those that know every character
-    if vocabularies and not any((folder / name).is_file() for name in (TOKENIZER, *vocabularies)):
+    if vocabularies and not any((folder / name).is_file() for name in (files.TOKENIZER, *vocabularies)):
         raise RefusalError("refusals.vocabulary")  # of which transformers says nothing
     return tokenizer
 
 
 def read_config(folder: Path) -> PreTrainedConfig:
     """The config in ``folder``, parsed by transformers once nothing in it leads away or is out of bounds."""
-    check_stated(checked_object(folder / CONFIG))
-    for tokenizer in (folder / TOKENIZER_CONFIG, folder / SPECIAL):
+    files.check_stated(files.checked_object(folder / files.CONFIG))
+    for tokenizer in (folder / files.TOKENIZER_CONFIG, folder / SPECIAL):
         if tokenizer.exists():
-            settings = checked_object(tokenizer)
-            check_plain(settings)
-            check_keys(tokenizer.name, settings)
-    with foreign("refusals.config"):
+            files.check_keys(tokenizer.name, files.checked_object(tokenizer))
+    with files.foreign("refusals.config"):
         config: PreTrainedConfig = AutoConfig.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True
         )
@@ -113,7 +118,7 @@ def read_config(folder: Path) -> PreTrainedConfig:
 
 def skeleton(config: PreTrainedConfig) -> PreTrainedModel:
     """The classifier of ``config`` on torch's meta device: every shape, and no memory for the weights."""
-    with foreign("refusals.unbuilt"), without_weights():
+    with files.foreign("refusals.unbuilt"), without_weights():
         model: PreTrainedModel = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]  # of transformers
             config, dtype=torch.float32, trust_remote_code=False
         )
@@ -132,11 +137,11 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
     Opening validates the header against the file's length. The files are read, not mapped into memory:
     whoever shortens one later would kill a process that has it mapped.
     """
-    with ExitStack() as files:
+    with ExitStack() as stack:
         tensors: dict[str, Any] = {}
-        for file in _files(folder):
-            with foreign("refusals.damaged", file=file.name):
-                handle = files.enter_context(safe_open(file, framework="pt", device="cpu", backend="pread"))
+        for file in _weights(folder):
+            with files.foreign("refusals.damaged", file=file.name):
+                handle = stack.enter_context(safe_open(file, framework="pt", device="cpu", backend="pread"))
                 tensors |= {name: handle.get_slice(name) for name in handle.keys()}  # noqa: SIM118
         yield tensors
 
@@ -153,27 +158,20 @@ def check_finite(model: PreTrainedModel) -> None:
     """Refuse weights among which are NaN or infinity."""
     for name, weight in model.named_parameters():
         if weight.numel() and weight.is_floating_point():
-            least, most = torch.aminmax(
-                weight
-            )  # either is NaN if any number is; unlike isfinite, copies nothing
+            least, most = torch.aminmax(weight)  # NaN if any number is; unlike isfinite, copies nothing
             if not (torch.isfinite(least) and torch.isfinite(most)):
                 raise RefusalError("refusals.infinite", name=name)
 
 
-def _files(folder: Path) -> list[Path]:
+def _weights(folder: Path) -> tuple[Path, ...]:
     """The whole file or, without it, those that the index names, all in the folder itself."""
-
-    def is_there(name: str) -> bool:
-        return (folder / name).is_file()
-
-    names = weight_files(is_there, lambda: checked_object(folder / INDEX))
-    if names:
-        return [folder / name for name in names]
-    if not is_there(INDEX):
-        raise RefusalError("refusals.pickled", file=WEIGHTS)
-    named = checked_object(folder / INDEX).get("weight_map")
+    if found := files.weights_in(folder):
+        return found
+    if not (folder / files.INDEX).is_file():
+        raise RefusalError("refusals.pickled", file=files.WEIGHTS)
+    named = files.checked_object(folder / files.INDEX).get("weight_map")
     key = "refusals.part" if isinstance(named, dict) and named else "refusals.no_part"
-    raise RefusalError(key, file=INDEX)
+    raise RefusalError(key, file=files.INDEX)
 
 
 class Checkpoints:
@@ -198,7 +196,7 @@ class Checkpoints:
     def _make_room(self, needed: int) -> None:
         """Let go of checkpoints until there is room for ``needed`` bytes more, before they are allocated."""
         if needed > self.budget:
-            raise RefusalError("refusals.memory", needed=needed / MB, budget=self.budget / MB)
+            raise RefusalError("refusals.memory", needed=needed / files.MB, budget=self.budget / files.MB)
         leaves = self.resident + needed > self.budget
         while self.resident + needed > self.budget:
             self._loaded.popitem(last=False)
@@ -211,3 +209,134 @@ def give_back() -> None:
     gc.collect()
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)  # glibc keeps what lies between two blocks still in use
+
+
+def assembled(
+    spec: BackboneSpec,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    info: Mapping[str, Collection[Any]],
+) -> Backbone:
+    """A backbone of both, which are its own from then on: what questions need is set in them.
+
+    ``info``: what the loader says of tensors that it did not find, did not use, or found in another shape.
+    RefusalError says why nothing can be asked of them.
+    """
+    if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
+        with files.foreign("refusals.padding"):
+            tokenizer.pad_token_id = model.config.pad_token_id
+    _check_vocabulary(tokenizer, model)
+    model.requires_grad_(False)
+    for config in (model.config, model.config.get_text_config(decoder=True)):
+        if hasattr(config, "use_cache"):
+            config.use_cache = False  # one pass needs no key-value cache
+    example = _tried(model, tokenizer)
+    cut = find_cut(model, example)
+    if cut is None:
+        raise RefusalError("refusals.unmoved", largest=NOISES[-1])
+    return Backbone(
+        spec=spec,
+        model=model,
+        tokenizer=tokenizer,
+        cut=cut,
+        pooler=find_pooler(model, cut, example),
+        final_norm=find_final_norm(model, cut, example),
+        per_token=per_token(model, cut, example),
+        body_alone=body_alone(model, cut, example),
+        limit=_limit(model, tokenizer),
+        provenance=provenance(model, cut, example, info),
+    )
+
+
+def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
+    """Refuse a tokenizer with an id for which the model's plain table of embeddings, if any, has none."""
+    table = None
+    with suppress(NotImplementedError):  # transformers' way to say that it does not know where the table is
+        table = model.get_input_embeddings()
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if isinstance(table, nn.Embedding) and largest >= table.num_embeddings:
+        raise RefusalError("refusals.ids", largest=largest, last=table.num_embeddings - 1)
+
+
+def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, torch.Tensor]:
+    """A short input on which the model has been seen to work."""
+    with files.foreign("refusals.tokenizing"):
+        tokenizer("a b c", UNHEARD)  # pairs have a template of their own, and unknown words a token
+        example = dict(tokenizer("a b c", return_tensors="pt"))
+        tokens = example["input_ids"].shape[1]
+    if tokens > MOST:
+        raise RefusalError("refusals.letters", count=tokens)
+    with repeatable(model), files.foreign("refusals.running"), torch.no_grad():
+        logits = getattr(model(**example, return_dict=True), "logits", None)
+    labels = len(model.config.id2label or ())
+    if not labels or logits is None or logits.shape != (1, labels):
+        raise RefusalError("refusals.labels", count=labels)
+    if not logits.isfinite().all():
+        raise RefusalError("refusals.outputs")
+    return example
+
+
+def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
+    """The longest input in tokens: the smaller of what tokenizer and config state, within bounds."""
+    positions = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 0
+    reserved = (
+        0  # of the embedded positions, which no token gets: some models count from the padding's id + 1
+    )
+    for module in model.modules():
+        padding, weight = getattr(module, "padding_idx", None), getattr(module, "weight", None)
+        if isinstance(padding, int) and isinstance(weight, nn.Parameter) and len(weight) == positions:
+            reserved = max(reserved, padding + 1)
+    stated = (tokenizer.model_max_length, positions - reserved)
+    return min(min((limit for limit in stated if 0 < limit < UNLIMITED), default=LONGEST), SHOWN)
+
+
+def provenance(
+    model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Collection[Any]]
+) -> Provenance:
+    """Where the tensors of a ``model`` come from, by what its loader says of them.
+
+    ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
+    new tensors at random and sets others, a bias for example, to one and the same number.
+    """
+    missing = tuple(sorted(info["missing_keys"]))
+    mismatched = tuple(sorted(str(key) for key, *_ in info["mismatched_keys"]))
+    new = {name: tensor for name, tensor in model.named_parameters() if name in {*missing, *mismatched}}
+    constant = tuple(name for name, tensor in new.items() if is_constant(tensor))
+    drawn = {name: tensor for name, tensor in new.items() if name not in constant}
+    head: set[str] = set()  # the tensors that it uses
+    if drawn:
+        with torch.no_grad(), repeatable(model):
+            kept = run(model, cut, inputs)
+            calls = trace(model, lambda hidden: replay(model, cut, kept, hidden), kept.hidden[-1])
+        head.update(name for call in calls for name in call.weights)
+    rest = {name: tensor for name, tensor in drawn.items() if name not in head}
+    return Provenance(
+        missing=missing,
+        unexpected=tuple(sorted(info["unexpected_keys"])),
+        mismatched=mismatched,
+        constant=constant,
+        random_head=tuple(sorted(drawn.keys() & head)),
+        random_body=tuple(sorted(rest)) if rest and _move(model, inputs, list(rest.values())) else (),
+    )
+
+
+def is_constant(tensor: Tensor) -> bool:
+    """Whether every number of it is the same one; a number that stands alone, whether it is 0 or 1."""
+    first = tensor.flatten()[:1]
+    alone = tensor.numel() == 1 and float(first) not in (0.0, 1.0)
+    return not alone and bool((tensor == first).all())
+
+
+def _move(model: PreTrainedModel, inputs: Inputs, tensors: list[nn.Parameter]) -> bool:
+    """Whether the logits depend on any of these: they are changed together for a moment."""
+    before = [tensor.data for tensor in tensors]
+    with torch.no_grad(), repeatable(model):
+        plain = logits(model, inputs)
+    try:
+        for tensor in tensors:
+            tensor.data = tensor.data + noise_like(tensor)
+        with torch.no_grad(), repeatable(model):
+            return not torch.equal(logits(model, inputs), plain)
+    finally:
+        for tensor, old in zip(tensors, before, strict=True):
+            tensor.data = old

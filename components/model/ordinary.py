@@ -1,4 +1,4 @@
-"""What is ordinary among a checkpoint's hidden states, measured on a few dozen sentences of our own.
+"""Cosines of hidden states, and what is ordinary among them, measured on a few dozen sentences of our own.
 
 In deep layers all hidden states point in much the same direction, so a cosine means little before it is known
 what cosines of unrelated tokens are there (Ethayarajh 2019), and a few dimensions that are large everywhere
@@ -8,21 +8,18 @@ decide most of it (Timkey and van Schijndel 2021).
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import Any, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from components.errors import PoolscopeError
-from components.model.backbone import Backbone
-from components.model.repeatable import repeatable
-from components.model.safety import lacks_memory
-from components.model.similarity import Numbers, cosines
-from components.model.states import alike, batch_states
 from components.settings import ASSETS
-from components.types import Bands, Bools, Centring, Ints
+from components.types import Bands, Centring, Floats, Ints
 
+Numbers = NDArray[np.floating[Any]]
+CENTRINGS: tuple[Centring, ...] = get_args(Centring)
 QUANTILES = (0.05, 0.5, 0.95)
 LEAST = float(np.finfo(np.float32).eps)  # a deviation below this part of the mean is rounding
 
@@ -40,22 +37,11 @@ class Spread:
         mean, deviation = states.mean(axis=0), states.std(axis=0)
         return cls(mean, np.where(deviation > LEAST * np.abs(mean), deviation, 1.0))
 
-    def plain(self, states: Numbers) -> Numbers:
-        """States (..., D) as they are."""
-        return states
-
-    def centred(self, states: Numbers) -> Numbers:
-        """States (..., D) without the ordinary mean."""
-        return states - self.mean
-
-    def standardised(self, states: Numbers) -> Numbers:
-        """The same with each dimension divided by its ordinary deviation."""
-        return (states - self.mean) / self.deviation
-
-
-CENTRINGS: Mapping[Centring, Callable[[Spread, Numbers], Numbers]] = MappingProxyType(
-    {"plain": Spread.plain, "centred": Spread.centred, "standardised": Spread.standardised}
-)
+    def seen(self, centring: Centring, states: Numbers) -> Numbers:
+        """States (..., D) as they are before their cosine is taken."""
+        if centring == "plain":
+            return states
+        return states - self.mean if centring == "centred" else (states - self.mean) / self.deviation
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,53 +51,34 @@ class Ordinary:
     spreads: tuple[Spread, ...]
     bands: Bands
 
+    @classmethod
+    def of(cls, batches: Sequence[tuple[Sequence[Numbers], Ints]]) -> Ordinary:
+        """Take the statistics of S sentences in batches: L + 1 times (B, T, D), and (B,) where [CLS] stands.
+
+        Only layers that every sentence has are measured, from the last one down.
+        """
+        lengths = [layers[-1].shape[1] for layers, _cls in batches for _ in layers[-1]]  # (S,)
+        sentence = np.repeat(np.arange(len(lengths)), lengths)  # (N,) which one each of all tokens is of
+        at = np.cumsum([0, *lengths[:-1]]) + np.concatenate([cls for _layers, cls in batches])  # (S,)
+        unrelated = sentence[at][:, None] != sentence  # (S, N) true for tokens of other sentences ...
+        unrelated[:, at] = False  # ... that are not in the place of [CLS] themselves
+        spreads: list[Spread] = []
+        bands: dict[Centring, list[Numbers]] = {centring: [] for centring in CENTRINGS}
+        for number in range(min(len(layers) for layers, _cls in batches), 0, -1):  # one layer at a time
+            states = np.concatenate([_rows(layers[-number]) for layers, _cls in batches]).astype(np.float64)
+            spreads.append(Spread.of(states))
+            for centring in CENTRINGS:
+                seen = spreads[-1].seen(centring, states)
+                bands[centring].append(np.quantile(cosines(seen[at], seen)[unrelated], QUANTILES))
+        return cls(tuple(spreads), Bands(*(np.stack(bands[key]).astype(np.float32) for key in CENTRINGS)))
+
     def upmost(self, layers: int) -> Ordinary:
         """The same of so many layers, from the last one down."""
         return Ordinary(self.spreads[-layers:], self.bands.upmost(layers))
 
     def seen(self, centring: Centring, vectors: Sequence[Numbers]) -> list[Numbers]:
         """L + 1 times (..., D), one for each layer, as they are before their cosine is taken."""
-        see = CENTRINGS[centring]
-        return [see(spread, states) for spread, states in zip(self.spreads, vectors, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """N tokens of S sentences.
-
-    ``layers``: L + 1 times (N, D) float32. ``sentence``: (N,) which of the S a token is of. ``cls``: (S,)
-    which of the N tokens stands in the place of [CLS], in the order of the sentences' numbers.
-    """
-
-    layers: tuple[Numbers, ...]
-    sentence: Ints
-    cls: Ints
-
-    @property
-    def unrelated(self) -> Bools:
-        """(S, N) true for tokens of other sentences that are not in the place of [CLS] themselves."""
-        found: Bools = self.sentence[self.cls][:, None] != self.sentence
-        found[:, self.cls] = False
-        return found
-
-
-def measured(backbone: Backbone) -> Ordinary:
-    """Run the sentences, those of the same number of tokens together, and take the statistics.
-
-    Only layers that every sentence has are measured, from the last one down. PoolscopeError where the model
-    fails on them.
-    """
-    sample = _sample(backbone, sentences())
-    spreads: list[Spread] = []
-    bands: dict[Centring, list[Numbers]] = {centring: [] for centring in CENTRINGS}
-    for states in sample.layers:
-        states = states.astype(np.float64)  # one layer at a time: all of them would take twice the memory
-        spreads.append(Spread.of(states))
-        for centring, see in CENTRINGS.items():
-            seen = see(spreads[-1], states)
-            found = cosines(seen[sample.cls], seen)[sample.unrelated]
-            bands[centring].append(np.quantile(found, QUANTILES))
-    return Ordinary(tuple(spreads), Bands(*(np.stack(bands[key]).astype(np.float32) for key in CENTRINGS)))
+        return [spread.seen(centring, states) for spread, states in zip(self.spreads, vectors, strict=True)]
 
 
 def sentences() -> list[str]:
@@ -120,29 +87,28 @@ def sentences() -> list[str]:
     return found
 
 
-def _sample(backbone: Backbone, sentences: Sequence[str]) -> _Sample:
-    batches: list[tuple[Numbers, ...]] = []  # each L + 1 times (B, T, D)
-    cls: list[Ints] = []
-    for rows in alike(backbone, sentences):
-        try:
-            with repeatable(backbone.model):
-                states = batch_states(backbone, [sentences[row] for row in rows])
-                cls.append(states.cls.numpy())
-        except (RuntimeError, ValueError, IndexError) as error:  # it has been seen to work on another text
-            reason = (str(error) or type(error).__name__).splitlines()[0]
-            if lacks_memory(error):
-                raise
-            raise PoolscopeError("backbone", backbone.spec.key, "errors.fails", reason=reason) from error
-        batches.append(tuple(layer.numpy() for layer in states.layers))
-    if not all(np.isfinite(batch[-1]).all() for batch in batches):
-        raise PoolscopeError("backbone", backbone.spec.key, "errors.infinite")
-    shared = min(map(len, batches))
-    layers = [np.concatenate([_rows(batch[-number]) for batch in batches]) for number in range(shared, 0, -1)]
-    lengths = [batch[-1].shape[1] for batch in batches for _ in batch[-1]]  # (S,) tokens of each sentence
-    begins = np.cumsum([0, *lengths[:-1]])
-    return _Sample(tuple(layers), np.repeat(np.arange(len(lengths)), lengths), begins + np.concatenate(cls))
-
-
 def _rows(states: Numbers) -> Numbers:
-    """(B, T, D) -> (B T, D)."""
-    return states.reshape(-1, states.shape[-1])
+    return states.reshape(-1, states.shape[-1])  # (B, T, D) -> (B T, D)
+
+
+def cosine_by_layer(hidden: Sequence[Numbers], reference: Sequence[Numbers]) -> Floats:
+    """Cosine between hidden[l][t] and reference[l], in [-1, 1]: L + 1 times (T, D) and (D,) -> (L + 1, T).
+
+    Layers may differ in width. A vector of length zero has similarity 0. Computed in double precision.
+    """
+    layers = zip(hidden, reference, strict=True)
+    return np.stack([cosines(states, target[None])[:, 0] for states, target in layers]).astype(np.float32)
+
+
+def cosines(states: Numbers, targets: Numbers) -> Numbers:
+    """Cosine of each of T states with each of N targets, in double precision: (T, D), (N, D) -> (T, N)."""
+    product: Numbers = _unit(states) @ _unit(targets).T
+    return product.clip(-1.0, 1.0)
+
+
+def _unit(vectors: Numbers) -> Numbers:
+    """Vectors (T, D) at length 1, in double precision; those of length zero stay as they are."""
+    vectors = vectors.astype(np.float64, copy=False)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)  # (T, 1)
+    scaled: Numbers = vectors / np.where(lengths > 0, lengths, 1.0)
+    return scaled

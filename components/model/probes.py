@@ -92,6 +92,5 @@ def _lacking(names: Iterable[str], task: str, pooling: str, layer: int | None) -
     given = {"pooling": pooling, "task": task}
     if not layers:
         return PoolscopeError("pool_layer", layer, "errors.probed_last", **given)
-    return PoolscopeError(
-        "pool_layer", layer, "errors.probed_layers", layers=tuple(map(str, layers)), **given
-    )
+    held_layers = tuple(map(str, layers))
+    return PoolscopeError("pool_layer", layer, "errors.probed_layers", layers=held_layers, **given)

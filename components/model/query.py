@@ -10,7 +10,6 @@ from components.errors import PoolscopeError
 from components.fitting import MINE, TABLE, OwnHead, read_head
 from components.types import BackboneSpec, Query, Reference, TaskSpec
 
-REFERENCES = ("cls", "pooled")
 MOST = 300  # combinations of one comparison: all poolings of all bundled backbones, and some more
 
 
@@ -32,9 +31,7 @@ def checked(
     is the task of a probe, in `with_task`.
     """
     text_pair = query.text_pair if query.text_pair is not None else ""
-    text, text_pair = checked_text("text", query.text, longest), checked_text("text_pair", text_pair, longest)
-    if not text.strip():
-        raise PoolscopeError("text", query.text, "errors.word")
+    text, text_pair = _words("text", query.text, longest), checked_text("text_pair", text_pair, longest)
     return replace(
         query,
         backbone=choice("backbone", query.backbone, backbones),
@@ -81,9 +78,9 @@ def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Qu
     held = {task.key: task for task in tasks if task.key in spec.probed}
     texts = 2 if query.text_pair else 1
     fitting = [key for key, task in held.items() if task.texts == texts]
-    if not query.task and fitting:
-        return replace(query, task=spec.task if spec.task in fitting else fitting[0])
     if not query.task:
+        if fitting:
+            return replace(query, task=spec.task if spec.task in fitting else fitting[0])
         key = "errors.no_probe_one" if texts == 1 else "errors.no_probe_two"
         raise PoolscopeError("task", query.task, key, tasks=tuple(held))
     choice("task", query.task, [task.key for task in tasks])
@@ -97,10 +94,7 @@ def with_task(query: Query, spec: BackboneSpec, tasks: Sequence[TaskSpec]) -> Qu
 
 def other_version(query: Query, other: object, other_pair: object, longest: int) -> Query:
     """A checked query with another text, or another pair; ``longest`` is in characters."""
-    text = checked_text("other", other, longest)
-    pair = checked_text("other_pair", other_pair, longest)
-    if not text.strip():
-        raise PoolscopeError("other", other, "errors.word")
+    text, pair = _words("other", other, longest), checked_text("other_pair", other_pair, longest)
     if bool(pair.strip()) != bool(query.text_pair):
         raise PoolscopeError("other_pair", other_pair, "errors.both_pairs")
     return replace(query, text=text, text_pair=pair if pair.strip() else "")
@@ -142,12 +136,17 @@ def checked_text(field: str, given: object, longest: int) -> str:
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in given)
 
 
+def _words(field: str, given: object, longest: int) -> str:
+    """``given`` as a text that is not blank."""
+    text = checked_text(field, given, longest)
+    if not text.strip():
+        raise PoolscopeError(field, given, "errors.word")
+    return text
+
+
 def checked_texts(given: Iterable[object], longest: int) -> list[str]:
     """Every one of ``given`` as a text that is not blank."""
-    texts = [checked_text(f"texts[{index}]", text, longest) for index, text in enumerate(given)]
-    for index, text in enumerate(texts):
-        if not text.strip():
-            raise PoolscopeError(f"texts[{index}]", text, "errors.word")
+    texts = [_words(f"texts[{index}]", text, longest) for index, text in enumerate(given)]
     if not texts:
         raise PoolscopeError("texts", [], "errors.texts")
     return texts
@@ -170,7 +169,7 @@ def counted_from_zero(field: str, given: int, count: int) -> int:
 
 
 def _reference(given: object) -> Reference:
-    if isinstance(given, str) and given in REFERENCES:
+    if isinstance(given, str) and given in ("cls", "pooled"):
         return given
     try:
         return int(given) if isinstance(given, str) else whole_number("reference", given)

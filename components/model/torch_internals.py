@@ -22,15 +22,33 @@ Rebuild = Callable[[Sequence[Any]], Any]
 
 
 def tables(model: nn.Module) -> Iterator[Table]:
-    """What a forward pass may assign to in each module: its attributes, its parts and its buffers.
+    """Everything that a forward pass may assign to: each module's attributes, parts, buffers and config.
 
     ``state_dict`` holds neither attributes nor buffers that are not saved, and copying a model takes its
     weights' memory twice.
     """
+    configs: dict[int, Table] = {}
     for module in model.modules():
-        yield module.__dict__
-        yield module._modules
-        yield module._buffers
+        yield from (module.__dict__, module._modules, module._buffers)
+        if (config := module.__dict__.get("config")) is not None:
+            configs[id(config)] = vars(config)
+    yield from configs.values()
+
+
+@contextmanager
+def repeatable(model: nn.Module) -> Iterator[None]:
+    """Within, random numbers start from one seed; afterwards they and the model's parts are as before.
+
+    Some models draw random numbers outside of training too, and some change for good with what they read:
+    after a short text one exchanges its attention modules. Neither may depend on what was asked before.
+    """
+    before = [(table, table.copy()) for table in tables(model)]
+    try:
+        with seeded():  # models run on the CPU alone
+            yield
+    finally:
+        for table, entries in before:
+            table.update(entries)  # what is new stays: transformers remembers there which hooks it has set
 
 
 @contextmanager
@@ -69,7 +87,8 @@ def plain_copy(model: Model) -> Model:
     for module in model.modules():
         table = vars(module)
         memo |= {id(tensor): _plain(tensor) for tensor in tensors(table) if id(tensor) not in memo}
-        memo |= {id(table[name]): OrderedDict(_making(table[name])) for name in _tables_of_hooks(table)}
+        for hooks in (value for name, value in table.items() if HOOKS in name and isinstance(value, dict)):
+            memo[id(hooks)] = OrderedDict({key: hook for key, hook in hooks.items() if _makes(hook)})
         if "forward" in table:
             memo[id(table["forward"])] = None
     copy = deepcopy(model, memo)
@@ -87,14 +106,6 @@ def acting_hooks(model: nn.Module) -> list[Any]:
             found += [hook for hook in table[name].values() if not _makes(hook)]
         found += [table["forward"]] if "forward" in table else []
     return found
-
-
-def _tables_of_hooks(table: Table) -> list[str]:
-    return [name for name, value in table.items() if HOOKS in name and isinstance(value, dict)]
-
-
-def _making(hooks: dict[int, Any]) -> dict[int, Any]:
-    return {key: hook for key, hook in hooks.items() if _makes(hook)}
 
 
 def _makes(hook: Any) -> bool:

@@ -89,17 +89,12 @@ def trace(model: nn.Module, head: Head, hidden: Tensor) -> tuple[Call, ...]:
     recorder.dependent[id(hidden)] = hidden
     with torch.no_grad(), _following(model, recorder.running), recorder:
         logits = head(hidden)
-    return tuple(_leading_to(logits, recorder.calls))
-
-
-def rerun(calls: Sequence[Call], hidden: Tensor, start: Tensor) -> Tensor:
-    """The logits (B, K) that the calls give, one after the other, for ``hidden`` instead of ``start``."""
-    values = {id(start): hidden}
-    with torch.no_grad():
-        for call in calls:
-            for old, new in zip(call.given, call.again(values), strict=True):
-                values[id(old)] = new
-    return values[id(calls[-1].given[0])]
+    needed, found = {id(logits)}, list[Call]()  # the calls that the logits depend on
+    for call in reversed(recorder.calls):
+        if any(id(one) in needed for one in call.given):
+            needed.update(id(one) for one in call.taken)
+            found.append(call)
+    return tuple(reversed(found))
 
 
 @dataclass
@@ -132,18 +127,8 @@ class _Recorder(TorchFunctionMode):
             return out
         self.dependent.update((id(one), one) for one in given)
         module = self.running[-1] if self.running else ""
-        self.calls.append(
-            Call(
-                func,
-                arguments,
-                rebuild,
-                taken,
-                given,
-                module,
-                tuple(sorted(weights)),
-                tuple(_lines()),
-            )
-        )
+        used_weights, lines = tuple(sorted(weights)), tuple(_lines())
+        self.calls.append(Call(func, arguments, rebuild, taken, given, module, used_weights, lines))
         return out
 
 
@@ -154,19 +139,9 @@ def _following(model: nn.Module, running: list[str]) -> Iterator[None]:
         for name, module in model.named_modules():
             before = module.register_forward_pre_hook(lambda _module, _args, name=name: running.append(name))
             after = module.register_forward_hook(lambda *_: running.__delitem__(-1), always_call=True)
-            hooks.callback(before.remove)
-            hooks.callback(after.remove)
+            hooks.enter_context(before)
+            hooks.enter_context(after)
         yield
-
-
-def _leading_to(logits: Tensor, calls: Sequence[Call]) -> list[Call]:
-    """The calls that ``logits`` depend on, in their order."""
-    needed, found = {id(logits)}, []
-    for call in reversed(calls):
-        if any(id(one) in needed for one in call.given):
-            needed.update(id(one) for one in call.taken)
-            found.append(call)
-    return found[::-1]
 
 
 def _lines() -> Iterator[Line]:

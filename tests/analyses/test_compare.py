@@ -19,7 +19,7 @@ from components.inference.engine import Engine
 from components.inference.jobs import Job
 from components.model.loading import load
 from components.model.query import MOST, Asked
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.settings import Settings
 from components.types import Analysis, BackboneSpec, Query
 

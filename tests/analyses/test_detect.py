@@ -20,8 +20,7 @@ from components.inference.engine import Engine
 from components.model.backbone import Backbone
 from components.model.loading import load
 from components.types import BackboneSpec, Query
-from tests.families.brute import ByHand
-from tests.families.making import FACTS, boundless
+from tests.families.cases import FACTS, ByHand, boundless
 from tests.plain import KEYS, SPECS, load_plain
 
 TEXT = (

@@ -13,10 +13,9 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from components.analyses.detect import Detected, dense_of, normalises
 from components.analyses.measuring.detect import detect
 from components.analyses.ways import Way
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, batch_states
 from components.model.files import ENCODING
 from components.model.loading import load
-from components.model.states import batch_states
 from components.types import Query
 from tests.analyses.test_detect import TEXT, planted
 from tests.model.test_declared import saved

@@ -16,7 +16,7 @@ from components.declaration import Declaration, Normalize
 from components.errors import PoolscopeError
 from components.inference.engine import Engine, InProcess
 from components.model.loading import load
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.passport.__main__ import issued, main
 from components.settings import ASSETS, Settings
 from components.types import BackboneSpec, Query

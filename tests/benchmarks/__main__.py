@@ -4,7 +4,7 @@ import os
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
-from components.model.machine import cores
+from components.settings import cores
 from tests.benchmarks import answers, engine, memory, page, room
 
 if __name__ == "__main__":

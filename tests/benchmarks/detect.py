@@ -30,10 +30,10 @@ from components.model.encoding import Encoded
 from components.model.examine import Stopwatch, run_encoded
 from components.model.loading import load
 from components.model.pooling import POOLINGS
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.settings import ASSETS
 from components.types import Query
-from tests.families.making import BUILT, boundless, tiny_checkpoint
+from tests.families.cases import BUILT, boundless, tiny_checkpoint
 from tests.tiny import WORDS
 
 TEXT = "The plot is thin, but the actors are a delight, and the camera never looks away from their hands."

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from components.model.machine import cores
+from components.settings import cores
 from tests.serving import RATE, served
 
 QUIET = Path(os.devnull)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, expect
 
 from components.notebook import Exhibits, poolscope_show
-from tests.families.making import boundless, tiny_model
+from tests.families.cases import boundless, tiny_model
 
 FIGURES = ("similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth")
 NOTEBOOK = """<!doctype html><html lang="en" style="background: {colour}"><body><p>In [1]</p>

@@ -11,8 +11,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES as CLASSES
 
-from tests.families.brute import ByHand
-from tests.families.making import BUILT, FACTS, FAMILIES, tiny_model
+from tests.families.cases import BUILT, FACTS, FAMILIES, ByHand, tiny_model
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "families.md"
 PLAIN = (2, 5, 6, 7, 8, 9, 10, 3)  # [CLS] six words [SEP], which is the end of the sequence too

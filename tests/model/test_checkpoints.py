@@ -1,70 +1,42 @@
-"""Loading: what a checkpoint is, what it lacks, and what is refused."""
+"""Loading: what a checkpoint is, what it lacks, where its head begins, and what is refused."""
 
 import json
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import AutoModelForSequenceClassification
 
 from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.anatomy.dissect import dissect
+from components.analyses.measuring.anatomy.provenance import unused
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
+from components.model.cut import body_alone, replay, run
 from components.model.examine import examine
-from components.model.loading import Checkpoints, load, size
-from components.types import BackboneSpec, Query
-from tests.tiny import checkpoint
+from components.model.loading import Checkpoints, is_constant, load, size
+from components.types import Analysis, BackboneSpec, Query
+from tests.tiny import WORDS, checkpoint, tokenizer
 
 QUESTION = Query("x", "the film is not good at all")
 
 
-def test_a_whole_checkpoint_is_trained(tmp_path: Path) -> None:
-    backbone = load(checkpoint(tmp_path / "whole"))
+def test_a_whole_checkpoint_is_trained_and_in_single_precision(tmp_path: Path) -> None:
+    spec, file = checkpoint(tmp_path / "whole"), tmp_path / "whole" / "model.safetensors"
+    save_file({name: tensor.half() for name, tensor in load_file(file).items()}, file, {"format": "pt"})
+    backbone = load(spec)
     assert backbone.architecture == "BertForSequenceClassification"
     assert backbone.head_trained
     assert backbone.provenance.unexpected == ()
     assert backbone.labels == ("LABEL_0", "LABEL_1")
     assert backbone.limit == 24
     assert next(backbone.model.parameters()).dtype == torch.float32
-
-
-def test_half_precision_is_loaded_as_single(tmp_path: Path) -> None:
-    spec = checkpoint(tmp_path / "half")
-    file = tmp_path / "half" / "model.safetensors"
-    halves = {name: tensor.half() for name, tensor in load_file(file).items()}
-    save_file(halves, file, {"format": "pt"})
-    assert next(load(spec).model.parameters()).dtype == torch.float32
-
-
-def test_a_missing_head_is_named_and_drawn_alike_every_time(tmp_path: Path) -> None:
-    spec = checkpoint(tmp_path / "headless", headless=True)
-    first, second = load(spec), load(spec)
-    assert first.provenance.missing == ("classifier.bias", "classifier.weight")
-    assert not first.head_trained
-    one, other = (analyse(examine(each, QUESTION)) for each in (first, second))
-    assert not one.head_trained
-    assert "classifier.weight" in str(one.warnings[0])
-    assert "random" in str(one.warnings[0])
-    np.testing.assert_array_equal(one.logits, other.logits)
-
-
-def test_a_head_of_another_shape_is_untrained(tmp_path: Path) -> None:
-    spec = checkpoint(tmp_path / "three", num_labels=3)
-    file = tmp_path / "three" / "config.json"
-    config = json.loads(file.read_text())
-    config |= {
-        "id2label": {str(k): f"label {k}" for k in range(5)},
-        "label2id": {f"label {k}": k for k in range(5)},
-    }
-    file.write_text(json.dumps(config))
-    backbone = load(spec)
-    assert backbone.provenance.mismatched == ("classifier.bias", "classifier.weight")
-    assert not backbone.head_trained
-    assert len(analyse(examine(backbone, QUESTION)).logits) == 5
 
 
 @pytest.mark.parametrize(
@@ -88,21 +60,15 @@ def test_probabilities_follow_the_problem_type(
     }[problem_type]
     assert analysis.problem_type == problem_type
     np.testing.assert_allclose(analysis.probabilities, expected, atol=1e-6)
-    chosen = {
-        "single_label": (analysis.labels[int(logits.argmax())],),
-        "multi_label": tuple(
-            label for label, logit in zip(analysis.labels, logits, strict=True) if logit > 0
-        ),
-        "regression": (),
-    }[problem_type]
+    above = [label for label, logit in zip(analysis.labels, logits, strict=True) if logit > 0]
+    largest = (analysis.labels[int(logits.argmax())],)
+    chosen = {"single_label": largest, "multi_label": tuple(above), "regression": ()}[problem_type]
     assert analysis.predicted == chosen
 
 
 def test_an_absent_folder_is_said_to_be_absent(tmp_path: Path) -> None:
     spec = BackboneSpec("gone", "Gone", "t", "", "local", str(tmp_path / "gone"), available=False)
-    with pytest.raises(
-        PoolscopeError, match=r"backbone: 'gone' was given; its files are not on this machine"
-    ):
+    with pytest.raises(PoolscopeError, match="backbone: 'gone' was given; its files are not on this"):
         load(spec)
 
 
@@ -127,13 +93,9 @@ def test_the_size_is_known_before_loading_and_counts_what_is_tied_once(tmp_path:
         for tensor in (*backbone.model.parameters(), *backbone.model.buffers())
     }
     assert told == [size(backbone.model)] == [sum(storages.values())]
-
-
-def test_weights_that_the_checkpoint_lacks_take_room_too(tmp_path: Path) -> None:
-    told: list[int] = []
-    load(checkpoint(tmp_path / "headless", headless=True), told.append)
+    load(checkpoint(tmp_path / "headless", headless=True), told.append)  # what is lacking takes room too
     load(checkpoint(tmp_path / "whole"), told.append)
-    assert told[0] == told[1]
+    assert told[1] == told[2]
 
 
 def test_one_too_large_is_refused_with_both_figures_and_nothing_leaves(tmp_path: Path) -> None:
@@ -146,25 +108,6 @@ def test_one_too_large_is_refused_with_both_figures_and_nothing_leaves(tmp_path:
     assert checkpoints.get(small) is kept
 
 
-def test_there_is_room_before_the_next_one_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = checkpoint(tmp_path / "one")
-    alive: list[bool] = []
-
-    def watched(spec: BackboneSpec, make_room: Callable[[int], None]) -> Backbone:
-        def watch(needed: int) -> None:
-            make_room(needed)
-            alive.append(former() is not None)
-
-        return load(spec, watch)
-
-    checkpoints = Checkpoints(size(load(spec).model))
-    former = weakref.ref(checkpoints.get(spec).model)
-    analyse(examine(checkpoints.get(spec), QUESTION))
-    monkeypatch.setattr("components.model.loading.load", watched)
-    checkpoints.get(replace(spec, key="other"))
-    assert alive == [False]
-
-
 def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
     good = checkpoint(tmp_path / "good")
     bad = checkpoint(tmp_path / "bad")
@@ -175,3 +118,203 @@ def test_one_that_is_refused_leaves_the_others(tmp_path: Path) -> None:
         with pytest.raises(PoolscopeError, match="damaged"):
             checkpoints.get(bad)
     assert checkpoints.get(good) is kept
+
+
+@pytest.mark.families
+def test_a_text_that_the_model_cannot_take(tiny_family: Callable[..., BackboneSpec]) -> None:
+    """Three tokens are fewer than one group of four."""
+    backbone = replace(load(tiny_family("canine")), tokenizer=tokenizer())
+    with pytest.raises(PoolscopeError, match="text: '3 tokens' was given; the model fails on them"):
+        examine(backbone, Query("canine", "good"))
+    assert examine(backbone, Query("canine", "not good")).kept.logits.shape == (1, 2)
+
+
+def test_a_text_whose_numbers_overflow(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "x")
+    file = tmp_path / "x" / "model.safetensors"
+    tensors = load_file(file)
+    tensors["bert.embeddings.word_embeddings.weight"][WORDS.index("bad")] = 3e38  # finite, their sum is not
+    save_file(tensors, file, {"format": "pt"})
+    backbone = load(spec)
+    with pytest.raises(PoolscopeError, match="grow beyond what can be computed"):
+        examine(backbone, Query("x", "the film is bad"))
+    assert examine(backbone, Query("x", "the film is good")).kept.logits.isfinite().all()
+
+
+Change = Callable[[dict[str, Tensor]], None]
+DENSE = "bert.encoder.layer.0.output.dense"
+
+
+def without(*names: str) -> Change:
+    return lambda tensors: [tensors.pop(name) for name in names] and None
+
+
+def changed(folder: Path, change: Change, model_type: str = "bert", size: str = "bert") -> BackboneSpec:
+    """A checkpoint whose tensors are not as they should be."""
+    spec = checkpoint(folder, model_type, size)
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    return spec
+
+
+def answered(backbone: Backbone) -> Analysis:
+    return analyse(examine(backbone, QUESTION))
+
+
+def by_seeds(folder: Path) -> tuple[Tensor, Tensor]:
+    """The logits of transformers alone, where what is lacking is drawn from either of two seeds."""
+    found = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+        with torch.no_grad():
+            found.append(model(input_ids=torch.tensor([[2, 4, 5, 6, 3]])).logits)
+    return found[0], found[1]
+
+
+CASES = {  # change -> whether transformers' answer hangs on the seed, and why
+    "whole": (lambda _: None, ()),
+    "a bias of the head": (without("classifier.bias"), ("constant",)),
+    "the head": (without("classifier.bias", "classifier.weight"), ("untrained",)),
+    "a weight of the pooler": (without("bert.pooler.dense.weight"), ("untrained",)),
+    "a weight of the body": (without(f"{DENSE}.weight"), ("untrained_body",)),
+    "a bias of the body": (without(f"{DENSE}.bias"), ("constant",)),
+    "a norm of the body": (without("bert.embeddings.LayerNorm.weight"), ("constant",)),
+    "of both": (without(f"{DENSE}.weight", "classifier.weight"), ("untrained", "untrained_body")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_outputs_are_called_random_exactly_where_they_hang_on_the_seed(tmp_path: Path, case: str) -> None:
+    change, expected = CASES[case]
+    backbone = load(changed(tmp_path / "x", change))
+    one, other = by_seeds(tmp_path / "x")
+    analysis = answered(backbone)
+    assert analysis.random == (not torch.equal(one, other))
+    assert analysis.head_trained == ("untrained" not in expected)
+    assert analysis.body_trained == ("untrained_body" not in expected)
+    assert tuple(warning.key for warning in analysis.warnings) == tuple(f"warnings.{key}" for key in expected)
+    again = answered(load(backbone.spec))  # what is lacking is drawn alike every time
+    np.testing.assert_array_equal(again.logits, analysis.logits)
+    for warning in analysis.warnings:
+        assert ("random" in str(warning)) == (warning.key != "warnings.constant")
+
+
+def test_a_tensor_of_the_body_that_no_logit_depends_on_makes_nothing_random(tmp_path: Path) -> None:
+    """The head of this family does not read the pooler, whose weight is not there."""
+    spec = changed(tmp_path / "x", without("bert.pooler.weight"), "big_bird")
+    backbone = load(spec)
+    assert backbone.provenance.missing == ("bert.pooler.weight",)
+    assert backbone.provenance.random_body == ()
+    one, other = by_seeds(tmp_path / "x")
+    assert torch.equal(one, other)
+    assert not answered(backbone).random
+
+
+def test_a_tensor_of_another_shape_is_held_and_not_used(tmp_path: Path) -> None:
+    spec = checkpoint(tmp_path / "x", num_labels=3)
+    file = tmp_path / "x" / "config.json"
+    names = {str(index): f"label {index}" for index in range(5)}
+    stated = {"id2label": names, "label2id": {name: int(number) for number, name in names.items()}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | stated))
+    backbone = load(spec)
+    assert not backbone.head_trained
+    held = [("classifier.bias", (3,)), ("classifier.weight", (3, 32))]
+    assert [(weight.name, weight.shape) for weight in unused(backbone)] == held
+    found = dissect(examine(backbone, QUESTION))
+    assert found.unused == unused(backbone)
+    origins = {weight.name: weight.origin for weight in found.weights}
+    assert (origins["classifier.weight"], origins["classifier.bias"]) == ("reshaped", "constant")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "constant"), [([0.1, 0.1], True), ([0.0, 1.0], False), ([1.0], True), ([0.02], False)]
+)
+def test_a_number_that_stands_alone_may_have_been_drawn(numbers: list[float], constant: bool) -> None:
+    assert is_constant(torch.tensor(numbers)) == constant
+
+
+FAMILIES = (
+    ("bert", "bert", {}, "bert.encoder", [0]),
+    ("roberta", "bert", {}, "roberta", [0]),
+    ("albert", "bert", {"embedding_size": 16}, "albert.encoder", [0]),
+    ("gpt2", "gpt2", {}, "transformer", [-1]),
+    ("modernbert", "bert", {"classifier_pooling": "cls"}, "model", [0]),
+    ("modernbert", "bert", {"classifier_pooling": "mean"}, "model", None),
+)
+
+
+@pytest.mark.parametrize(("model_type", "size", "config", "cut", "read"), FAMILIES)
+def test_the_cut_leaves_the_whole_head_behind_it(
+    tmp_path: Path, model_type: str, size: str, config: dict[str, str], cut: str, read: list[int] | None
+) -> None:
+    backbone = load(checkpoint(tmp_path / "x", model_type, size, **config))
+    assert backbone.cut is backbone.model.get_submodule(cut)
+    analysis = analyse(examine(backbone, Query("x", "the film is not good")))
+    length = len(analysis.tokens.text)
+    expected = range(length) if read is None else [position % length for position in read]
+    assert np.flatnonzero(analysis.reads.positions).tolist() == list(expected)
+
+
+def test_replaying_the_kept_hidden_states_gives_the_logits_and_leaves_no_trace(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "x"))
+    inputs = dict(backbone.tokenizer("the film is not good", return_tensors="pt"))
+    kept = run(backbone.model, backbone.cut, inputs)
+    with torch.no_grad():
+        again = replay(backbone.model, backbone.cut, kept, kept.hidden[-1])
+        other = replay(backbone.model, backbone.cut, kept, -kept.hidden[-1])
+        after = backbone.model(**inputs).logits
+    torch.testing.assert_close(again, kept.logits)
+    assert not torch.allclose(other, kept.logits)
+    assert torch.equal(after, kept.logits)
+    with pytest.raises(RuntimeError):
+        replay(backbone.model, backbone.cut, kept, torch.zeros(1, 3, 7))  # too narrow
+    assert "forward" not in vars(backbone.cut)
+
+
+def test_a_body_that_fails_by_itself_for_no_known_reason_is_not_passed_over(tmp_path: Path) -> None:
+    backbone = load(checkpoint(tmp_path / "x"))
+    inputs = dict(backbone.tokenizer("good", return_tensors="pt"))
+    calls: list[object] = []
+
+    def fail_alone(*call: object) -> None:
+        calls.append(call)
+        if len(calls) == 2:  # the first call is the classifier's
+            raise TypeError("nobody expects this")
+
+    backbone.model.base_model.register_forward_pre_hook(fail_alone)
+    with pytest.raises(TypeError, match="nobody expects this"):
+        body_alone(backbone.model, backbone.cut, inputs)
+
+
+@pytest.mark.parametrize("bias", [-50.0, -1000.0])
+def test_a_head_that_hears_only_loud_noise_is_loaded_and_reads(tmp_path: Path, bias: float) -> None:
+    """Its ReLU is dead on ordinary hidden states; larger ones move its logits."""
+    model = dull(tmp_path / "x", bias)
+    inputs = {"input_ids": torch.tensor([[2, 5, 6, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
+    with torch.no_grad():
+        plain = model(**inputs).logits
+        assert torch.equal(model(input_ids=inputs["input_ids"].flip(1)).logits, plain)  # it is dead
+        assert not torch.equal(model.classifier(model.pre_classifier(torch.full((1, 32), 1e5)).relu()), plain)
+    backbone = load(BackboneSpec("x", "x", "", "", "local", str(tmp_path / "x")))
+    assert np.flatnonzero(analyse(examine(backbone, Query("x", "the film"))).reads.positions).tolist() == [0]
+
+
+def test_a_head_that_hears_nothing_is_refused_and_told_what_was_tried(tmp_path: Path) -> None:
+    model = dull(tmp_path / "x", 0.0)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+    model.save_pretrained(tmp_path / "x")
+    with pytest.raises(PoolscopeError, match="random ones were tried, of sizes up to 10,000"):
+        load(BackboneSpec("x", "x", "", "", "local", str(tmp_path / "x")))
+
+
+def dull(folder: Path, bias: float) -> Any:
+    """A DistilBERT, loaded by transformers alone, whose ReLU starts from ``bias``."""
+    checkpoint(folder, "distilbert", "bert")
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.no_grad():
+        model.pre_classifier.bias.fill_(bias)
+    model.save_pretrained(folder)
+    return model

@@ -9,29 +9,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 from torch import nn
 
-from components.model.backbone import Backbone
-from components.model.declaration import ACTIVATIONS, METHODS, OLDER
+from components.declaration import Declaration
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
+from components.model.declaration import ACTIVATIONS, METHODS, OLDER, read_declaration
 from components.model.declared import read_declared
-from components.model.loading import load
-from components.model.safety import RefusalError
-from components.model.states import batch_states
-from components.types import BackboneSpec
-from tests.plain import SPECS
+from components.model.files import RefusalError, version
+from components.model.files import folder as folder_of
+from components.settings import Settings
+from components.types import BackboneSpec, Query
+from tests.analyses.export.test_families import printed
+from tests.plain import SPECS, load_plain
 
-KEY = "bert-sentiment"
+KEY, WIDTH = "bert-sentiment", 128  # the width of all bundled bodies
+ENTRY = '[{0}]\ntitle = "{0}"\npath = "{0}"\ntask = ""\n'
 TEXTS = ("good", "The plot is thin, but the actors are a delight.", "not good, not good at all")
 POOLING, DENSE = "1_Pooling", "2_Dense"
-
-
-@pytest.fixture(scope="module")
-def width(loaded: Callable[[str], Backbone]) -> int:
-    return int(loaded(KEY).model.config.hidden_size)
 
 
 def saved(folder: Path, *modules: nn.Module, body: BackboneSpec = SPECS[KEY]) -> Path:
@@ -50,46 +50,77 @@ def in_older_schema(folder: Path, modes: list[str]) -> None:
     file.write_text(json.dumps({"word_embedding_dimension": said["embedding_dimension"], **older}))
 
 
-def equals_encode(folder: Path) -> None:
-    backbone = load(replace(SPECS[KEY], location=str(folder)))
+def encode(folder: Path, text: str) -> np.ndarray:
+    """By sentence-transformers alone: (D',)."""
     theirs = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": torch.float32})
-    assert backbone.declared is not None
-    for text in TEXTS:
-        ours = backbone.declared(batch_states(backbone, [text]))[0].numpy()
-        np.testing.assert_allclose(ours, theirs.encode(text), atol=1e-6)
+    return np.asarray(theirs.encode(text))
 
 
-@pytest.mark.parametrize("older", [False, True])
+def engine_of(folder: Path, *keys: str) -> Engine:
+    """The engine on the checkpoints of these names in a folder."""
+    (folder / "backbones.toml").write_text("\n".join(map(ENTRY.format, keys)))
+    return Engine(Settings(catalogue=folder / "backbones.toml"))
+
+
+def equals_encode(folder: Path) -> None:
+    found = engine_of(folder.parent, folder.name).features(folder.name, TEXTS, ["declared"])["declared"]
+    np.testing.assert_allclose(found, [encode(folder, text) for text in TEXTS], atol=1e-6)
+
+
 @pytest.mark.parametrize("modes", [*([mode] for mode in METHODS), ["cls", "max", "mean"]])
-def test_poolings_of_both_schemas(tmp_path: Path, width: int, modes: list[str], older: bool) -> None:
-    folder = saved(tmp_path / "checkpoint", Pooling(width, modes))
-    if older:
-        in_older_schema(folder, modes)
+def test_poolings_of_both_schemas(tmp_path: Path, modes: list[str]) -> None:
+    folder = saved(tmp_path / "checkpoint", Pooling(WIDTH, modes))
+    newer = read_declaration(folder)
     equals_encode(folder)
+    in_older_schema(folder, modes)
+    assert read_declaration(folder) == newer
 
 
 @pytest.mark.parametrize("name", sorted(ACTIVATIONS))
-def test_dense_layers_and_a_length_of_one(tmp_path: Path, width: int, name: str) -> None:
+def test_dense_layers_and_a_length_of_one(tmp_path: Path, name: str) -> None:
     torch.manual_seed(0)
     activation = getattr(nn, ACTIVATIONS[name])()
-    first = Dense(width, 24, activation_function=activation, use_residual=True)
+    first = Dense(WIDTH, 24, activation_function=activation, use_residual=True)
     second = Dense(24, 24, bias=False, activation_function=activation, use_residual=True)
-    equals_encode(saved(tmp_path / "checkpoint", Pooling(width, "mean"), first, second, Normalize()))
+    equals_encode(saved(tmp_path / "checkpoint", Pooling(WIDTH, "mean"), first, second, Normalize()))
 
 
-def test_a_checkpoint_without_modules_declares_nothing(loaded: Callable[[str], Backbone]) -> None:
-    assert loaded(KEY).declared is None
+@pytest.mark.parametrize("key", ["distilbert", "roberta", "xlnet", "gpt2"])
+def test_every_bundled_body_gives_what_encode_gives(tmp_path: Path, key: str) -> None:
+    modules = (Pooling(WIDTH, ["lasttoken", "mean"]), Dense(2 * WIDTH, 16), Normalize())
+    equals_encode(saved(tmp_path / "checkpoint", *modules, body=SPECS[f"{key}-sentiment"]))
+
+
+@pytest.mark.parametrize("task", ["sentiment", "topic"])
+def test_a_probe_answers_on_what_encode_gives(engine: Engine, task: str) -> None:
+    spec = next(one for one in engine.backbones() if one.key == "all-minilm-l6-v2")
+    place = folder_of(spec)
+    if place is None:
+        pytest.skip("the package that carries it is not installed")
+    with safe_open(str(spec.probes), "np") as stored:
+        weight, bias = (
+            stored.get_tensor(f"{task}/declared/{name}").astype(np.float32) for name in ("weight", "bias")
+        )
+    for text in TEXTS:
+        vector = encode(place, text)
+        logits = weight @ vector + bias
+        expected = logits if len(logits) > 1 else np.array([0, logits[0]])  # one output: so far apart are two
+        answer = engine.ask("analyze", Query(spec.key, text, pooling="declared", head="probe", task=task))
+        np.testing.assert_allclose(answer.pooled, vector, atol=1e-6)
+        np.testing.assert_allclose(np.diff(answer.logits), np.diff(expected), atol=2e-4)
+        assert not answer.swapped
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, width: int) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("declared") / "checkpoint"
-    return saved(folder, Pooling(width, "mean"), Dense(width, 8), Normalize())
+    return saved(folder, Pooling(WIDTH, "mean"), Dense(WIDTH, 8), Normalize())
 
 
 def spoil(folder: Path, name: str, **values: object) -> None:
     file = folder / name
-    file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
+    said = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**said, **values}))
 
 
 def modules(folder: Path, **values: object) -> None:
@@ -106,22 +137,16 @@ def infinite(folder: Path) -> None:
 SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "no JSON": (lambda at: (at / "modules.json").write_text("{"), "cannot be read as JSON"),
     "too deep": (lambda at: (at / "modules.json").write_text("[" * 100_000), "cannot be read as JSON"),
-    "no list": (lambda at: (at / "modules.json").write_text("{}"), "not a list"),
-    "too many": (lambda at: (at / "modules.json").write_text(json.dumps([{}] * 99)), "not a list"),
     "too long": (lambda at: (at / "modules.json").write_text(" " * 4_000_001), "at most 4 MB"),
     "no names": (lambda at: (at / "modules.json").write_text("[1, null]"), "module that is not known"),
     "foreign": (lambda at: modules(at, type="os.system"), "not known here: os.system"),
-    "unknown": (lambda at: modules(at, type="sentence_transformers.models.CNN"), "CNN"),
     "outside": (lambda at: modules(at, path="../.."), "not in the folder"),
     "twice": (lambda at: modules(at, type="sentence_transformers.models.Pooling"), "names other steps"),
     "no folder": (lambda at: shutil.rmtree(at / POOLING), "1_Pooling/config.json is no plain file"),
     "no mode": (lambda at: spoil(at, f"{POOLING}/config.json", pooling_mode=["mode"]), "pooling_mode"),
-    "no modes": (lambda at: spoil(at, f"{POOLING}/config.json", pooling_mode=[]), "pooling_mode"),
-    "mode of objects": (lambda at: spoil(at, f"{POOLING}/config.json", pooling_mode=[{}]), "pooling_mode"),
     "width": (lambda at: spoil(at, f"{POOLING}/config.json", embedding_dimension=5), "states vectors of"),
     "no width": (lambda at: spoil(at, f"{POOLING}/config.json", embedding_dimension=-1), "embedding_dim"),
     "activation": (lambda at: spoil(at, f"{DENSE}/config.json", activation_function="os.system"), "activ"),
-    "list": (lambda at: spoil(at, f"{DENSE}/config.json", activation_function=[]), "activation_function"),
     "shape": (lambda at: spoil(at, f"{DENSE}/config.json", out_features=9), "linear.weight of the shape"),
     "route": (lambda at: spoil(at, f"{DENSE}/config.json", module_input_name="x"), "module_input_name"),
     "pickle": (
@@ -147,10 +172,153 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, whole: Path, fault: str) ->
         read_declared(folder)
 
 
-def test_hidden_states_of_another_width_are_refused(
-    loaded: Callable[[str], Backbone], tmp_path: Path, width: int
+OWN = ("own", "narrow", "wrong", "spoilt", "plain")
+STEPS: dict[str, tuple[nn.Module, ...]] = {
+    "own": (Pooling(WIDTH, "mean"), Normalize()),
+    "narrow": (Pooling(WIDTH, ["cls", "max"]), Dense(2 * WIDTH, 8), Normalize()),
+    "wrong": (Pooling(WIDTH + 1, "mean"),),
+    "spoilt": (Pooling(WIDTH, "mean"),),
+}
+REFUSALS = {
+    "narrow": f"gives 8 numbers and the own head takes {WIDTH}",
+    "wrong": f"states vectors of {WIDTH + 1} numbers",
+    "spoilt": r"cannot be read: its 1_Pooling/config\.json has no",
+    "plain": "declares no pooling",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One body: with steps as wide as a hidden state, narrower ones, unreadable ones, none."""
+    folder = tmp_path_factory.mktemp("declaring")
+    for key, steps in STEPS.items():
+        saved(folder / key, *steps)
+    shutil.copytree(SPECS[KEY].location, folder / "plain")
+    spoil(folder / "spoilt", f"{POOLING}/config.json", pooling_mode="mode")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def declaring(folder: Path) -> Engine:
+    return engine_of(folder, *OWN)
+
+
+def head_of(vectors: torch.Tensor) -> torch.Tensor:
+    """What the body's own classifier says of other vectors in the place of [CLS]."""
+    model = load_plain(SPECS[KEY].location).model
+    with torch.no_grad():
+        logits: torch.Tensor = model.classifier(torch.tanh(model.bert.pooler.dense(vectors)))
+    return logits
+
+
+def test_an_answer_pools_as_encode_does_and_puts_that_before_the_head(
+    declaring: Engine, folder: Path
 ) -> None:
-    declared = read_declared(saved(tmp_path / "checkpoint", Pooling(width + 1, "mean")))
-    assert declared is not None
-    with pytest.raises(RefusalError, match=f"states vectors of {width + 1} numbers"):
-        declared(batch_states(loaded(KEY), ["good"]))
+    for text in TEXTS:
+        analysis = declaring.ask("analyze", Query("own", text, pooling="declared"))
+        expected = encode(folder / "own", text)
+        np.testing.assert_allclose(analysis.pooled, expected, atol=1e-6)
+        np.testing.assert_allclose(analysis.logits, head_of(torch.from_numpy(expected)), atol=1e-5)
+        assert analysis.reads.positions.all()
+        assert analysis.swapped
+
+
+@pytest.mark.parametrize("key", REFUSALS)
+def test_what_cannot_be_had_is_said_and_other_poolings_stay(declaring: Engine, key: str) -> None:
+    with pytest.raises(PoolscopeError, match=REFUSALS[key]):
+        declaring.ask("analyze", Query(key, "good", pooling="declared"))
+    assert declaring.ask("analyze", Query(key, "good", pooling="mean")).logits.shape == (2,)
+
+
+def test_a_comparison_has_a_cell_for_each(declaring: Engine) -> None:
+    asked = [Query(key, "good", pooling="declared") for key in OWN]
+    found = {one.backbone.key: one.cells[0] for one in declaring.compare(asked)}
+    assert [key for key in OWN if found[key].analysis] == ["own"]
+    assert all(found[key].refusal for key in OWN[1:])
+
+
+def test_backbones_tell_what_they_declare(declaring: Engine) -> None:
+    own, narrow, _wrong, spoilt, plain = (spec.declared for spec in declaring.backbones())
+    assert isinstance(own, Declaration)
+    assert isinstance(narrow, Declaration)
+    assert (own.poolings, own.size, own.prompt) == (("mean",), WIDTH, "")
+    assert (narrow.poolings, narrow.size) == (("first", "max"), 8)
+    assert "1_Pooling/config.json" in str(spoilt)
+    assert plain is None
+
+
+def alone(folder: Path, at: Path) -> Engine:
+    """The checkpoint "own" in a folder of its own, where it may be changed."""
+    shutil.copytree(folder / "own", at / "own")
+    return engine_of(at, "own")
+
+
+def test_what_is_declared_anew_is_read_anew(folder: Path, tmp_path: Path) -> None:
+    engine, asked = alone(folder, tmp_path), Query("own", TEXTS[0], pooling="declared")
+    before, known = engine.ask("analyze", asked).pooled, version(engine.backbones()[0])
+    spoil(tmp_path / "own", f"{POOLING}/config.json", pooling_mode="max")
+    assert version(engine.backbones()[0]) != known
+    after = engine.ask("analyze", asked)
+    np.testing.assert_allclose(after.pooled, encode(tmp_path / "own", TEXTS[0]), atol=1e-6)
+    assert np.abs(after.pooled - before).max() > 0.01
+    assert isinstance(after.backbone.declared, Declaration)
+    assert after.backbone.declared.poolings == ("max",)
+
+
+PROMPT = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
+ENCODING, LENGTHS = "config_sentence_transformers.json", "sentence_bert_config.json"
+
+
+def test_numbers_that_encode_leaves_out_are_left_out(folder: Path, tmp_path: Path) -> None:
+    alone(folder, tmp_path)
+    spoil(tmp_path / "own", ENCODING, truncate_dim=9)
+    equals_encode(tmp_path / "own")
+
+
+@pytest.mark.parametrize(
+    ("body", "file", "said", "message"),
+    [
+        (KEY, ENCODING, PROMPT, "puts its prompt, “query: ”"),
+        (KEY, LENGTHS, {"max_seq_length": 6}, "reads the first 6 tokens"),
+        ("roberta-sentiment", LENGTHS, {"do_lower_case": True}, "makes every text lower case"),
+    ],
+)
+def test_what_encode_does_to_the_text_is_said(
+    tmp_path: Path, body: str, file: str, said: dict[str, object], message: str
+) -> None:
+    saved(tmp_path / "own", Pooling(WIDTH, "mean"), Normalize(), body=SPECS[body])
+    spoil(tmp_path / "own", file, **said)
+    engine, expected = engine_of(tmp_path, "own"), encode(tmp_path / "own", TEXTS[1])
+    analysis, other = (
+        engine.ask("analyze", Query("own", TEXTS[1], pooling=pooling)) for pooling in ("declared", "mean")
+    )
+    assert [one for one in analysis.warnings if message in str(one)]
+    assert not [one for one in other.warnings if message in str(one)]
+    assert np.abs(analysis.pooled - expected).max() > 1e-4
+    if said is PROMPT:  # typed, it gives the vector of encode
+        typed = engine.ask("analyze", Query("own", f"query: {TEXTS[1]}", pooling="declared"))
+        np.testing.assert_allclose(typed.pooled, expected, atol=1e-6)
+
+
+def test_the_lens_makes_of_each_state_what_is_declared(declaring: Engine) -> None:
+    asked = Query("own", "good", pooling="declared")
+    looked = declaring.ask("lens", asked)
+    last = load_plain(SPECS[KEY].location)("good").hidden_states[-1][0]
+    said = head_of(last / last.norm(dim=1, keepdim=True))
+    np.testing.assert_allclose(looked.lens.logits[-1], said, atol=1e-5)
+    np.testing.assert_allclose(looked.lens.pooled[-1], declaring.ask("analyze", asked).logits, atol=1e-5)
+
+
+def test_what_is_exported_gives_the_same(declaring: Engine, folder: Path) -> None:
+    anatomy = declaring.ask("anatomy", Query("own", TEXTS[0], pooling="declared"))
+    spec: BackboneSpec = replace(anatomy.analysis.backbone, location=str(folder / "own"))
+    np.testing.assert_allclose(printed(anatomy.program, spec), anatomy.analysis.probabilities, atol=1e-6)
+    before, after = printed(anatomy.module, spec)
+    assert after < before
+
+
+def test_padding_is_measured_of_it_too(declaring: Engine) -> None:
+    found = {key: declaring.ask("padding", Query(key, "good")).cases for key in OWN}
+    measured = {key for key, cases in found.items() if all("declared" in case.pooled for case in cases)}
+    assert measured == {"own", "narrow"}
+    assert all(case.pooled["declared"] < 1e-5 for case in found["own"] if case.name in ("batch", "right"))

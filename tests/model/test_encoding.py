@@ -1,13 +1,21 @@
-"""Tokens, spans, segments and [CLS], on the bundled tokenizers and on a tiny one."""
+"""Tokens, spans, segments and [CLS], on the bundled tokenizers, a tiny one, and some written in Python."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from tokenizers import processors
+from transformers import CanineTokenizer, EsmTokenizer, PreTrainedTokenizerBase
 
+from components.analyses.measuring.analyze import analyse
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.encoding import encode, encode_batch
-from components.types import Query
-from tests.plain import KEYS, SPECS, load_plain
+from components.model.examine import examine
+from components.model.loading import load
+from components.types import Analysis, BackboneSpec, Query
+from tests.families.cases import tiny_model
+from tests.plain import SPECS, load_plain
 from tests.tiny import tokenizer
 
 HOSTILE = (
@@ -44,10 +52,7 @@ def test_a_long_text_is_cut_and_the_loss_is_counted() -> None:
     assert tuple(map(str, encoded.warnings)) == (
         "The input has 42 tokens and 24 are taken: the last 18 were left out.",
     )
-
-
-def test_a_text_as_long_as_the_model_takes_is_whole() -> None:
-    assert encode(tokenizer(), 24, "good " * 22, "").warnings == ()
+    assert encode(tokenizer(), 24, "good " * 22, "").warnings == ()  # as long as the model takes
 
 
 def test_a_typed_special_token_is_taken_as_transformers_takes_it() -> None:
@@ -108,13 +113,47 @@ def test_no_tokens_at_all() -> None:
         encode(bare, 24, " ", "")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("key", KEYS[:5])
-def test_hostile_texts_are_tokenised_as_transformers_does(key: str, text: str) -> None:
-    plain = load_plain(SPECS[key].location)
-    encoded = encode(plain.tokenizer, 128, text, text)
-    expected = plain.tokenizer(text, text)
-    assert encoded.inputs["input_ids"][0].tolist() == expected["input_ids"]
-    assert list(encoded.tokens.text) == plain.tokenizer.convert_ids_to_tokens(expected["input_ids"])
-    assert encoded.tokens.span.max() <= len(text)
-    assert set(encoded.tokens.segment.tolist()) <= {-1, 0, 1}
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlnet"])
+def test_hostile_texts_are_tokenised_as_transformers_does(family: str) -> None:
+    plain = load_plain(SPECS[f"{family}-sentiment"].location)
+    for text in HOSTILE:
+        encoded = encode(plain.tokenizer, 128, text, text)
+        expected = plain.tokenizer(text, text)
+        assert encoded.inputs["input_ids"][0].tolist() == expected["input_ids"]
+        assert list(encoded.tokens.text) == plain.tokenizer.convert_ids_to_tokens(expected["input_ids"])
+        assert encoded.tokens.span.max() <= len(text)
+        assert set(encoded.tokens.segment.tolist()) <= {-1, 0, 1}
+
+
+ACIDS = ("<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>")
+
+
+def answered(folder: Path, family: str, tokenizer: PreTrainedTokenizerBase, *texts: str) -> Analysis:
+    sizes = {"vocab_size": max(64, len(tokenizer)), "max_position_embeddings": 256}
+    tiny_model(family, **sizes).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    backbone = load(BackboneSpec(family, family, "made up", "", "local", str(folder)))
+    return analyse(examine(backbone, Query(family, *texts)))
+
+
+@pytest.mark.families
+def test_of_tokenizers_that_do_not_place_tokens_what_follows_from_the_ids_is_known(tmp_path: Path) -> None:
+    (tmp_path / "acids.txt").write_text("\n".join(ACIDS))
+    analysis = answered(tmp_path, "esm", EsmTokenizer(str(tmp_path / "acids.txt")), "MKJAY", "LAG")
+    tokens = analysis.tokens
+    expected = [("<cls>", -1), *zip(["M", "K", "<unk>", "A", "Y"], [0] * 5, strict=True), ("<eos>", -1)]
+    expected += [*((letter, 1) for letter in "LAG"), ("<eos>", -1)]
+    assert list(zip(tokens.text, tokens.segment.tolist(), strict=True)) == expected
+    np.testing.assert_array_equal(tokens.special, tokens.segment == -1)
+    assert tokens.cls == 0
+    assert not tokens.span.any()
+    places, unknown = map(str, analysis.warnings[:2])
+    assert "does not tell where in the text" in places
+    assert unknown == "1 of 11 tokens are unknown to this vocabulary and stand as <unk>."
+
+
+@pytest.mark.families
+def test_a_tokenizer_without_a_vocabulary_file(tmp_path: Path) -> None:
+    analysis = answered(tmp_path, "canine", CanineTokenizer(), "good film")
+    assert np.isfinite(analysis.logits).all()
+    assert any("stands for one token" in str(warning) for warning in analysis.warnings)

@@ -15,13 +15,10 @@ from components.analyses.measuring.padding import audit
 from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
 from components.model.examine import Examined
-from components.model.repeatable import repeatable
-from components.model.tracing import rerun
-from tests.families.cases import TEXT, Family
-from tests.families.lens import layers_by_hand, logits_by_hand
-from tests.families.making import BUILT, FACTS
-from tests.families.patching import examined, patched_by_hand
-from tests.plain import cosine
+from components.model.torch_internals import repeatable
+from tests.families.by_hand import examined, layers_by_hand, logits_by_hand, patched_by_hand
+from tests.families.cases import BUILT, FACTS, TEXT, Family
+from tests.plain import cosine, rerun
 
 pytestmark = pytest.mark.families
 

@@ -1,20 +1,29 @@
-"""Every number equals what plain transformers and sentence-transformers give."""
+"""Every number equals what transformers, sentence-transformers and scikit-learn give, on every layer."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sentence_transformers.sentence_transformer.modules import Pooling
+from sklearn.linear_model import LogisticRegression
 
+from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, batch_states
 from components.model.pooling import POOLINGS
-from components.model.states import batch_states
+from components.model.probes import Probe, half, write_probes
+from components.settings import Settings
 from components.types import Query
+from tests.analyses.test_lens import TEXTS as ASKED
+from tests.analyses.test_lens import TUNED, by_hand, layers_by_hand
 from tests.plain import FIRST, INPUTS, KEYS, SPECS, Plain, cosine, load_plain, overwritten
+from tests.tiny import checkpoint
 
 SHARED = ("max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+SENTIMENT = [key for key in KEYS if key.endswith("-sentiment")]
 TEXTS = ("good", "The plot is thin, but the actors are a delight.", "not good, not good at all")
 CLS_IN_THEIR_WORDS = {"xlnet": "lasttoken", "gpt2": "lasttoken"} | dict.fromkeys(FIRST, "cls")
 
@@ -23,46 +32,34 @@ def plain(key: str) -> Plain:
     return load_plain(SPECS[key].location)
 
 
-@pytest.mark.parametrize(("text", "text_pair"), INPUTS)
 @pytest.mark.parametrize("key", KEYS)
-def test_logits_and_probabilities_are_those_of_transformers(
-    engine: Engine, key: str, text: str, text_pair: str
-) -> None:
-    analysis = engine.ask("analyze", Query(key, text, text_pair))
-    logits = plain(key)(text, text_pair).logits[0]
-    np.testing.assert_allclose(analysis.logits, logits, atol=1e-6)
-    np.testing.assert_allclose(analysis.probabilities, logits.softmax(0), atol=1e-6)
-
-
-@pytest.mark.parametrize(("text", "text_pair"), INPUTS)
-@pytest.mark.parametrize("key", KEYS)
-def test_similarity_is_the_cosine_of_the_hidden_states(
-    engine: Engine, key: str, text: str, text_pair: str
-) -> None:
-    analysis = engine.ask("analyze", Query(key, text, text_pair))
-    hidden = torch.cat(plain(key)(text, text_pair).hidden_states).numpy()  # (L + 1, T, D)
-    assert analysis.similarity.shape == hidden.shape[:2]
-    for layer, states in enumerate(hidden):
-        reference = states[analysis.tokens.cls]
-        for index, state in enumerate(states):
-            assert analysis.similarity[layer, index] == pytest.approx(cosine(state, reference), abs=1e-6)
+def test_logits_and_similarities_are_those_of_transformers(engine: Engine, key: str) -> None:
+    for text, text_pair in INPUTS if key in SENTIMENT else INPUTS[::3]:
+        analysis = engine.ask("analyze", Query(key, text, text_pair))
+        output = plain(key)(text, text_pair)
+        np.testing.assert_allclose(analysis.logits, output.logits[0], atol=1e-6)
+        np.testing.assert_allclose(analysis.probabilities, output.logits[0].softmax(0), atol=1e-6)
+        hidden = torch.cat(output.hidden_states).numpy()  # (L + 1, T, D)
+        assert analysis.similarity.shape == hidden.shape[:2]
+        for layer, states in enumerate(hidden):
+            expected = [cosine(state, states[analysis.tokens.cls]) for state in states]
+            np.testing.assert_allclose(analysis.similarity[layer], expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("reference", ["pooled", 1])
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", SENTIMENT)
 def test_similarity_to_the_pooled_vector_and_to_a_token(
     engine: Engine, key: str, reference: str | int
 ) -> None:
     analysis = engine.ask("analyze", Query(key, *INPUTS[0], pooling="mean", reference=reference))
-    hidden = torch.cat(plain(key)(*INPUTS[0]).hidden_states).numpy()
-    for layer, states in enumerate(hidden):
+    for layer, states in enumerate(torch.cat(plain(key)(*INPUTS[0]).hidden_states).numpy()):
         vector = states.mean(axis=0) if reference == "pooled" else states[reference]
-        for index, state in enumerate(states):
-            assert analysis.similarity[layer, index] == pytest.approx(cosine(state, vector), abs=1e-6)
+        expected = [cosine(state, vector) for state in states]
+        np.testing.assert_allclose(analysis.similarity[layer], expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", SENTIMENT)
 def test_poolings_are_those_of_sentence_transformers(
     key: str, side: str, loaded: Callable[[str], Backbone], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,16 +81,7 @@ def test_poolings_are_those_of_sentence_transformers(
     np.testing.assert_allclose(ours["cls"], theirs(CLS_IN_THEIR_WORDS[key.split("-")[0]]), atol=1e-6)
 
 
-@pytest.mark.parametrize(("text", "text_pair"), INPUTS)
-@pytest.mark.parametrize("key", [key for key in KEYS if key.split("-")[0] in FIRST])
-def test_a_swap_with_cls_gives_back_the_own_logits(
-    engine: Engine, key: str, text: str, text_pair: str
-) -> None:
-    swapped = engine.ask("analyze", Query(key, text, text_pair, pooling="cls"))
-    np.testing.assert_allclose(swapped.logits, plain(key)(text, text_pair).logits[0], atol=1e-6)
-
-
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", SENTIMENT)
 def test_a_swap_is_the_head_on_the_pooled_vector(engine: Engine, key: str) -> None:
     """By hand: an average put where the head reads, in a forward pass whose last layer is overwritten."""
     model, tokenizer = plain(key).model, plain(key).tokenizer
@@ -104,9 +92,12 @@ def test_a_swap_is_the_head_on_the_pooled_vector(engine: Engine, key: str) -> No
             expected = model(**inputs).logits[0]
     swapped = engine.ask("analyze", Query(key, INPUTS[0][0], pooling="mean"))
     np.testing.assert_allclose(swapped.logits, expected, atol=1e-6)
+    if key.split("-")[0] in FIRST:  # which read [CLS]: put there, it gives back the own logits
+        swapped = engine.ask("analyze", Query(key, INPUTS[0][0], pooling="cls"))
+        np.testing.assert_allclose(swapped.logits, plain(key)(INPUTS[0][0]).logits[0], atol=1e-6)
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", SENTIMENT)
 def test_alone_and_among_others_agree(engine: Engine, key: str) -> None:
     lacking = ("pooler", "declared", "attention")
     poolings = [spec.key for spec in engine.poolings() if spec.key not in lacking]
@@ -120,27 +111,167 @@ def test_alone_and_among_others_agree(engine: Engine, key: str) -> None:
         np.testing.assert_allclose(together["native"][row], native.pooled, rtol=1e-6, atol=1e-5)
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key.startswith("bert")])
-def test_pooler_is_the_output_of_the_own_pooler(engine: Engine, key: str) -> None:
-    model, tokenizer = plain(key).model, plain(key).tokenizer
-    with torch.no_grad():
-        expected = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt")).pooler_output[0]
-    np.testing.assert_allclose(
-        engine.ask("analyze", Query(key, INPUTS[0][0], pooling="pooler")).pooled, expected, atol=1e-6
-    )
-
-
-@pytest.mark.parametrize("key", [key for key in KEYS if key.startswith("bert")])
-def test_the_own_head_behind_its_own_pooler_is_the_own_head(engine: Engine, key: str) -> None:
+def test_the_own_head_behind_its_own_pooler_is_the_own_head(engine: Engine) -> None:
     """By hand: the pooler's output, then dropout that does nothing, then the classifier."""
+    key = "bert-sentiment"
     model, tokenizer = plain(key).model, plain(key).tokenizer
     with torch.no_grad():
-        body = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt"))
-        expected = model.classifier(body.pooler_output)[0]
-    asked = {
-        pooling: engine.ask("analyze", Query(key, INPUTS[0][0], pooling=pooling))
-        for pooling in ("native", "pooler")
-    }
-    np.testing.assert_array_equal(asked["pooler"].logits, asked["native"].logits)
-    np.testing.assert_allclose(asked["pooler"].logits, expected, atol=1e-6)
-    assert asked["pooler"].warnings == asked["native"].warnings
+        pooled = model.base_model(**tokenizer(INPUTS[0][0], return_tensors="pt")).pooler_output
+        expected = model.classifier(pooled)[0]
+    native, found = (
+        engine.ask("analyze", Query(key, INPUTS[0][0], pooling=pooling)) for pooling in ("native", "pooler")
+    )
+    np.testing.assert_allclose(found.pooled, pooled[0], atol=1e-6)
+    np.testing.assert_array_equal(found.logits, native.logits)
+    np.testing.assert_allclose(found.logits, expected, atol=1e-6)
+    assert found.warnings == native.warnings
+
+
+@pytest.mark.parametrize("head", ["own", "probe"])
+def test_each_dimension_is_won_by_the_token_with_its_largest_value(engine: Engine, head: str) -> None:
+    key, text = "roberta-sentiment", "The plot is not bad, but the acting is not good at all."
+    columns = plain(key)(text).hidden_states[-1][0].T.tolist()
+    winners = [column.index(max(column)) for column in columns]
+    reads = engine.ask("analyze", Query(key, text, pooling="max", head=head)).reads
+    assert reads.wins.tolist() == [winners.count(token) for token in range(len(reads.positions))]
+    silent = (reads.share == 0) & reads.positions
+    assert not reads.wins[silent].any()  # who wins nothing has no slope, and may win when changed
+    assert engine.ask("analyze", Query(key, text, pooling="mean", head=head)).reads.wins is None
+
+
+WORDS = [
+    f"the film is {word} at {other}" for word in ("good", "bad", "not", "a") for other in ("all", "!", "b")
+]
+
+
+@pytest.mark.parametrize("key", TUNED)
+def test_the_own_head_on_a_lower_layer_is_what_a_hook_gives(engine: Engine, key: str) -> None:
+    asked = key, *ASKED[key.split("-")[1]]
+    for index, layer in enumerate(layers_by_hand(*asked)):
+        expected = by_hand(*asked, lambda _own, layer=layer: layer[None])
+        found = engine.ask("analyze", Query(*asked, pool_layer=index))
+        np.testing.assert_allclose(found.logits, expected, atol=1e-5)
+        expected = by_hand(*asked, lambda own, layer=layer: layer.max(dim=0).values.expand_as(own))
+        found = engine.ask("analyze", Query(*asked, pooling="max", pool_layer=index))
+        np.testing.assert_allclose(found.logits, expected, atol=1e-5)
+        np.testing.assert_allclose(found.pooled, layer.max(dim=0).values, atol=1e-5)
+        assert found.reads.positions.all()
+
+
+def test_the_last_layer_by_its_number_is_the_same_answer(engine: Engine) -> None:
+    for given in (-1, 4):
+        found = engine.ask("analyze", Query("bert-sentiment", "not good", pooling="mean", pool_layer=given))
+        assert (found.pool_layer, found.lower, found.query.pool_layer) == (4, False, -1)
+        assert [warning.key for warning in found.warnings] == ["warnings.swap"]
+        last = engine.ask("analyze", Query("bert-sentiment", "not good", pooling="mean"))
+        np.testing.assert_array_equal(found.logits, last.logits)
+        lower = engine.ask("analyze", replace(found.query, pool_layer=1))
+        np.testing.assert_array_equal(found.similarity, lower.similarity)  # whatever is pooled
+
+
+@pytest.mark.parametrize(("key", "says"), [("bert-sentiment", []), ("gpt2-sentiment", ["transformer.ln_f"])])
+def test_an_own_head_behind_a_lower_layer_is_a_swap_and_says_so(
+    engine: Engine, key: str, says: list[str]
+) -> None:
+    found = engine.ask("analyze", Query(key, "not good", pool_layer=-2))
+    assert (found.swapped, found.lower, found.pool_layer) == (True, True, found.layers - 1)
+    assert found.query.pool_layer == found.layers - 1  # so that a link to it holds the very layer
+    said, *norms = map(str, found.warnings)
+    assert f"of the last layer, {found.layers}" in said
+    assert f"of layer {found.layers - 1}." in said
+    assert [norm in said for norm, said in zip(says, norms, strict=True)] == [True] * len(says)
+
+
+def test_cells_of_one_pass_are_what_is_asked_alone(engine: Engine) -> None:
+    queries = [
+        Query("gpt2-sentiment", "not good", pooling=pooling, pool_layer=layer)
+        for pooling in ("native", "mean", "concat_last4_cls")
+        for layer in (-1, 0, 9)
+    ]
+    (compared,) = engine.compare(queries)
+    for cell in compared.cells:
+        if cell.analysis is not None:
+            np.testing.assert_array_equal(cell.analysis.logits, engine.ask("analyze", cell.query).logits)
+    refused = [False, False, True, False, False, True, True, False, True]
+    assert [cell.analysis is None for cell in compared.cells] == refused
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """Probes on the mean of layers 0 and 1 of 2, and on the maximum of the last alone."""
+    folder = tmp_path_factory.mktemp("lower")
+    checkpoint(folder / "tiny")
+    (folder / "backbones.toml").write_text(
+        '[tiny]\ntitle = "tiny"\npath = "tiny"\ntask = "topic"\nprobes = "tiny.safetensors"\n',
+        encoding="utf-8",
+    )
+    width = np.ones((2, 32), dtype=np.float32)
+    probes = {("sentiment", pooling): Probe(width, width[:, 0]) for pooling in ("max", "mean")}
+    for layer in (0, 1):
+        line = fitted(folder / "tiny", layer)
+        weight, bias = (
+            np.concatenate([-line.coef_, line.coef_]) / 2,
+            np.tile(line.intercept_, 2) * [-0.5, 0.5],
+        )
+        probes["sentiment", "mean", str(layer)] = Probe(half(weight), half(bias))
+    write_probes(probes, folder / "tiny.safetensors")
+    return Engine(Settings(catalogue=folder / "backbones.toml"))
+
+
+def average(folder: Path, layer: int, text: str) -> np.ndarray:
+    hidden: np.ndarray = load_plain(str(folder))(text).hidden_states[layer][0].numpy().mean(axis=0)
+    return hidden
+
+
+def fitted(folder: Path, layer: int) -> LogisticRegression:
+    vectors = np.stack([average(folder, layer, text) for text in WORDS])
+    return LogisticRegression(C=10.0, max_iter=1000).fit(vectors, np.arange(len(WORDS)) % 2)
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_a_probe_of_a_lower_layer_is_the_classifier_that_was_fitted_there(probed: Engine, layer: int) -> None:
+    folder = Path(probed.backbones()[0].location)
+    line = fitted(folder, layer)
+    for text in WORDS[:4]:
+        query = Query("tiny", text, pooling="mean", head="probe", task="sentiment", pool_layer=layer)
+        expected = line.predict_proba(average(folder, layer, text)[None])[0]
+        found = probed.ask("analyze", query)
+        np.testing.assert_allclose(found.probabilities, expected, atol=2e-3)  # it is stored in half precision
+        assert (found.warnings, found.swapped, found.lower) == ((), False, True)
+        assert found.reads.positions.all()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"pooling": "max", "pool_layer": 1}, "sentiment on max of the last layer alone: choose -1"),
+        ({"pooling": "mean", "pool_layer": 3}, "allowed are -3 to 2"),
+        ({"pooling": "cls", "pool_layer": 1}, "this backbone has probes for sentiment on max, mean"),
+        ({"pool_layer": 1.5}, "pool_layer: 1.5 was given"),
+    ],
+)
+def test_a_layer_that_cannot_be_had_is_refused_in_a_sentence(
+    probed: Engine, fields: dict[str, object], message: str
+) -> None:
+    query = Query("tiny", "good", head="probe", task="sentiment", **fields)  # type: ignore[arg-type]
+    with pytest.raises(PoolscopeError, match=message):
+        probed.ask("analyze", query)
+
+
+def test_the_head_taken_apart_begins_at_the_layer_that_is_pooled(engine: Engine) -> None:
+    found = engine.ask("anatomy", Query("gpt2-sentiment", "not good", pooling="mean", pool_layer=1))
+    np.testing.assert_allclose(
+        found.steps[0].taken, layers_by_hand("gpt2-sentiment", "not good", "")[1], atol=1e-5
+    )
+    np.testing.assert_allclose(found.steps[-1].given.ravel(), found.analysis.logits, atol=1e-5)
+    assert "points the head of the last layer at every layer" in str(found.lens)
+    for code in (found.program, found.module):
+        assert code == "# A layer below the last is pooled. There is no short program for this.\n"
+
+
+def test_importance_is_told_behind_the_last_layer_alone(engine: Engine) -> None:
+    query = Query("bert-sentiment", "not good", pooling="cls")
+    found = engine.ask("importance", replace(query, pool_layer=4), label="", integrated=False)
+    assert found.analysis.layers == 4
+    with pytest.raises(PoolscopeError, match="behind the last layer alone"):
+        engine.ask("importance", replace(query, pool_layer=1), label="", integrated=False)

@@ -112,38 +112,35 @@ def test_value_known_by_eye(key: str, side: str) -> None:
     assert pooled[0].tolist() == pytest.approx([EXPECTED[key]] * 4)
 
 
-@pytest.mark.parametrize(
-    ("layers", "expected"), [(1, [0]), (2, [10, 0]), (4, [30, 20, 10, 0]), (6, [30, 20, 10, 0])]
-)
-def test_concat_takes_the_last_four_layers_without_the_embeddings(layers: int, expected: list[int]) -> None:
-    pooled = POOLINGS["concat_last4_cls"](states("right", layers))
-    assert pooled[0].tolist() == [value for value in expected for _ in range(4)]
-
-
-@pytest.mark.parametrize(("layers", "expected"), [(1, 0), (3, 10), (4, 15), (6, 15)])
-def test_the_mean_of_the_last_four_layers_leaves_the_embeddings_out(layers: int, expected: int) -> None:
+@pytest.mark.parametrize("layers", [1, 2, 4, 6])
+def test_the_last_four_layers_leave_the_embeddings_out(layers: int) -> None:
     """Layer l is 10 (L - l) above the last one, whose three tokens are 0, 1 and 2."""
-    assert POOLINGS["mean_last4"](states("left", layers))[0].tolist() == pytest.approx([expected + 1] * 4)
+    expected = [10 * above for above in reversed(range(min(layers, 4)))]
+    beside = POOLINGS["concat_last4_cls"](states("right", layers))[0]
+    assert beside.tolist() == [value for value in expected for _ in range(4)]
+    average = POOLINGS["mean_last4"](states("left", layers))[0]
+    assert average.tolist() == pytest.approx([np.mean(expected) + 1] * 4)
+
+
+def by_brute_force(key: str, tokens: np.ndarray) -> np.ndarray:
+    """What NumPy and SciPy make of the tokens (T, D) of one text."""
+    if key == "gem":  # a negative value counts as nothing, as in the pooling of images, behind a ReLU
+        return pmean(np.maximum(tokens.astype(np.float64), 1e-6), 3, axis=0)
+    if key == "attention":
+        weights = np.exp(tokens @ np.linspace(-1, 2, 5))
+        return weights @ tokens / weights.sum()
+    if key == "flatten":
+        return np.concatenate([tokens[:64], np.zeros((64, 5))])[:64].ravel()
+    other = tokens.max(axis=0) if key == "mean_max" else tokens.std(axis=0)
+    return np.concatenate([tokens.mean(axis=0), other])
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_means_with_another_statistic_by_their_side(side: str) -> None:
+@pytest.mark.parametrize("key", ["mean_max", "mean_std", "gem", "attention", "flatten"])
+def test_what_has_no_value_known_by_eye_by_brute_force(key: str, side: str) -> None:
     given = random_states(side)
-    largest, deviation = POOLINGS["mean_max"](given).numpy(), POOLINGS["mean_std"](given).numpy()
-    for row, (hidden, mask) in enumerate(zip(given.hidden.numpy(), given.mask.numpy(), strict=True)):
-        tokens = hidden[mask]
-        np.testing.assert_allclose(largest[row], [*tokens.mean(axis=0), *tokens.max(axis=0)], atol=1e-5)
-        np.testing.assert_allclose(deviation[row], [*tokens.mean(axis=0), *tokens.std(axis=0)], atol=1e-5)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_generalised_mean_by_scipy(side: str) -> None:
-    """A negative value counts as nothing, as in the pooling of images, where there is none behind a ReLU."""
-    given = random_states(side)
-    pooled = POOLINGS["gem"](given).numpy()
-    for row, (hidden, mask) in enumerate(zip(given.hidden.numpy(), given.mask.numpy(), strict=True)):
-        expected = pmean(np.maximum(hidden[mask].astype(np.float64), 1e-6), 3, axis=0)
-        np.testing.assert_allclose(pooled[row], expected, rtol=1e-4)
+    for pooled, hidden, mask in zip(POOLINGS[key](given), given.hidden.numpy(), given.mask, strict=True):
+        np.testing.assert_allclose(pooled, by_brute_force(key, hidden[mask]), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("key", ["gem", "mean_std"])
@@ -156,75 +153,29 @@ def test_slopes_are_finite_where_nothing_varies_or_all_is_negative(key: str) -> 
 
 
 @pytest.mark.parametrize("key", list(POOLINGS))
-def test_what_stands_in_the_padding_is_never_read(key: str) -> None:
-    plain = states("right")
+def test_every_pooling_explains_itself_and_reads_no_padding(key: str) -> None:
+    pooling, plain = POOLINGS[key], states("right", 4)
     noisy = plain.layers[-1].masked_fill(~plain.mask[:, :, None], -5555.0)
-    assert torch.equal(POOLINGS[key](plain), POOLINGS[key](plain.ending(noisy)))
+    assert torch.equal(pooling(plain), pooling(plain.ending(noisy)))
+    assert (pooling(plain).shape[1] > 4) == pooling.spec.wide
+    lowest = pooling(plain.upto(0))  # the embeddings alone
+    assert lowest.isfinite().all()
+    assert lowest.shape[1] == 4 or pooling.spec.wide
+    assert pooling.spec.key == key
+    assert pooling.spec.title.startswith(key)
+    assert pooling.spec.summary.endswith(".")
 
 
-@pytest.mark.parametrize("key", list(POOLINGS))
-def test_every_pooling_works_on_the_embeddings_alone(key: str) -> None:
-    pooled = POOLINGS[key](states("right").upto(0))
-    assert pooled.shape[0] == 2
-    assert pooled.isfinite().all()
-    if not POOLINGS[key].spec.wide:
-        assert pooled.shape[1] == 4
+LACKING: dict[str, tuple[dict[str, object], str]] = {
+    "attention": ({"query": None}, "pooling: 'attention' was given; it is learned with a probe"),
+    "mean_content": ({"special": torch.ones(2, 5, dtype=torch.bool)}, "mean_content"),
+    "pooler": ({"pooler": None}, "no pooler"),
+    "declared": ({"declared": lambda _states: None}, "declares no pooling"),
+}
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_attention_by_brute_force(side: str) -> None:
-    given = random_states(side)
-    for pooled, hidden, mask in zip(
-        POOLINGS["attention"](given).numpy(), given.hidden.numpy(), given.mask.numpy(), strict=True
-    ):
-        scores = [float(np.exp(token @ np.linspace(-1, 2, 5))) for token in hidden[mask]]
-        expected = sum(s / sum(scores) * token for s, token in zip(scores, hidden[mask], strict=True))
-        np.testing.assert_allclose(pooled, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_flatten_by_brute_force(side: str) -> None:
-    given = random_states(side)
-    for pooled, hidden, mask in zip(
-        POOLINGS["flatten"](given).numpy(), given.hidden.numpy(), given.mask.numpy(), strict=True
-    ):
-        expected = np.zeros((64, 5), dtype=np.float32)
-        for place, token in enumerate(hidden[mask][:64]):
-            expected[place] = token
-        np.testing.assert_array_equal(pooled, expected.ravel())
-
-
-def test_attention_without_a_query_says_where_it_comes_from() -> None:
-    with pytest.raises(PoolscopeError, match="pooling: 'attention' was given; it is learned with a probe"):
-        POOLINGS["attention"](replace(states("right"), query=None))
-
-
-def test_mean_content_needs_content() -> None:
-    bare = states("right")
-    hollow = States(bare.layers, bare.mask, torch.ones_like(bare.mask), bare.cls, bare.reads, bare.pooler)
-    with pytest.raises(PoolscopeError, match="mean_content"):
-        POOLINGS["mean_content"](hollow)
-
-
-def test_pooler_of_a_checkpoint_without_one_says_so() -> None:
-    bare = states("right")
-    with pytest.raises(PoolscopeError, match="no pooler"):
-        POOLINGS["pooler"](States(bare.layers, bare.mask, bare.special, bare.cls, bare.reads, None))
-
-
-def test_what_a_checkpoint_does_not_declare_is_said() -> None:
-    for silent in (None, lambda _states: None):
-        with pytest.raises(PoolscopeError, match="declares no pooling"):
-            POOLINGS["declared"](replace(states("right"), declared=silent))
-
-
-def test_every_pooling_explains_itself() -> None:
-    for key, pooling in POOLINGS.items():
-        assert pooling.spec.key == key
-        assert pooling.spec.title.startswith(key)
-        assert pooling.spec.summary.endswith(".")
-
-
-@pytest.mark.parametrize("key", list(POOLINGS))
-def test_wide_poolings_say_so(key: str) -> None:
-    assert (POOLINGS[key](states("right", 4)).shape[1] > 4) == POOLINGS[key].spec.wide
+@pytest.mark.parametrize("key", LACKING)
+def test_a_pooling_without_what_it_needs_says_so(key: str) -> None:
+    lacks, message = LACKING[key]
+    with pytest.raises(PoolscopeError, match=message):
+        POOLINGS[key](replace(states("right"), **lacks))  # type: ignore[arg-type]  # by their names

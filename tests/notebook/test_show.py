@@ -19,7 +19,7 @@ from components.notebook import Exhibits, poolscope_show
 from components.notebook.show import PANELS
 from components.texts import languages, load_texts
 from components.types import Query
-from tests.families.making import boundless, tiny_model
+from tests.families.cases import boundless, tiny_model
 from tests.serving import ROOT
 from tests.ui.fake import XSS
 from tests.ui.test_report import Document

@@ -4,13 +4,12 @@ It lets answers under way come for GRACE seconds, and be read for READ.
 """
 
 import os
-import sys
 from pathlib import Path
 
-from components.model import safety as stated
+from components.model import files
 
 HELD = "gpt2-sentiment"
-check_sizes = stated.check_sizes
+check_sizes = files.check_sizes
 
 
 def held(folder: Path) -> None:
@@ -19,9 +18,7 @@ def held(folder: Path) -> None:
     check_sizes(folder)
 
 
-stated.check_sizes = held  # in the process of the page, before `loading` imports it
-if loading := sys.modules.get("components.model.loading"):  # in a worker, which is a copy of who has done so
-    loading.check_sizes = held  # type: ignore[attr-defined] # it is there
+files.check_sizes = held
 
 if __name__ == "__main__":
     import app

@@ -9,11 +9,10 @@ from sentence_transformers import SentenceTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, batch_states
 from components.model.catalogue import read_catalogue
 from components.model.loading import load
 from components.model.pooling import POOLINGS
-from components.model.states import batch_states
 from components.settings import Settings
 from recipe.corpus import load_corpus, read_scored, subsample
 from recipe.teacher import checkpoint

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from components.model.machine import cores
+from components.settings import cores
 from components.ui.gradio_internals import CLOSE
 from tests.hub import hub
 from tests.public.asking import ask, client_of

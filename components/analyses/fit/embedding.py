@@ -10,10 +10,9 @@ import torch
 
 from components.analyses.fit.rows import Inputs, Place, Pooled
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, batch_states
 from components.model.encoding import encode
 from components.model.pooling import POOLINGS, States
-from components.model.states import batch_states
 from components.types import UNREADABLE, Floats, Ints
 
 

@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, alike, batch_states
 from components.model.examine import Examined
 from components.model.heads import DECLARED, probabilities
+from components.model.ordinary import Numbers
 from components.model.pooling import POOLINGS, States
 from components.model.query import counted_from_zero
-from components.model.similarity import Numbers
-from components.model.states import alike, batch_states
 from components.texts import Sentence
 from components.types import Analysis, Centring, Floats, Ints, Reads
 

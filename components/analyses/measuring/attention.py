@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from components.model.examine import Examined
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.texts import Sentence
 from components.types import Floats
 

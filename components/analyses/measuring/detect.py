@@ -25,10 +25,10 @@ from components.model.backbone import Backbone
 from components.model.declaration import read_prompts
 from components.model.declared import Declared, Layer
 from components.model.examine import Stopwatch, run_encoded
+from components.model.files import RefusalError
 from components.model.files import folder as here
 from components.model.pooling import POOLINGS, States
-from components.model.repeatable import repeatable
-from components.model.safety import RefusalError
+from components.model.torch_internals import repeatable
 from components.texts import Sentence
 from components.types import Query
 

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 
 from components.analyses.importance import STEPS, Integral
 from components.errors import PoolscopeError
-from components.model.again import said
 from components.model.cut import with_slopes
-from components.model.examine import Examined
-from components.model.repeatable import repeatable
+from components.model.examine import Examined, said
+from components.model.torch_internals import repeatable
 from components.types import Floats
 
 STATES = 512  # hidden states that a model runs forward and back at once, between two looks at the clock

@@ -15,11 +15,10 @@ from components.analyses.measuring.analyze import analyse
 from components.analyses.measuring.attention import attention
 from components.analyses.measuring.gradients import gradient_x_input, integral
 from components.errors import PoolscopeError
-from components.model.again import said
-from components.model.examine import Examined, run
+from components.model.examine import Examined, run, said
 from components.model.heads import probabilities
 from components.model.query import choice
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.types import Analysis, Floats
 
 STATES = 8192  # hidden states that a model computes at once

@@ -16,14 +16,13 @@ from torch import Tensor
 
 from components.analyses.lens import Lens
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, replay
 from components.model.examine import Examined
 from components.model.heads import (
     DECLARED,
     POOLER,
     linear,
-    own_head,
     pooled,
     probabilities,
     probe_head,

@@ -18,15 +18,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from components.analyses.anatomy import Anatomy
 from components.analyses.measuring.anatomy.dissect import dissect
 from components.errors import PoolscopeError
-from components.model.assembling import assembled
 from components.model.backbone import Backbone
 from components.model.examine import examine
-from components.model.loading import check_finite
+from components.model.files import RefusalError, foreign
+from components.model.loading import assembled, check_finite
 from components.model.pooling import POOLINGS
 from components.model.query import checked
-from components.model.repeatable import repeatable
-from components.model.safety import RefusalError, foreign
-from components.model.torch_internals import acting_hooks, plain_copy
+from components.model.torch_internals import acting_hooks, plain_copy, repeatable
 from components.model.transformers_internals import attend_anywhere, forget_capturing, hands_out
 from components.texts import Sentence
 from components.types import BackboneSpec, Query

@@ -17,14 +17,13 @@ from torch import Tensor
 from components.analyses.measuring.analyze import analyse
 from components.analyses.padding import Cause, Padding, PaddingCase
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
+from components.model.backbone import Backbone, own_head, states_of
 from components.model.cut import Inputs, Pass
 from components.model.examine import Examined, run
-from components.model.heads import own_head, probabilities
+from components.model.heads import probabilities
 from components.model.pooling import POOLINGS, States
 from components.model.reads import Reading
-from components.model.repeatable import repeatable
-from components.model.states import states_of
+from components.model.torch_internals import repeatable
 from components.texts import Sentence
 
 PADDED = 8  # tokens of padding

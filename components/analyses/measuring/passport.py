@@ -18,9 +18,16 @@ from components.analyses.passport import PaddedWay, Passport, Sample, Unread
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.examine import Examined, examine
-from components.model.files import CONFIG, INDEX, TOKENIZER_FILES, declaring_files, folder, weights_in
+from components.model.files import (
+    CONFIG,
+    INDEX,
+    TOKENIZER_FILES,
+    RefusalError,
+    declaring_files,
+    folder,
+    weights_in,
+)
 from components.model.pooling import POOLINGS
-from components.model.safety import RefusalError
 from components.settings import ASSETS
 from components.types import BackboneSpec, Query
 

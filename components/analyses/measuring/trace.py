@@ -20,12 +20,11 @@ from torch import Tensor, nn
 from components.analyses.measuring.analyze import analyse
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.model.again import said
 from components.model.backbone import Backbone
 from components.model.cut import Pass, replay, run
-from components.model.entries import Entry, started
-from components.model.examine import Examined
-from components.model.repeatable import repeatable
+from components.model.examine import Examined, said
+from components.model.parts import Entry, started
+from components.model.torch_internals import repeatable
 from components.texts import Sentence
 from components.types import Floats, Ints
 

@@ -20,10 +20,9 @@ from components.model.examine import examine
 from components.model.loading import load
 from components.model.pooling import POOLINGS
 from components.model.probes import Probe, write_probes
-from components.model.tracing import rerun
 from components.settings import Settings
 from components.types import Query
-from tests.plain import INPUTS, KEYS, SPECS, load_plain
+from tests.plain import INPUTS, KEYS, SPECS, load_plain, rerun
 from tests.tiny import checkpoint
 
 LIBRARY = Path(transformers.__file__).parents[1]

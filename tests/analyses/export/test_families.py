@@ -13,7 +13,7 @@ from components.analyses.measuring.export.module import module
 from components.analyses.measuring.export.program import program
 from components.model.examine import examine
 from components.model.loading import load
-from components.model.repeatable import repeatable
+from components.model.torch_internals import repeatable
 from components.types import BackboneSpec, Query
 
 pytestmark = pytest.mark.families

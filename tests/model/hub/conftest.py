@@ -9,7 +9,7 @@ import pytest
 from huggingface_hub import close_session, constants
 
 from components.model import hub as downloading
-from components.model.listing import Listing, listed
+from components.model.hub import Listing, listed
 from tests.hub import Hub, hub
 from tests.tiny import checkpoint
 

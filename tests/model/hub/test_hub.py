@@ -1,18 +1,205 @@
-"""What is found stays found, at its commit."""
+"""A model of the hub: what is decided before a download, and what is found stays found, at its commit."""
 
+import json
 import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
-from huggingface_hub import constants
+import torch
+from huggingface_hub import HfApi, constants
+from safetensors.torch import save_file
 
+from components.analyses.measuring.anatomy.provenance import held
+from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
+from components.inference.engine import Engine
 from components.model import hub
-from components.model.hub import Hub
+from components.model.hub import Hub, HubUnreachableError, checked_id, listed
+from components.model.loading import load
+from components.settings import Settings
+from components.types import BackboneSpec, Query
 from tests.hub import Hub as Server
-from tests.model.hub.conftest import MODEL, edited
+from tests.model.hub.conftest import MODEL, PATIENT, edited
 
 LIMIT = 10_000_000
+NEEDED = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
+
+
+def refused(there: Server, message: str, limit: int = LIMIT) -> PoolscopeError:
+    """The refusal of org/tiny, which asked for no weights and says no more than a visitor reads."""
+    with pytest.raises(PoolscopeError, match=message) as caught:
+        listed(MODEL, None, limit)
+    assert caught.value.field == "backbone"
+    assert len(str(caught.value)) < 300
+    assert there.asked("elsewhere") == []
+    return caught.value
+
+
+def test_a_model_is_listed_as_the_hub_has_it(
+    there: Server, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    there.said[MODEL] = {"cardData": {"license": "mit"}}
+    found = listed(MODEL, None, LIMIT)
+    assert {request.token for request in there.requests} == {"Bearer hf_secret"}
+    assert tuple(file.name for file in found.files) == NEEDED  # its weights last
+    assert {file.name: file.size for file in found.files} == {
+        name: (model / name).stat().st_size for name in NEEDED
+    }
+    assert found.size == sum((model / name).stat().st_size for name in NEEDED)
+    assert (found.model, found.licence, found.private) == (MODEL, "mit", False)
+    said = HfApi(endpoint=there.address).model_info(MODEL, files_metadata=True)  # another reader of the same
+    assert found.commit == said.sha
+    hashes = {each.rfilename: each.lfs.sha256 if each.lfs else None for each in said.siblings or ()}
+    assert {file.name: file.sha256 for file in found.files} == {name: hashes[name] for name in NEEDED}
+
+
+def test_only_what_is_read_is_listed(model: Path) -> None:
+    others = (
+        "pytorch_model.bin model.fp16.safetensors adapter_model.safetensors onnx/tokenizer.json vocab.txt"
+    )
+    for other in (*others.split(), "backup/model.safetensors", "README.md", "modeling_own.py"):
+        (model / other).parent.mkdir(exist_ok=True)
+        (model / other).write_bytes(b"other")
+    names = {file.name for file in listed(MODEL, None, LIMIT).files}
+    assert names == {*NEEDED, "vocab.txt"}
+
+
+def test_what_sentence_transformers_reads_is_listed_but_no_pickle_and_nothing_elsewhere(model: Path) -> None:
+    named = ["", "1_Pooling", "2_Dense", "../outside", "/etc", "a/b", 3]
+    (model / "modules.json").write_text(json.dumps([{"type": "x", "path": path} for path in named]))
+    wanted = ["modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"]
+    wanted += ["1_Pooling/config.json", "2_Dense/config.json", "2_Dense/model.safetensors"]
+    for other in (*wanted[1:], "2_Dense/pytorch_model.bin", "a/b/config.json", "3_Dense/config.json"):
+        (model / other).parent.mkdir(exist_ok=True, parents=True)
+        (model / other).write_bytes(b"other")
+    found = listed(MODEL, None, LIMIT).files
+    assert {file.name for file in found} == {*NEEDED, *wanted}
+    assert found[-1].name == "model.safetensors"
+    for none in ("{", "{}", "[[], 1]", "[" * 100_000):
+        (model / "modules.json").write_text(none)
+        found = listed(MODEL, None, LIMIT).files
+        assert {file.name for file in found} == {*NEEDED, "modules.json", *wanted[1:3]}
+
+
+def test_a_checkpoint_in_parts(there: Server, model: Path) -> None:
+    parts = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
+    (model / "model.safetensors").rename(model / parts[0])
+    shutil.copy(model / parts[0], model / parts[1])
+    index = {"weight_map": {"a": parts[1], "b": parts[0], "c": parts[0]}}
+    (model / "model.safetensors.index.json").write_text(json.dumps(index))
+    names = tuple(file.name for file in listed(MODEL, None, LIMIT).files)
+    assert names[-3:] == ("model.safetensors.index.json", *parts)
+    for part in ("absent.safetensors", "../model.safetensors", "a/b.safetensors", "pytorch_model.bin", 3):
+        (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": part}}))
+        refused(there, "names files that it does not have")
+
+
+def with_json(name: str, **changes: object) -> Callable[[Path], None]:
+    return lambda folder: edited(folder / name, lambda text: json.dumps(json.loads(text) | changes))
+
+
+def renamed(name: str, to: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).rename(folder / to) and None
+
+
+def config_of(text: str) -> Callable[[Path], None]:
+    return lambda folder: edited(folder / "config.json", lambda _: text)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (renamed("model.safetensors", "pytorch_model.bin"), "no weights in safetensors.*save_pretrained"),
+        (with_json("config.json", auto_map={"AutoModel": "own.Own"}), "code of its own.*auto_map"),
+        (
+            with_json("config.json", model_type="vit"),
+            "classification for models of type 'vit'.*choose",
+        ),
+        (with_json("config.json", model_type=["bert"]), "model_type"),
+        (with_json("config.json", quantization_config={"bits": 4}), "quantised"),
+        (with_json("config.json", num_hidden_layers=10**9), "num_hidden_layers"),
+        (config_of("[1]"), "model_type"),
+        (config_of("[" * 100_000), "model_type"),
+        (config_of(" " * 5_000_000), "over 4,000,000 bytes"),
+        (
+            with_json("tokenizer_config.json", auto_map={"AutoTokenizer": ["own.Own"]}),
+            "code of its own.*auto_map",
+        ),
+        (renamed("tokenizer.json", "no.json"), "tokenizer.json"),
+        (renamed("tokenizer.json", "spm.model"), "spm.model.*choose one with a tokenizer.json"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_its_weights(
+    there: Server, model: Path, change: Callable[[Path], None], message: str
+) -> None:
+    change(model)
+    refused(there, message)
+
+
+def test_too_large_a_download_names_both_figures(there: Server) -> None:
+    refused(there, r"it takes 1\d\d kB to download, and at most 100 kB are allowed here: choose", 100_000)
+    assert listed(MODEL, None, 200_000).size < 200_000
+
+
+@pytest.mark.parametrize(
+    ("match", "status", "code", "message"),
+    [
+        ("/api/", 401, "RepoNotFound", "no public model of that name: check its spelling"),
+        ("/api/", 404, "", "no public model of that name"),
+        ("/api/", 404, "RevisionNotFound", "pinned revision"),
+        ("/api/", 403, "", "does not hand it out.*choose"),
+        ("config.json", 403, "GatedRepo", "gated.*choose one that is open"),
+        ("config.json", 404, "EntryNotFound", "not on the hub any more"),
+    ],
+)
+def test_the_hub_says_no(there: Server, match: str, status: int, code: str, message: str) -> None:
+    there.refuse(match, status, code)
+    assert not isinstance(refused(there, message), HubUnreachableError)
+
+
+@pytest.mark.parametrize(("status", "message"), [(429, "too many requests"), (500, "500"), (503, "503")])
+def test_the_hub_has_a_bad_day(there: Server, status: int, message: str) -> None:
+    there.refuse("/api/", status)
+    assert isinstance(refused(there, f"{message}.*try again in a few minutes"), HubUnreachableError)
+    assert len(there.requests) == 1  # a visitor waits: no second try behind the scenes
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_a_slow_hub_is_not_waited_for(there: Server, monkeypatch: pytest.MonkeyPatch, late: bool) -> None:
+    monkeypatch.setattr(hub, "SECONDS", 0.3)
+    if late:
+        there.hold("/api/", seconds=60)
+    else:
+        there.stall("/api/", after=100)
+    assert isinstance(refused(there, "does not answer in time"), HubUnreachableError)
+
+
+def test_no_network(there: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert isinstance(refused(there, "cannot be reached.*on this machine"), HubUnreachableError)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")  # nobody listens
+    assert isinstance(refused(there, "cannot be reached.*on this machine"), HubUnreachableError)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"sha": "main"},
+        {"sha": None},
+        {"siblings": [{"rfilename": "config.json", "blobId": "0" * 40}]},
+        {"siblings": 3},
+    ],
+)
+def test_an_answer_that_is_none(there: Server, said: dict[str, object]) -> None:
+    there.said[MODEL] = said
+    refused(there, "cannot be read")
+    there.said[MODEL] = {"siblings": [{"rfilename": "model.gguf", "size": 3, "blobId": "0" * 40}]}
+    refused(there, r"it has no config\.json: choose")
 
 
 def moved(model: Path) -> None:
@@ -47,16 +234,6 @@ def test_the_branch_moves_between_find_and_fetch(there: Server, model: Path) -> 
     assert list(finder.fetch(spec)) == []  # and is not fetched again
 
 
-def test_what_is_not_here_yet_is_looked_up_again(there: Server, model: Path) -> None:
-    finder = Hub(LIMIT)
-    before = finder.find(MODEL)
-    moved(model)
-    after = finder.find(MODEL)
-    assert before.revision != after.revision == there.commit(MODEL)
-    list(finder.fetch(before))  # who asked for the former gets the former
-    assert {request.path.split("/")[4] for request in there.asked("/resolve/")[-3:]} == {before.revision}
-
-
 def test_offline_what_was_once_fetched_is_enough(there: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = Hub(LIMIT).find(MODEL)
     finder = Hub(LIMIT)
@@ -68,24 +245,6 @@ def test_offline_what_was_once_fetched_is_enough(there: Server, monkeypatch: pyt
     with pytest.raises(PoolscopeError, match="cannot be reached"):
         again.find("org/never-fetched")
     assert there.requests == []
-
-
-def test_when_the_hub_says_no_the_cache_does_not_say_yes(there: Server) -> None:
-    list(Hub(LIMIT).fetch(Hub(LIMIT).find(MODEL)))
-    there.refuse("/api/", 401, "RepoNotFound")
-    with pytest.raises(PoolscopeError, match="no public model"):
-        Hub(LIMIT).find(MODEL)
-
-
-@pytest.mark.usefixtures("there")
-def test_a_cached_model_with_code_of_its_own_is_refused_offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = Hub(LIMIT).find(MODEL)
-    list(Hub(LIMIT).fetch(spec))
-    (config,) = Path(constants.HF_HUB_CACHE).glob("*/snapshots/*/config.json")
-    edited(config, lambda text: text.replace("{", '{"auto_map": {"AutoModel": "own.Own"},', 1))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(PoolscopeError, match="auto_map"):
-        Hub(LIMIT).find(MODEL)
 
 
 def test_the_owner_s_token_opens_nothing_private_to_visitors(there: Server) -> None:
@@ -114,3 +273,215 @@ def test_a_listed_model_is_fetched_at_its_own_commit(there: Server, model: Path)
     assert f"/revision/{spec.revision}" in there.asked("/api/")[0].path
     with pytest.raises(PoolscopeError, match="pinned revision"):
         list(Hub(LIMIT).fetch(hub._spec("org/tiny", "0" * 40)))
+
+
+GOOD = ["org/name", "bert-base-uncased", "a/b", "Org_1/name.v1.5-x_y", "_a/b_", "0x/1.5B"]
+HOSTILE: tuple[object, ...] = (
+    *(
+        "",
+        " ",
+        "..",
+        "../../etc",
+        "../../etc/passwd",
+        "/etc/passwd",
+        "a/b/c",
+        "a/b@evil",
+        "a/b%2e%2e",
+        "a\\b",
+    ),
+    *("file:///etc/passwd", "org/name\n", "org\x00/name", "оrg/name", "org/名", "-org/name", "org/.name"),
+    *(
+        "a--b/c",
+        "org/name\u202e",
+        "<script>alert(1)</script>",
+        "a" * 97,
+        "a/" + "b" * 10_000,
+        "{0.__class__}",
+    ),
+    *(None, 3, ["org/name"], b"org/name"),
+)
+
+
+def test_an_id_passes_and_anything_else_is_told_the_form_and_never_reaches_the_hub(there: Server) -> None:
+    assert [checked_id(each) for each in GOOD] == GOOD
+    for given in HOSTILE:
+        with pytest.raises(PoolscopeError, match="org/name") as refused:
+            Hub(largest=10**9).find(given)
+        assert refused.value.field == "backbone"
+        assert len(str(refused.value)) < 300
+    assert there.requests == []
+
+
+def test_a_pasted_address_is_refused_with_the_id_to_type() -> None:
+    for path in ("", "/", "/tree/main", "?library=transformers#top"):
+        with pytest.raises(PoolscopeError, match=r"type its id instead: org/name\.$"):
+            checked_id(f"https://huggingface.co/org/name{path}")
+    for address in ("https://huggingface.co", "https://huggingface.co/../..", "https://[::1", "http://"):
+        with pytest.raises(PoolscopeError, match="an id of a model on the hub is expected"):
+            checked_id(address)
+
+
+@pytest.fixture
+def catalogue(there: Server, tiny: Path, tmp_path: Path) -> Path:
+    """A folder, and a model of the hub."""
+    shutil.copytree(there.folder / MODEL, there.folder / "org" / "listed")
+    file = tmp_path / "backbones.toml"
+    file.write_text(
+        f"""
+        [mine]
+        title = "Mine"
+        path = "{tiny}"
+        task = "test"
+
+        [theirs]
+        title = "Theirs"
+        hub = "org/listed"
+        revision = "{there.commit("org/listed")}"
+        task = "test"
+        licence = "mit"
+        size = 268000000
+        """
+    )
+    return file
+
+
+def engine(catalogue: Path, sources: str) -> Engine:
+    return Engine(Settings.model_validate({"catalogue": catalogue, "sources": sources}))
+
+
+def test_what_a_model_of_the_hub_declares_comes_with_it(catalogue: Path, model: Path) -> None:
+    width = json.loads((model / "config.json").read_text())["hidden_size"]
+    steps = {"Transformer": "", "Pooling": "1_Pooling", "Dense": "2_Dense", "Normalize": "3_Normalize"}
+    listed = [{"type": f"sentence_transformers.models.{kind}", "path": steps[kind]} for kind in steps]
+    (model / "modules.json").write_text(json.dumps(listed))
+    for folder, config in {
+        "1_Pooling": {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True},
+        "2_Dense": {"in_features": width, "out_features": 3, "bias": False},
+    }.items():
+        (model / folder).mkdir()
+        (model / folder / "config.json").write_text(json.dumps(config))
+    weight = torch.randn(3, width, generator=torch.Generator().manual_seed(0))
+    save_file({"linear.weight": weight}, model / "2_Dense" / "model.safetensors")
+    made = engine(catalogue, "any")
+    made.find(MODEL)
+    list(made.fetch(MODEL))
+    assert made.find(MODEL).declared == Declaration(
+        ("mean",), width, (Dense("2_Dense", width, 3, "Tanh", bias=False, residual=False), Normalize())
+    )
+    found = made.features(MODEL, ["a b c"], ["declared", "mean"])
+    vector = np.tanh(found["mean"][0] @ weight.numpy().T)
+    np.testing.assert_allclose(found["declared"][0], vector / np.linalg.norm(vector), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("sources", "keys", "takes_ids"),
+    [("bundled", ["mine"], False), ("listed", ["mine", "theirs"], False), ("any", ["mine", "theirs"], True)],
+)
+def test_the_owner_decides_which_sources(
+    there: Server, catalogue: Path, sources: str, keys: list[str], takes_ids: bool
+) -> None:
+    made = engine(catalogue, sources)
+    assert [spec.key for spec in made.backbones()] == keys
+    assert made.takes_ids is takes_ids
+    if not takes_ids:
+        for ask in (made.find, lambda given: list(made.fetch(given))):
+            with pytest.raises(PoolscopeError, match="allowed are mine"):
+                ask(MODEL)
+        with pytest.raises(PoolscopeError, match="allowed are mine"):
+            made.ask("analyze", Query(MODEL, "good"))
+        assert there.requests == []
+    if "theirs" not in keys:
+        with pytest.raises(PoolscopeError, match=r"allowed are mine\."):
+            made.find("theirs")
+
+
+def test_nothing_is_downloaded_on_the_way(there: Server, catalogue: Path) -> None:
+    made = engine(catalogue, "any")
+    theirs = made.find("theirs")
+    assert (theirs.available, theirs.size, theirs.licence, theirs.labels) == (False, 268_000_000, "mit", ())
+    assert made.find("org/listed") == theirs  # its id is another name of it
+    assert list(made.fetch("mine")) == []
+    for wrong in (None, 3, ["org/tiny"], "../../etc"):
+        with pytest.raises(PoolscopeError):
+            list(made.fetch(wrong))  # type: ignore[arg-type]  # on purpose
+    assert there.requests == []
+    made.find(MODEL)
+    there.requests.clear()
+    for key, size in (("theirs", r"268 MB"), (MODEL, r"1\d\d kB")):
+        for name in ("analyze", "anatomy"):
+            with pytest.raises(PoolscopeError, match=rf"not on this machine yet: fetch it first \({size}\)"):
+                made.ask(name, Query(key, "good"))
+        with pytest.raises(PoolscopeError, match="fetch it first"):
+            made.features(key, ["good"], ["cls"])
+    with pytest.raises(PoolscopeError, match="allowed are mine, theirs") as caught:
+        made.ask("analyze", Query("org/never-found", "good"))
+    assert MODEL not in str(caught.value)  # what others found is theirs
+    assert there.requests == []
+
+
+@pytest.mark.parametrize("key", ["theirs", MODEL])
+def test_what_was_fetched_is_analysed_as_the_folder_is(there: Server, catalogue: Path, key: str) -> None:
+    made = engine(catalogue, "any")
+    assert list(made.fetch(key))[-1].total > 130_000  # which finds it first
+    spec = made.find(key)
+    assert (spec.available, spec.architecture) == (True, "BertForSequenceClassification")
+    assert spec.labels == ("bad", "good")
+    there.requests.clear()
+    answer, same = (made.ask("anatomy", Query(each, "the film is good")) for each in (key, "mine"))
+    np.testing.assert_array_equal(answer.analysis.logits, same.analysis.logits)
+    assert answer.weights == same.weights
+    assert answer.unused == same.unused
+    assert str(constants.HF_HUB_CACHE) not in answer.program + answer.module + repr(answer.analysis.backbone)
+    vectors = made.features(key, ["good", "bad"], ["cls"])
+    np.testing.assert_array_equal(vectors["cls"], made.features("mine", ["good", "bad"], ["cls"])["cls"])
+    assert there.requests == []
+
+
+def test_a_folder_that_is_called_like_an_id_is_not_read(
+    there: Server, catalogue: Path, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """from_pretrained, given org/secret, would rather take the server's folder of that name."""
+    shutil.copytree(tiny, tmp_path / "org" / "secret")
+    monkeypatch.chdir(tmp_path)
+    made = engine(catalogue, "any")
+    with pytest.raises(PoolscopeError, match="no public model"):
+        made.find("org/secret")
+    spec = BackboneSpec("a", "a", "", "", "hub", "org/secret", revision="0" * 40)
+    for sneaky in ("0" * 40, "../../../org/secret", "", "main"):
+        spec = BackboneSpec("a", "a", "", "", "hub", "org/secret", revision=sneaky)
+        with pytest.raises(PoolscopeError, match="not on this machine"):
+            load(spec)
+        assert held(spec) == {}
+
+    shutil.copytree(tmp_path / "org" / "secret", there.folder / "org" / "secret")
+    (there.folder / "org" / "secret" / "model.safetensors").write_bytes(b"no weights at all")
+    made.find("org/secret")
+    list(made.fetch("org/secret"))
+    with pytest.raises(PoolscopeError, match="cannot be loaded"):  # what came from the hub is what is read
+        made.ask("analyze", Query("org/secret", "good"))
+
+
+def test_the_limit_holds_for_listed_models_too(catalogue: Path) -> None:
+    limited = {"catalogue": catalogue, "sources": "any", "download": "100kB"}
+    made = Engine(Settings.model_validate(limited))
+    for ask in (made.find, lambda key: list(made.fetch(key))):
+        with pytest.raises(PoolscopeError, match=r"at most 100 kB are allowed"):
+            ask(MODEL)
+    with pytest.raises(PoolscopeError, match=r"at most 100 kB are allowed"):
+        list(made.fetch("theirs"))
+
+
+def test_questions_are_answered_while_others_wait_for_the_hub(
+    there: Server, catalogue: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "SECONDS", 600)
+    made = engine(catalogue, "any")
+    there.stall("/api/", times=2)
+    with ThreadPoolExecutor(2) as visitors:
+        waiting = [visitors.submit(made.find, MODEL), visitors.submit(lambda: [*made.fetch("theirs")])]
+        assert made.ask("analyze", Query("mine", "good")).labels == ("bad", "good")
+        assert not any(visitor.done() for visitor in waiting)
+        there.closing.set()  # ends the stall
+        for visitor in waiting:
+            with pytest.raises(PoolscopeError, match="hub"):
+                visitor.result(PATIENT)

@@ -18,8 +18,9 @@ from components.analyses.measuring.export.module import module
 from components.analyses.measuring.export.program import program
 from components.analyses.measuring.lens import look
 from components.errors import PoolscopeError
+from components.model.backbone import own_head
 from components.model.examine import Examined
-from components.model.heads import own_head, swaps
+from components.model.heads import swaps
 from components.model.pooling import POOLINGS
 from components.model.probes import Probe
 from components.model.tracing import LIBRARY, Call, Line, trace

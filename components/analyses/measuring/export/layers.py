@@ -15,8 +15,9 @@ import torch
 from torch import nn
 
 from components.analyses.measuring.export.pooling import pooling_source
+from components.model.backbone import own_head
 from components.model.examine import Examined, examine
-from components.model.heads import POOLER, own_head, swaps
+from components.model.heads import POOLER, swaps
 from components.model.pooling import POOLINGS
 from components.model.tracing import Call, trace
 from components.types import Query

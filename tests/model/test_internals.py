@@ -1,0 +1,231 @@
+"""The internals of torch and transformers are where they were, and a forward pass leaves no trace."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from torch.nn.utils import prune
+from transformers import BartConfig, BertConfig, PreTrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+from transformers.models.auto import modeling_auto
+
+from components.analyses.measuring.analyze import analyse
+from components.errors import PoolscopeError
+from components.model.examine import examine
+from components.model.loading import load
+from components.model.torch_internals import acting_hooks, flatten, plain_copy, repeatable, tables, tensors
+from components.model.transformers_internals import (
+    CAPTURERS,
+    CAPTURING,
+    KERNELS,
+    InternalsMovedError,
+    classifying_types,
+    filled,
+    forget_capturing,
+    forget_kernels,
+    hands_out,
+    without_weights,
+)
+from components.types import Analysis, BackboneSpec, Query
+from tests.families.cases import boundless, tiny_model
+from tests.tiny import checkpoint
+
+MOVED = "{} has moved: see the file of internals for what it was needed for"
+LONG = "the film is not good at all , not good ! " * 5
+SPARSE = {"block_size": 4, "num_random_blocks": 1, "attention_type": "block_sparse"}
+
+
+def test_whatever_a_module_is_given_stands_in_its_tables() -> None:
+    module = nn.Module()
+    module.register_buffer("numbers", torch.zeros(2), persistent=False)
+    module.part, module.word = nn.Linear(1, 1), "before"
+    found = {name: value for table in tables(module) for name, value in table.items()}
+    says = MOVED.format("the tables of a module")
+    assert found["numbers"] is module.numbers, says
+    assert found["part"] is module.part, says
+    assert found["word"] == "before", says
+
+
+@pytest.mark.families
+def test_a_model_that_a_short_text_changes_for_good_is_put_back(
+    tiny_family: Callable[..., BackboneSpec],
+) -> None:
+    """BigBird exchanges its attention modules when a text is too short for sparse attention."""
+    loaded = load(tiny_family("big_bird", **SPARSE))
+    backbone = replace(loaded, tokenizer=boundless())
+
+    def asked(text: str) -> Analysis:
+        with repeatable(backbone.model):
+            return analyse(examine(backbone, Query("big_bird", text)))
+
+    first = asked(LONG)
+    asked("good")
+    again = asked(LONG)
+    np.testing.assert_array_equal(first.logits, again.logits)
+    assert len(first.ordinary.plain) == len(first.similarity)  # fewer layers than a short text has
+    assert backbone.model.base_model.attention_type == "block_sparse"
+    with torch.no_grad():  # without it the same model does change
+        backbone.model(**dict(boundless()("good", return_tensors="pt")))
+    assert backbone.model.base_model.attention_type == "original_full"
+
+
+def test_random_numbers_start_alike_and_go_on_as_before() -> None:
+    model = torch.nn.Linear(2, 2)
+    torch.manual_seed(7)
+    expected = torch.rand(2)
+    torch.manual_seed(7)
+    drawn = []
+    for _ in range(2):
+        with repeatable(model):
+            drawn.append(torch.rand(3))
+    assert torch.equal(*drawn)
+    assert torch.equal(torch.rand(2), expected)
+
+
+def test_what_a_pass_assigned_is_undone_even_if_it_failed() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    before = model[0]
+
+    def exchange_and_fail() -> None:
+        with repeatable(model):
+            model[0] = torch.nn.Linear(2, 2)
+            model[0](torch.ones(3))  # of another width
+
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        exchange_and_fail()
+    assert model[0] is before
+
+
+def test_a_copy_has_no_hook_of_any_kind_and_the_module_keeps_its_own() -> None:
+    module = nn.Sequential(nn.Linear(2, 2))
+    ran: list[str] = []
+
+    def hook(*_: object) -> None:
+        ran.append("hook")
+
+    registers = [name for name in dir(nn.Module) if name.startswith("register_") and name.endswith("hook")]
+    assert len(registers) >= 9, MOVED.format("the ways to register hooks")
+    for name in registers:
+        if "full_backward" not in name or "pre" in name:  # there are two kinds that exclude each other
+            getattr(module, name)(hook)
+    before = {name: dict(table) for name, table in vars(module).items() if isinstance(table, dict)}
+    copy = plain_copy(module)
+    copy(torch.ones(2, requires_grad=True)).sum().backward()
+    copy.load_state_dict(copy.state_dict())
+    assert ran == [], MOVED.format("the tables of hooks")
+    assert {name: dict(table) for name, table in vars(module).items() if isinstance(table, dict)} == before
+    assert acting_hooks(copy) == []
+    assert len(acting_hooks(module)) == 2
+
+
+def test_a_copy_keeps_what_is_tied_together_and_makes_its_weights() -> None:
+    module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    module[1].weight = module[0].weight
+    prune.random_unstructured(module[0], "bias", amount=2)
+    copy = plain_copy(module.train())
+    assert copy[1].weight is copy[0].weight
+    assert not copy.training
+    assert not any(weight.requires_grad for weight in copy.parameters())
+    with torch.no_grad():
+        copy[0].bias_orig.fill_(7)
+    assert torch.equal(copy[0](torch.zeros(2)), torch.zeros(2)), MOVED.format("the hooks of torch.nn.utils")
+
+
+def test_the_outputs_of_transformers_are_taken_apart_and_rebuilt() -> None:
+    assert find_spec("torch.utils._pytree"), MOVED.format("torch.utils._pytree")
+    one, two = torch.zeros(1), torch.ones(1)
+    output = BaseModelOutput(last_hidden_state=one, hidden_states=(one, two))
+    leaves, rebuild = flatten({"output": output, "flag": True})
+    assert [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)] == list(tensors(output))
+    again = rebuild([two if leaf is one else leaf for leaf in leaves])
+    assert isinstance(again["output"], BaseModelOutput), MOVED.format("how outputs are registered")
+    assert again["output"].last_hidden_state is two
+    assert again["flag"] is True
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_kernel_is_left_in_a_config(name: str) -> None:
+    config = BertConfig(**{name.removeprefix("_"): "somebody/kernel"})
+    assert getattr(config, name) == "somebody/kernel", MOVED.format("what a config.json calls a kernel")
+    forget_kernels(config)
+    assert getattr(config, name) is None
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_nothing_is_loaded_where_kernels_are_named_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A plain attribute of that name could be set, and nobody would read it."""
+    spec = checkpoint(tmp_path / "good")
+    assert load(spec).head_trained
+    monkeypatch.setattr(PreTrainedConfig, name, None)
+    with pytest.raises(
+        PoolscopeError, match=f"has moved BertConfig.{name}, which keeps kernels of the hub out"
+    ):
+        load(spec)
+
+
+def test_nothing_is_loaded_where_a_part_keeps_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Parted(PreTrainedConfig):
+        sub_configs = {"inner": BertConfig}  # noqa: RUF012  # as transformers writes it
+
+    config = Parted()
+    config.inner = BertConfig(attn_implementation="somebody/kernel")
+    forget_kernels(config)
+    assert config.inner._attn_implementation is None
+    unreached = property(lambda _self: None, lambda _self, _value: None)
+    config.inner = BertConfig(attn_implementation="somebody/kernel")
+    monkeypatch.setattr(Parted, "_attn_implementation", unreached, raising=False)
+    with pytest.raises(InternalsMovedError, match=r"has moved the setter of Parted\._attn_implementation"):
+        forget_kernels(config)
+
+
+def test_models_can_be_built_without_weights() -> None:
+    assert find_spec("transformers.initialization"), MOVED.format("transformers.initialization")
+    with without_weights():
+        weight = torch.nn.Linear(3, 2).weight
+    assert weight.is_meta
+
+
+def test_weights_are_taken_as_tensors_from_nowhere_else(tmp_path: Path) -> None:
+    known = inspect.signature(PreTrainedModel.from_pretrained).parameters
+    says = MOVED.format("from_pretrained(None, state_dict=)")
+    assert "pretrained_model_name_or_path" in known, says
+    good = load(checkpoint(tmp_path / "good")).model
+    tensors = load_file(tmp_path / "good" / "model.safetensors")
+    model, info = filled(good, tensors)
+    assert not info["missing_keys"], says
+    assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in tensors.items()), says
+
+
+def test_the_types_that_classify_are_listed_by_name() -> None:
+    name = "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES"
+    assert hasattr(modeling_auto, name), MOVED.format(name)
+    assert {BertConfig.model_type, BartConfig.model_type} <= set(classifying_types())
+    assert "vit" not in classifying_types()
+
+
+def test_a_model_remembers_that_it_hands_out_its_layers_and_can_forget_it() -> None:
+    model = tiny_model("bert")
+    inputs = {"input_ids": torch.tensor([[2, 5, 3]])}
+
+    def capturing() -> list[object]:
+        return [hook for module in model.modules() for hook in module._forward_hooks.values()]
+
+    assert capturing() == []
+    model(**inputs, output_hidden_states=True)
+    assert capturing() != []
+    assert all(map(hands_out, capturing())), MOVED.format(CAPTURERS)
+    for module in model.modules():
+        module._forward_hooks.clear()
+    forget_capturing(model)
+    again = model(**inputs, output_hidden_states=True).hidden_states
+    assert len(again) == 3, MOVED.format(CAPTURING)
+    assert not hands_out(lambda *_: None)
