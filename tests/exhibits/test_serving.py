@@ -6,27 +6,23 @@ import numpy as np
 import pytest
 
 from components.analyses.detect import Candidate, Detected
-from components.analyses.padding import Padding, PaddingCase
+from components.analyses.padding import Padding
 from components.analyses.ways import Way
 from components.exhibits.serving import DETECTIVE, PADDED
-from components.texts import load_texts
 from components.types import Query
-from tests.exhibits.showing import plain
+from tests.exhibits.showing import SAY, analysis, plain
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
-
-SAY = load_texts()
 
 
 @pytest.fixture
 def found() -> Padding:
-    return fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))
+    return fake_padding(analysis())
 
 
 def with_batch(found: Padding, **changes: object) -> Padding:
     batch, *others = found.cases
-    changed: PaddingCase = replace(batch, **changes)  # type: ignore[arg-type]  # fields by name
-    return replace(found, cases=(changed, *others))
+    return replace(found, cases=(replace(batch, **changes), *others))  # type: ignore[arg-type]  # by name
 
 
 @pytest.mark.parametrize(
@@ -39,20 +35,17 @@ def with_batch(found: Padding, **changes: object) -> Padding:
 )
 def test_the_heading_is_the_verdict(found: Padding, changes: dict[str, object], starts: str) -> None:
     given = with_batch(found, **changes)
-    shown = PADDED.shown(given, {}, SAY)
-    assert shown.heading == given.says[0].said(SAY)
-    assert shown.heading.startswith(starts)
-    assert ("reads padding" in shown.heading) == (given.verdict == "reads_padding")
+    heading = PADDED.shown(given, {}, SAY).heading
+    assert heading == given.says[0].said(SAY)
+    assert heading.startswith(starts)
+    assert ("reads padding" in heading) == (given.verdict == "reads_padding")
 
 
-def test_the_numbers_are_those_of_the_audit(found: Padding) -> None:
+def test_the_numbers_are_those_of_the_audit_and_what_a_way_does_not_have_is_empty(found: Padding) -> None:
     data = PADDED.shown(found, {}, SAY).data
     assert data is not None
     np.testing.assert_array_equal(data["Largest change of a logit"], [case.largest for case in found.cases])
     np.testing.assert_array_equal(data["Moves: mean"], [case.pooled["mean"] for case in found.cases])
-
-
-def test_a_pooling_that_a_way_does_not_have_is_an_empty_cell(found: Padding) -> None:
     shown = PADDED.shown(with_batch(found, pooled={"cls": 0.0}), {}, SAY)
     assert shown.data is not None
     assert np.isnan(shown.data["Moves: mean"].iloc[0])
@@ -65,40 +58,30 @@ def test_a_tokenizer_without_padding_has_a_sentence_and_no_table(found: Padding)
     assert (shown.data, shown.html) == (None, "")
 
 
-@pytest.fixture
-def detected() -> Detected:
-    return FakeAnalyst().ask("detect", Query("first", "not good"), vector="1 2", prefix="")
+def detected(vector: str) -> Detected:
+    return FakeAnalyst().ask("detect", Query("first", "not good"), vector=vector, prefix="")
 
 
-def test_the_heading_is_the_verdict_and_the_rest_stands_below(detected: Detected) -> None:
-    shown = DETECTIVE.shown(detected, {}, SAY)
-    first, *more = (one.said(SAY) for one in detected.says)
-    assert (
-        shown.heading
-        == first
-        == "This vector is cls, last layer, with special tokens, normalised to length 1."
-    )
+def test_a_match_and_the_ways_beside_it() -> None:
+    found = detected("1 2")
+    shown = DETECTIVE.shown(found, {}, SAY)
+    first, *more = (one.said(SAY) for one in found.says)
+    assert first == "This vector is cls, last layer, with special tokens, normalised to length 1."
+    assert shown.heading == first
     assert all(line in plain(shown.above) for line in more)
     assert "cls, first, native are one vector here." in shown.above
     assert "The checkpoint declares another way: mean" in shown.above
-
-
-def test_what_a_way_has_besides_has_a_column(detected: Detected) -> None:
     way = Way("mean", 1, False, None, 16, "query: ", dense=True, kept="end")
-    odd = replace(
-        detected,
-        candidates=(*detected.candidates, Candidate(way, (), (0.5,), 1.0, False)),
-    )
+    odd = replace(found, candidates=(*found.candidates, Candidate(way, (), (0.5,), 1.0, False)))
     data = DETECTIVE.shown(odd, {}, SAY).data
     assert data is not None
-    columns = ["Special tokens", "Cut to", "Prefix", "Dense layers"]
-    assert data[columns].iloc[-1].tolist() == ["no", "16, left", "query: ", "yes"]
-    assert data[columns].iloc[0].tolist() == ["yes", "", "", ""]
+    columns = data[["Special tokens", "Cut to", "Prefix", "Dense layers"]]  # what a way has besides
+    assert columns.iloc[-1].tolist() == ["no", "16, left", "query: ", "yes"]
+    assert columns.iloc[0].tolist() == ["yes", "", "", ""]
 
 
 def test_below_the_bar_there_is_no_match_and_nothing_to_set() -> None:
-    detected = FakeAnalyst().ask("detect", Query("first", "not good"), vector="0 2", prefix="")
-    shown = DETECTIVE.shown(detected, {}, SAY)
+    shown = DETECTIVE.shown(detected("0 2"), {}, SAY)
     assert shown.heading.startswith("No match")
     assert "0.9000" in shown.heading
     assert "llama.cpp" not in shown.html

@@ -9,25 +9,18 @@ import pytest
 
 from components.errors import PoolscopeError
 from components.exhibits.draw import OTHER, label_colour
-from components.exhibits.exhibit import Shown
 from components.exhibits.flow import token_parts
 from components.exhibits.similarity import SIMILARITY, TABLE
 from components.exhibits.verdict import OUTPUTS, SHOWN, VERDICT, mistake, output_text, ranked
-from components.texts import Sentence, languages, load_texts
-from components.types import Analysis, Query, Reads
-from tests.exhibits.showing import checked, rows
-from tests.ui.fake import XSS, FakeAnalyst
-
-SAY = load_texts()
+from components.texts import Sentence, Texts, languages, load_texts
+from components.types import Analysis, Reads
+from tests.exhibits.showing import SAY, Tags, analysis, anatomy, drawn, rows
+from tests.ui.fake import XSS
 
 
-def analysis(backbone: str = "first", text: str = "not good", **query: str) -> Analysis:
-    return FakeAnalyst().ask("analyze", Query(backbone, text, **query))
-
-
-def plain(given: Analysis) -> str:
+def plain(given: Analysis, say: Texts = SAY) -> str:
     """The verdict as a reader sees it."""
-    lines = re.sub(r"</p>|</li>|</div>", "\n", VERDICT.show(given, {}, SAY).html)
+    lines = re.sub(r"</p>|</li>|</div>", "\n", VERDICT.show(given, {}, say).html)
     return unescape(re.sub(r"<[^>]+>", "", lines))
 
 
@@ -112,101 +105,78 @@ def test_a_lower_layer_that_is_pooled_is_named() -> None:
 def test_that_a_text_cannot_be_read_comes_before_any_answer(tag: str) -> None:
     say, warning = load_texts(tag), Sentence("warnings.unreadable", count=3, total=4, token="[UNK]")
     given = replace(analysis(), warnings=(warning, Sentence("warnings.places")))
-    html = VERDICT.show(given, {}, say).html
-    said = unescape(re.sub(r"<[^>]+>", "", html))
+    said = plain(given, say)
     assert said.startswith(warning.said(say))
-    assert said.count(warning.said(say)) == 1
-    assert said.index(warning.said(say)) < said.index(given.predicted[0])
+    assert said.count(warning.said(say)) == 1  # not among the notices again
     assert say("warnings.places") in said
-    assert plain(given).split("\n")[2].startswith("Its answer says little about this text: ")
+    if tag == "en":
+        assert said.split("\n")[2].startswith("Its answer says little about this text: ")
 
 
 def test_nothing_from_outside_is_markup() -> None:
-    given = analysis("hostile", f"{XSS} <b>")
     error = PoolscopeError("text", XSS, "errors.unloaded", reason=XSS)
-    for html in (VERDICT.show(given, {}, SAY).html, mistake(error, SAY)):
-        assert "<img" not in html
-        assert "<script" not in html
-        assert "<svg" not in html
+    verdict = VERDICT.show(analysis("hostile", f"{XSS} <b>"), {}, SAY).html
+    assert not Tags(verdict + mistake(error, SAY)).tags & {"img", "script", "svg"}
 
 
-@pytest.mark.parametrize("tag", languages())
-def test_who_typed_nothing_reads_what_to_do_and_a_program_what_is_wrong(tag: str) -> None:
-    error, say = PoolscopeError("text", "", "errors.word"), load_texts(tag)
-    assert say("errors.sentence") in mistake(error, say)
-    assert say("fields.text") not in mistake(error, say)
-    assert str(error) == "text: '' was given; type at least one word."
-
-
-def test_a_mistake_names_field_value_and_what_is_allowed() -> None:
+def test_a_mistake_is_said_to_who_reads_and_to_a_program() -> None:
     html = mistake(PoolscopeError("pooling", "median", "errors.allowed", allowed=("mean", "max")), SAY)
-    assert "pooling: &#39;median&#39; was given; allowed are mean, max." in html
+    assert "pooling: 'median' was given; allowed are mean, max." in unescape(html)
     assert 'role="alert"' in html
-
-
-def shown(given: Analysis) -> Shown:
-    return OUTPUTS.show(given, {}, SAY)
+    empty = PoolscopeError("text", "", "errors.word")  # who typed nothing reads what to do
+    assert SAY("errors.sentence") in mistake(empty, SAY)
+    assert SAY("fields.text") not in mistake(empty, SAY)
+    assert str(empty) == "text: '' was given; type at least one word."
 
 
 def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
-    given = analysis("first")
-    figure = checked(shown(given).figure)
+    given = analysis()
+    figure = drawn(OUTPUTS, given)
     assert figure.layout.yaxis.ticktext[0] == given.predicted[0]
     assert list(figure.data[0].marker.color) == [label_colour(given.labels.index(given.predicted[0])), OTHER]
     assert figure.data[0].text[0] == output_text(given, ranked(given)[0])
     assert figure.layout.xaxis.title.text == "probability"
 
 
-def test_many_labels_are_cut_at_the_likeliest() -> None:
-    given = analysis("many")
-    bars = checked(shown(given).figure).data[0]
-    assert len(bars.x) == SHOWN
-    assert bars.x[0] == round(float(given.probabilities.max()), 6)
-
-
 def test_regression_shows_the_raw_value() -> None:
     given = analysis("score")
-    figure = checked(shown(given).figure)
+    figure = drawn(OUTPUTS, given)
     assert figure.layout.xaxis.title.text == "raw value"
     assert figure.layout.xaxis.range[0] <= float(given.probabilities[0]) <= figure.layout.xaxis.range[1]
     assert "%" not in figure.data[0].text[0]
 
 
-def test_they_are_described_and_the_rest_is_summed_up() -> None:
-    assert "negative" in shown(analysis()).words
-    assert "random" in shown(analysis("untrained")).heading
-    assert shown(analysis(head="probe", task="topic")).heading == "What does the probe for topic say?"
-    body = shown(replace(analysis(), body_trained=False))
-    assert body.heading == "What the head says of a body with random weights: random"
-    assert set(checked(body.figure).data[0].marker.color) == {OTHER}
-    assert shown(analysis()).legend == ""
-    assert "and 30 labels more, together" in shown(analysis("many")).legend
+def test_the_heading_says_whose_outputs_they_are() -> None:
+    body = replace(analysis(), body_trained=False)
+    heads = [OUTPUTS.show(one, {}, SAY).heading for one in (body, analysis(head="probe", task="topic"))]
+    assert heads[0] == "What the head says of a body with random weights: random"
+    assert heads[1] == "What does the probe for topic say?"
+    assert set(drawn(OUTPUTS, body).data[0].marker.color) == {OTHER}
 
 
-def test_all_are_there_in_numbers_and_not_only_those_with_bars() -> None:
+def test_of_many_labels_the_likeliest_have_bars_and_all_are_there_in_numbers() -> None:
     given = analysis("many")
-    _, *found = rows(shown(given))
+    bars, shown = drawn(OUTPUTS, given).data[0], OUTPUTS.show(given, {}, SAY)
+    assert (len(bars.x), bars.x[0]) == (SHOWN, round(float(given.probabilities.max()), 6))
+    assert "and 30 labels more, together" in shown.legend
+    _, *found = rows(shown)
     assert len(found) == 40
     expected = dict(zip(given.labels, zip(given.logits, given.probabilities, strict=True), strict=True))
     for label, logit, probability, _ in found:
         np.testing.assert_allclose([float(logit), float(probability)], expected[label], rtol=1e-6)
-    assert {row[3] for row in rows(shown(analysis("untrained")))[1:]} == {"no"}
-
-
-QUERY = Query("first", "not very good")  # [CLS] not very good [SEP]
+    assert {row[3] for row in rows(OUTPUTS.show(analysis("untrained"), {}, SAY))[1:]} == {"no"}
 
 
 def sharing(share: list[float], read: list[int], wins: list[int] | None = None) -> Analysis:
+    """An answer to: [CLS] not very good [SEP]."""
     positions = np.isin(np.arange(len(share)), read)
     counts = None if wins is None else np.array(wins, dtype=np.int64)
     reads = Reads(positions, np.array(share, dtype=np.float32), counts)
-    return replace(FakeAnalyst().ask("analyze", QUERY), reads=reads)
+    return replace(analysis(text="not very good"), reads=reads)
 
 
 def hovers(given: Analysis) -> list[str]:
-    figure = checked(SIMILARITY.show(given, {}, SAY).figure)
-    assert figure is not None
-    return [details[2] for details in figure.data[0].customdata]
+    return [details[2] for details in drawn(SIMILARITY, given).data[0].customdata]
 
 
 def test_of_several_tokens_the_verdict_says_which_is_most_of_it() -> None:
@@ -217,34 +187,26 @@ def test_of_several_tokens_the_verdict_says_which_is_most_of_it() -> None:
 
 def test_what_is_read_without_a_share_is_explained_wherever_it_stands() -> None:
     given = sharing([0.75, 0.0, 0.25, 0.0, 0.0], [0, 1, 2, 3])
-    said = plain(given)
-    assert "2 of them have no slope here: only a larger change of them moves the logits." in said
+    assert "2 of them have no slope here: only a larger change of them moves the logits." in plain(given)
     silent = "0 % (no slope here: only a larger change moves the logits)"
     assert hovers(given) == ["75 %", silent, "25 %", silent, "0 %"]  # the last one is not read
     assert re.findall(r">(\d+ %[^<]*)<", TABLE.show(given, {}, SAY).html) == [
         *("75 %", "0 % (no slope)", "25 %", "0 % (no slope)", "0 %")
     ]
-    anatomy = replace(FakeAnalyst().ask("anatomy", QUERY), analysis=given)
-    assert [part.lines[1] for part in token_parts(anatomy, SAY)][1].endswith(silent)
+    head = replace(anatomy(text="not very good"), analysis=given)
+    assert token_parts(head, SAY)[1].lines[1].endswith(silent)
 
 
 def test_under_a_maximum_it_counts_the_dimensions_that_tokens_win() -> None:
     given = sharing([0.2] * 5, [0, 1, 2, 3, 4], [40, 7, 30, 0, 19])
-    said = plain(given)
     assert (
         "In each of 96 dimensions one token has the largest value: [CLS] in 40, “very” in 30, [SEP] in 19, "
-        "all others in 7." in said
+        "all others in 7." in plain(given)
     )
     assert hovers(given)[0] == "20 %, the largest value in 40 of 96 dimensions"
     data = TABLE.show(given, {}, SAY).data
     assert data is not None
     assert data["largest value, dimensions"].tolist() == [40, 7, 30, 0, 19]
-
-
-def beside(given: Analysis) -> list[str]:
-    figure = checked(SIMILARITY.show(given, {}, SAY).figure)
-    assert figure is not None
-    return [text.partition(" · ")[2] for text in figure.data[0].text]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +225,7 @@ def beside(given: Analysis) -> list[str]:
 def test_beside_each_bar_stands_how_much_of_what_is_read_it_is(
     given: Analysis, texts: list[str], key: str
 ) -> None:
-    assert beside(given) == texts
+    assert [text.partition(" · ")[2] for text in drawn(SIMILARITY, given).data[0].text] == texts
     legend = unescape(SIMILARITY.show(given, {}, SAY).legend)
     assert key in legend
     assert (" · " in legend or "· 0" in legend) == bool(key)
