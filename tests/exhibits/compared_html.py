@@ -13,7 +13,7 @@ class Table(HTMLParser):
         self.rows: list[list[str]] = []
         self.classes: list[list[str]] = []
         self._inside = False
-        self.feed(html)
+        self.feed(str(html))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "tr":

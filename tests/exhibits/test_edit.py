@@ -1,9 +1,6 @@
 """Two versions of a text: what moved in outputs, words and reads is what each gets when asked alone."""
 
-import csv
-import io
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -26,128 +23,112 @@ from components.exhibits.edit import (
     signed,
     versions,
 )
-from components.exhibits.exhibit import Shown, to_csv
 from components.exhibits.grid import agreement, grid, numbers
 from components.exhibits.view import number, percent
-from components.texts import load_texts
 from components.types import Analysis, Query, Reads
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
+from tests.exhibits.showing import SAY, analysis, records
 from tests.ui.fake import FakeAnalyst
 
 NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
+OTHER = answer([0.5, 0.25, 0.25], ("a", "b", "c"))
 
 
-def both(before: Sequence[Sequence[Analysis | str]], after: Sequence[Sequence[Analysis | str]]) -> Versions:
-    found = versions(replace(comparison(before), after=comparison(after).compared))
+def of_two(before: list[Any], after: list[Any], titles: tuple[str, ...] = ()) -> Comparison:
+    """One backbone's answers to two versions, by pooling; a text is a refusal."""
+    return replace(comparison([before], titles), after=comparison([after], titles).compared)
+
+
+def both(before: list[Any], after: list[Any]) -> Versions:
+    found = versions(of_two(before, after))
     assert found
     return found
 
 
-def test_one_version_is_none_to_compare() -> None:
-    assert versions(comparison([[NO]])) is None
-
-
 def test_a_move_follows_the_label_that_was_predicted() -> None:
-    found = both([[NO, YES, NO]], [[YES, YES, answer([0.6, 0.4])]])
+    found = both([NO, YES, NO], [YES, YES, answer([0.6, 0.4])])
     assert [move.moved for move in found.moves] == pytest.approx([-0.7, 0.0, -0.3])
     assert [move.output for move in found.moves] == [0, 1, 0]
     assert [move.flips for move in found.moves] == [True, False, False]
     assert found.largest is found.moves[0]
     assert found.moves[1].before.query.pooling == "p1"
+    assert versions(comparison([[NO]])) is None  # one version is none to compare
 
 
 def test_an_untrained_head_never_changes_its_mind() -> None:
     old, new = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
-    found = both([[old, NO]], [[new, NO]])
-    assert [move.flips for move in found.moves] == [False, False]
-    assert [move.predicts for move in found.moves] == [False, True]
+    found = both([old, NO], [new, NO])
+    assert [(move.flips, move.predicts) for move in found.moves] == [(False, False), (False, True)]
     assert found.moves[0].moved == pytest.approx(-0.8)
     assert found.largest is None
 
 
-def test_of_several_labels_the_one_that_moved_most_is_followed() -> None:
-    emotions = ("joy", "fear", "trust")
-    old = answer([0.75, 0.25, 0.625], emotions, "multi_label")
-    new = answer([0.625, 0.75, 0.625], emotions, "multi_label")
-    (move,) = both([[old]], [[new]]).moves
-    assert (move.output, move.moved, move.flips) == (1, 0.5, True)
-    (other,) = both([[old]], [[answer([0.5625, 0.25, 0.625], emotions, "multi_label")]]).moves
-    assert (other.output, other.moved, other.flips) == (0, -0.1875, False)
+@pytest.mark.parametrize(
+    ("before", "after", "output", "moved", "flips"),
+    [
+        ([0.75, 0.25, 0.625], [0.625, 0.75, 0.625], 1, 0.5, True),  # the one that moved most
+        ([0.75, 0.25, 0.625], [0.5625, 0.25, 0.625], 0, -0.1875, False),
+        ([-0.5], [2.25], 0, 2.75, False),
+    ],
+)
+def test_of_several_labels_and_of_a_regression_an_output_is_followed(
+    before: list[float], after: list[float], output: int, moved: float, flips: bool
+) -> None:
+    labels, kind = tuple("abc"[: len(before)]), "multi_label" if len(before) > 1 else "regression"
+    old, new = (answer(one, labels, kind) for one in (before, after))  # type: ignore[arg-type]  # a kind
+    (move,) = both([old], [new]).moves
+    assert (move.output, move.moved, move.flips) == (output, moved, flips)
+    assert move.predicts == (kind == "multi_label")
 
 
-def test_a_regression_moves_by_its_value_and_has_no_mind_to_change() -> None:
-    old, new = answer([-0.5], ("score",), "regression"), answer([2.25], ("score",), "regression")
-    found = both([[old]], [[new]])
-    assert [(move.moved, move.flips, move.predicts) for move in found.moves] == [(2.75, False, False)]
-    assert found.largest is None
-
-
-def test_what_cannot_be_held_against_each_other_has_no_move() -> None:
-    other = answer([0.5, 0.25, 0.25], ("a", "b", "c"))
-    found = both([[NO, "no", NO]], [[other, NO, "too long"]])
+def test_what_cannot_be_held_against_each_other_and_what_has_not_come_has_no_move() -> None:
+    found = both([NO, "no", NO], [OTHER, NO, "too long"])
     assert [(move.moved, move.flips, move.output) for move in found.moves] == [(None, False, None)] * 3
-
-
-def test_only_what_has_come_of_both_is_a_move() -> None:
     grid = comparison([[NO, NO], [YES, YES]])
-    found = versions(replace(grid, after=grid.compared[:1]))
-    assert found
-    assert [move.before.query.backbone for move in found.moves] == ["b0", "b0"]
+    some = versions(replace(grid, after=grid.compared[:1]))
+    assert some
+    assert [move.before.query.backbone for move in some.moves] == ["b0", "b0"]
 
 
-def told(before: list[str], after: list[str]) -> list[str]:
-    """Every match as a word of the texts, one line of words for each: "a" kept, "-a" dropped, "+a" new."""
+def told(before: list[str], after: list[str]) -> str:
+    """Every match as a word of the texts: "a" kept, "-a" dropped, "+a" new."""
     old, new = [text.split() for text in before], [text.split() for text in after]
     said = []
     for was, now in match_words(old, new):
-        if now is None:
-            assert was is not None
-            said.append("-" + old[was[0]][was[1]])
-        elif was is None:
-            said.append("+" + new[now[0]][now[1]])
-        else:
-            assert old[was[0]][was[1]] == new[now[0]][now[1]]
-            said.append(new[now[0]][now[1]])
-    return said
+        gone, come = was and old[was[0]][was[1]], now and new[now[0]][now[1]]
+        assert gone == come or not (gone and come)
+        said.append(f"-{gone}" if now is None else f"+{come}" if was is None else str(come))
+    return " ".join(said)
 
 
-def test_words_are_kept_dropped_and_new_where_they_stand() -> None:
-    assert told(["a b c"], ["a b c"]) == ["a", "b", "c"]
-    assert told(["it is not good"], ["it is good"]) == ["it", "is", "-not", "good"]
-    assert told(["a good film"], ["a very bad film"]) == ["a", "-good", "+very", "+bad", "film"]
-    assert told(["a"], ["b"]) == ["-a", "+b"]
-
-
-def test_the_same_word_twice_is_two_words() -> None:
-    assert match_words([["so", "so"]], [["so"]]) == (
-        ((0, 0), (0, 0)),
-        ((0, 1), None),
-    )
-    assert told(["very very slow"], ["very slow"]).count("very") == 1
+@pytest.mark.parametrize(
+    ("before", "after", "matches"),
+    [
+        (["a b c"], ["a b c"], "a b c"),
+        (["it is not good"], ["it is good"], "it is -not good"),
+        (["a good film"], ["a very bad film"], "a -good +very +bad film"),
+        (["a"], ["b"], "-a +b"),
+        (["so so"], ["so"], "so -so"),
+        (["a b", "c d"], ["c d", "a b"], "c d a b"),
+        (["a b", "c d"], ["a x", "c d"], "a -b +x c d"),
+        (["a"], ["a", "b c"], "a +b +c"),
+        (["a", "b"], ["a"], "a -b"),
+    ],
+)
+def test_words_are_kept_dropped_and_new_where_they_stand(
+    before: list[str], after: list[str], matches: str
+) -> None:
+    assert told(before, after) == matches
 
 
 def test_each_text_of_a_pair_is_matched_with_where_it_went() -> None:
-    assert told(["a b", "c d"], ["c d", "a b"]) == ["c", "d", "a", "b"]
-    assert match_words([["a"], ["c"]], [["c"], ["a"]]) == (
-        ((1, 0), (0, 0)),
-        ((0, 0), (1, 0)),
-    )
-    assert told(["a b", "c d"], ["a x", "c d"]) == ["a", "-b", "+x", "c", "d"]
-
-
-def test_a_text_more_or_less_is_new_or_dropped() -> None:
-    assert told(["a"], ["a", "b c"]) == ["a", "+b", "+c"]
-    assert told(["a", "b"], ["a"]) == ["a", "-b"]
-    assert match_words([["a"], ["b"]], [["a"]])[-1] == ((1, 0), None)
-
-
-BEFORE, AFTER = "it is not good", "it is good"  # [CLS] it is not good [SEP], without "not" in the second
+    assert match_words([["a"], ["c"]], [["c"], ["a"]]) == (((1, 0), (0, 0)), ((0, 0), (1, 0)))
 
 
 def answered(text: str, similarity: list[float], share: list[float], text_pair: str = "") -> Analysis:
     """An answer whose last layer has these similarities, and whose head reads these shares."""
-    one = FakeAnalyst().ask("analyze", Query("first", text, text_pair))
+    one = analysis("first", text, text_pair)
     layers = one.similarity.copy()
     layers[-1] = similarity
     shares = np.array(share, dtype=np.float32)
@@ -163,94 +144,76 @@ def aligned(before: Analysis, after: Analysis) -> AlignedVersions:
     return compared
 
 
-OLD = answered(BEFORE, [1, 0.25, 0.5, 0.75, 0.125, 0.5], [0.25, 0.25, 0, 0.5, 0, 0])
-NEW = answered(AFTER, [1, 0.5, 0.5, 0.875, 0.5], [0.5, 0.25, 0, 0.25, 0])
-EVERY = answered(BEFORE, [1, 0.25, 0.5, 0.75, 0.125, 0.5], [0.5, 0.125, 0.125, 0.125, 0.0625, 0.0625])
-ALL = answered(AFTER, [1, 0.5, 0.5, 0.875, 0.5], [0.5, 0.125, 0.125, 0.125, 0.125])
+# [CLS] it is not good [SEP], without "not" in the second
+OLD = answered("it is not good", [1, 0.25, 0.5, 0.75, 0.125, 0.5], [0.25, 0.25, 0, 0.5, 0, 0])
+NEW = answered("it is good", [1, 0.5, 0.5, 0.875, 0.5], [0.5, 0.25, 0, 0.25, 0])
 
 
-def words_of(found: AlignedVersions) -> pd.DataFrame:
-    assert found.words is not None
-    return found.words
-
-
-def rows(found: pd.DataFrame, *columns: str) -> list[tuple[object, ...]]:
+def columns(found: pd.DataFrame | None, *names: str) -> list[tuple[object, ...]]:
     """What stands in these columns, with None for what is not there."""
-    plain = found[list(columns)].astype(object)
+    assert found is not None
+    plain = found[list(names)].astype(object)
     return list(plain.where(plain.notna(), None).itertuples(index=False, name=None))
 
 
 def test_words_move_nearer_or_farther_and_others_come_and_go() -> None:
-    words = words_of(aligned(OLD, NEW))
-    assert set(words["backbone"]) == {"first"}
-    assert rows(words, "word", "text", "kind") == [
-        ("it", 0, "kept"),
-        ("is", 0, "kept"),
-        ("not", 0, "dropped"),
-        ("good", 0, "kept"),
+    words = aligned(OLD, NEW).words
+    assert columns(words, "word", "text", "kind", "before", "after", "moved") == [
+        ("it", 0, "kept", 0.25, 0.5, 0.25),
+        ("is", 0, "kept", 0.5, 0.5, 0.0),
+        ("not", 0, "dropped", 0.75, None, None),
+        ("good", 0, "kept", 0.125, 0.875, 0.75),
     ]
-    assert rows(words, "before", "after", "moved") == [
-        (0.25, 0.5, 0.25),
-        (0.5, 0.5, 0.0),
-        (0.75, None, None),
-        (0.125, 0.875, 0.75),
-    ]
-    best = furthest(words)
+    best = None if words is None else furthest(words)
     assert best is not None
-    assert best["word"] == "good"
+    assert (best["word"], best["backbone"]) == ("good", "first")
 
 
 def test_what_is_read_moves_by_shares_and_a_dropped_word_has_none_left() -> None:
     reads = aligned(OLD, NEW).reads(OLD, NEW)
-    assert rows(reads, "name", "before", "after", "moved") == [
-        ("[CLS]", 0.25, 0.5, 0.25),
-        ("it", 0.25, 0.25, 0.0),
-        ("is", 0.0, 0.0, 0.0),
-        ("not", 0.5, None, -0.5),
-        ("good", 0.0, 0.25, 0.25),
-        ("[SEP]", 0.0, 0.0, 0.0),
+    assert columns(reads, "name", "before", "was", "after", "now", "moved") == [
+        ("[CLS]", 0.25, True, 0.5, True, 0.25),
+        ("it", 0.25, True, 0.25, True, 0.0),
+        ("is", 0.0, False, 0.0, False, 0.0),
+        ("not", 0.5, True, None, False, -0.5),
+        ("good", 0.0, False, 0.25, True, 0.25),
+        ("[SEP]", 0.0, False, 0.0, False, 0.0),
     ]
-    assert rows(reads, "was", "now")[3:5] == [(True, False), (False, True)]
     assert not reads_same(reads)  # "good" is read only now; that "not" is gone is no matter
     best = furthest(reads)
     assert best is not None
     assert best["name"] == "not"
-    assert reads_same(aligned(OLD, ALL).reads(EVERY, ALL))
+    every = answered("it is not good", [1] * 6, [0.5, *[0.125] * 3, *[0.0625] * 2])
+    rest = answered("it is good", [1] * 5, [0.5, *[0.125] * 4])
+    assert reads_same(aligned(every, rest).reads(every, rest))
 
 
 def test_swapped_texts_are_held_against_where_they_went() -> None:
     # [CLS] a b [SEP] c [SEP] and [CLS] c [SEP] a b [SEP]
     old = answered("a b", [1, 0.25, 0.5, 0.0, 0.75, 0.0], [1, 0, 0, 0, 0, 0], "c")
     new = answered("c", [1, 0.5, 0.0, 0.125, 0.25, 0.0], [1, 0, 0, 0, 0, 0], "a b")
-    words = words_of(aligned(old, new))
-    assert rows(words, "word", "text", "kind") == [
-        ("c", 0, "kept"),
-        ("a", 1, "kept"),
-        ("b", 1, "kept"),
+    found = aligned(old, new)
+    assert columns(found.words, "word", "text", "kind", "moved") == [
+        ("c", 0, "kept", -0.25),
+        ("a", 1, "kept", -0.125),
+        ("b", 1, "kept", -0.25),
     ]
-    assert list(words["moved"]) == [-0.25, -0.125, -0.25]
-    assert reads_same(aligned(old, new).reads(old, new))
+    assert reads_same(found.reads(old, new))
 
 
-SAY = load_texts()
 NEGATED, PLAIN = "the plot is not good", "the plot is good"
 KEYS = ["first", "last", "untrained", "many", "emotions", "score"]
 
 
-def edited(keys: Sequence[str] = KEYS, before: str = NEGATED, after: str = PLAIN) -> Comparison:
+def edited() -> Comparison:
     """Two versions, compared by made-up backbones."""
     analyst, poolings = FakeAnalyst(), ("cls", "mean", "pooler")
-
-    def answers(text: str) -> tuple[Compared, ...]:
-        return tuple(analyst.compare([Query(key, text, pooling=one) for key in keys for one in poolings]))
-
+    answers = (
+        tuple(analyst.compare([Query(key, text, pooling=one) for key in KEYS for one in poolings]))
+        for text in (NEGATED, PLAIN)
+    )
     specs = {spec.key: spec for spec in analyst.backbones()}
-    rows = tuple(specs[key] for key in keys)
-    return Comparison(rows, poolings, answers(before), "done", answers(after))
-
-
-def of_two(before: list[Any], after: list[Any], titles: tuple[str, ...] = ()) -> Comparison:
-    return replace(comparison([before], titles), after=comparison([after], titles).compared)
+    return Comparison(tuple(specs[key] for key in KEYS), poolings, next(answers), "done", next(answers))
 
 
 def apart(before: str, after: str) -> str:
@@ -269,19 +232,11 @@ def said(given: Comparison) -> str:
     return words(agreement(given, {}, SAY).html)
 
 
-def rows_of(given: Shown) -> list[dict[str, str]]:
-    """The rows of the file."""
-    assert given.data is not None
-    return list(csv.DictReader(io.StringIO(to_csv(given.data), newline="")))
-
-
 def test_every_cell_says_what_each_version_gets_alone() -> None:
     table = Table(grid(edited(), {}, SAY).html)
     for key, row, classes in zip(KEYS, table.rows[1:], table.classes[1:], strict=True):
         for pooling, cell, kind in zip(("cls", "mean"), row[1:3], classes[1:3], strict=True):
-            old, new = (
-                FakeAnalyst().ask("analyze", Query(key, text, pooling=pooling)) for text in (NEGATED, PLAIN)
-            )
+            old, new = (analysis(key, text, pooling=pooling) for text in (NEGATED, PLAIN))
             if old.problem_type == "regression":
                 was, now = float(old.probabilities[0]), float(new.probabilities[0])
                 before, after = number(was), number(now)
@@ -303,7 +258,7 @@ def test_every_cell_says_what_each_version_gets_alone() -> None:
 
 
 def test_the_numbers_are_those_of_both_analyses() -> None:
-    for row in rows_of(numbers(edited(), {}, SAY)):
+    for row in records(numbers(edited(), {}, SAY)):
         asked = [Query(row["backbone"], text, pooling=row["pooling"]) for text in (NEGATED, PLAIN)]
         if row["pooling"] == "pooler":
             with pytest.raises(PoolscopeError, match=re.escape(row["why not"])):
@@ -320,11 +275,8 @@ def test_the_numbers_are_those_of_both_analyses() -> None:
 
 
 def test_words_are_as_near_as_each_version_says() -> None:
-    rows = rows_of(moves(edited(), {}, SAY))
-    old, new = (
-        FakeAnalyst().ask("analyze", Query("first", text, pooling="cls")).similarity[-1]
-        for text in (NEGATED, PLAIN)
-    )
+    rows = records(moves(edited(), {}, SAY))
+    old, new = (analysis("first", text, pooling="cls").similarity[-1] for text in (NEGATED, PLAIN))
     told = [row for row in rows if row["backbone"] == "first"]
     assert [(row["word"], row["kind"]) for row in told] == [
         *(("the", "in both"), ("plot", "in both"), ("is", "in both")),
@@ -379,8 +331,7 @@ def test_a_move_is_what_both_values_differ_by_as_they_are_read(
 
 def test_what_does_not_count_is_said_apart() -> None:
     old, new = answer([0.9, 0.1], trained=False), answer([0.1, 0.9], trained=False)
-    other = answer([0.5, 0.25, 0.25], ("a", "b", "c"))
-    found = of_two([NO, old, NO, "no"], [NO, new, other, NO])
+    found = of_two([NO, old, NO, "no"], [NO, new, OTHER, NO])
     told = said(found)
     assert told.startswith("1 combination, and it does not change its mind.")
     assert "1 with untrained weights: their outputs are random. 1 answered" in told

@@ -10,22 +10,19 @@ from components.analyses.importance import Importance
 from components.exhibits.exhibit import heading_html
 from components.exhibits.importance import AGREES, ATTENTION, BARS, HEAD, SENTENCE, Methods
 from components.exhibits.similarity import HEATMAP
-from components.texts import Sentence, load_texts
-from components.types import Floats, Query
+from components.texts import Sentence
+from components.types import Floats
 from tests.exhibits.answers import alike, made, without_attention
-from tests.exhibits.showing import checked, numbers, plain, rows
-from tests.ui.fake import FakeAnalyst
+from tests.exhibits.showing import SAY, analysis, drawn, numbers, plain, rows
 from tests.ui.fake_importance import HEADS
-
-SAY = load_texts()
 
 
 def given(backbone: str = "first", text: str = "not good but bad", text_pair: str = "") -> Importance:
-    return made(FakeAnalyst().ask("analyze", Query(backbone, text, text_pair)))
+    return made(analysis(backbone, text, text_pair))
 
 
-def drawn(one: Importance) -> go.Figure:
-    return checked(BARS.show(one, {}, SAY).figure)
+def said(one: Importance) -> str:
+    return plain(SENTENCE.show(one, {}, SAY).html)
 
 
 def ranks(bar: go.Bar) -> dict[int, str]:
@@ -36,93 +33,73 @@ def ranks(bar: go.Bar) -> dict[int, str]:
 def test_the_numbers_are_those_of_each_answer() -> None:
     pair = given("pair", "not good", "a pair")
     assert pair.attention is not None
-    assert pair.rollout is not None
     assert pair.integrated is not None
+    expected = {
+        "similarity to [CLS]": pair.analysis.similarity[-1],
+        "attention (last layer)": pair.attention[-1].mean(axis=0),
+        "attention rolled out": pair.rollout,
+        "gradient x input": pair.gradient_x_input,
+        "integrated gradients": pair.integrated.values,
+        "erasure": pair.erasure,
+    }
     titles, *found = rows(BARS.show(pair, {}, SAY))
-    assert titles[3:] == [
-        "similarity to [CLS]",
-        "attention (last layer)",
-        "attention rolled out",
-        "gradient x input",
-        "integrated gradients",
-        "erasure",
-    ]
-    expected = np.stack(
-        [
-            pair.analysis.similarity[-1],
-            pair.attention[-1].mean(axis=0),
-            pair.rollout,
-            pair.gradient_x_input,
-            pair.integrated.values,
-            pair.erasure,
-        ]
-    )
-    np.testing.assert_allclose(np.array([numbers(row[3:]) for row in found]).T, expected, rtol=1e-5)
-    for bar, values in zip(drawn(pair).data, expected, strict=True):
-        np.testing.assert_allclose(bar.x, values, rtol=5e-3)
+    assert titles[3:] == list(expected)
+    values = np.stack(list(expected.values()))  # type: ignore[arg-type]  # each is there
+    np.testing.assert_allclose(np.array([numbers(row[3:]) for row in found]).T, values, rtol=1e-5)
+    for bar, one in zip(drawn(BARS, pair).data, values, strict=True):
+        np.testing.assert_allclose(bar.x, one, rtol=5e-3)
 
 
 def test_where_a_model_fails_without_a_token_that_was_added_there_is_no_bar() -> None:
     one = given()
     erasure = np.where(one.analysis.tokens.special, np.nan, one.erasure).astype(np.float32)
-    bars = drawn(replace(one, erasure=erasure))
+    bars = drawn(BARS, replace(one, erasure=erasure))
     assert [value is None for value in bars.data[-1].x] == one.analysis.tokens.special.tolist()
-    assert "NaN" not in bars.to_json()
-    assert "nan" not in str(SENTENCE.show(replace(one, erasure=erasure), {}, SAY))
+    assert "nan" not in said(replace(one, erasure=erasure))
 
 
 def test_the_three_tokens_of_the_text_that_matter_most_have_a_rank() -> None:
     one = given()
-    own = np.flatnonzero(~one.analysis.tokens.special)
-    for bar, values in zip(drawn(one).data, (one.analysis.similarity[-1],), strict=False):
-        order = own[np.argsort(-values[own], kind="stable")][:3]
-        assert ranks(bar) == {int(index): str(place) for place, index in enumerate(order, start=1)}
-        assert {bar.marker.opacity[index] for index in order} == {1}
-    assert set(ranks(drawn(one).data[-1])) <= set(own.tolist())
+    own, bar = np.flatnonzero(~one.analysis.tokens.special), drawn(BARS, one).data[0]
+    order = own[np.argsort(-one.analysis.similarity[-1][own], kind="stable")][:3]
+    assert ranks(bar) == {int(index): str(place) for place, index in enumerate(order, start=1)}
+    assert {bar.marker.opacity[index] for index in order} == {1}
+    assert set(ranks(drawn(BARS, one).data[-1])) <= set(own.tolist())
 
 
 def test_a_token_of_the_text_that_stands_in_the_place_of_cls_is_not_the_most_similar_to_itself() -> None:
     one = given("last", "a b c")
-    cls = one.analysis.tokens.cls
+    cls, columns = one.analysis.tokens.cls, drawn(BARS, one).data
     assert not one.analysis.tokens.special[cls]
     assert one.analysis.similarity[-1].argmax() == cls
-    columns = drawn(one).data
     assert (cls in ranks(columns[0]), len(ranks(columns[0])), len(ranks(columns[-1]))) == (False, 2, 3)
-    assert (
-        f"similar to “c”, {one.analysis.tokens.text[int(np.argsort(-one.analysis.similarity[-1])[1])]}"
-        in plain(SENTENCE.show(one, {}, SAY).html)
-    )
+    second = one.analysis.tokens.text[int(np.argsort(-one.analysis.similarity[-1])[1])]
+    assert f"similar to “c”, {second}" in said(one)
 
 
 @pytest.mark.parametrize(
     ("erasure", "kind", "place"),
     [
-        ([0.4, 0.3, 0.2, 0.1, 0.0, -0.1], "order the tokens alike: ρ = 1.00", "is number 1 of 6"),
-        ([-0.1, 0.0, 0.1, 0.2, 0.3, 0.4], "the other way round: ρ = −1.00", "is number 6 of 6"),
-        (
-            [0.3, 0.0, 0.1, 0.2, 0.4, 0.05],
-            "similarity to it says no more than chance: ρ = ",
-            "is number 2 of 6",
-        ),
-        ([0.1] * 6, "Rho has no value here", "is number 1 of 6"),
+        ([0.4, 0.3, 0.2, 0.1, 0.0, -0.1], "order the tokens alike: ρ = 1.00", 1),
+        ([-0.1, 0.0, 0.1, 0.2, 0.3, 0.4], "the other way round: ρ = −1.00", 6),
+        ([0.3, 0.0, 0.1, 0.2, 0.4, 0.05], "similarity to it says no more than chance: ρ = ", 2),
+        ([0.1] * 6, "Rho has no value here", 1),
     ],
 )
-def test_it_is_said_whether_similarity_goes_with_erasure(erasure: list[float], kind: str, place: str) -> None:
+def test_it_is_said_whether_similarity_goes_with_erasure(erasure: list[float], kind: str, place: int) -> None:
     one = alike(given(text="a b c d e f"), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], erasure)
-    said = plain(SENTENCE.show(one, {}, SAY).html)
-    assert kind in said
-    assert place in said
+    assert kind in said(one)
+    assert f"is number {place} of 6" in said(one)
 
 
 def test_it_is_said_how_far_the_output_falls_without_the_token_that_matters_most() -> None:
     before = given(text="a b c")
     one = alike(before, [0.1, 0.2, 0.3], [0.0, 0.2, 0.1])
-    label, value = Methods(one).label, float(one.analysis.probabilities[one.label])
-    said = plain(SENTENCE.show(one, {}, SAY).html)
-    ends = f"{label} falls from {Methods(one).text(value)} to {Methods(one).text(value - 0.2)}"
-    assert said.startswith(f"Without b ([MASK] in its place), {ends}, more than")
+    methods, value = Methods(one), float(one.analysis.probabilities[one.label])
+    ends = f"{methods.label} falls from {methods.text(value)} to {methods.text(value - 0.2)}"
+    assert said(one).startswith(f"Without b ([MASK] in its place), {ends}, more than")
     rising = alike(before, [0.1, 0.2, 0.3], [-0.1, 0.0, -0.2])
-    assert plain(SENTENCE.show(rising, {}, SAY).html).startswith(f"No token makes {label} fall")
+    assert said(rising).startswith(f"No token makes {methods.label} fall")
 
 
 def test_bars_that_do_not_start_at_0_say_so() -> None:
@@ -130,7 +107,7 @@ def test_bars_that_do_not_start_at_0_say_so() -> None:
     near = one.analysis.similarity.copy()
     near[-1, one.analysis.tokens.special] = 0.95
     one = replace(one, analysis=replace(one.analysis, similarity=near))
-    start = drawn(one).layout.xaxis.range[0]
+    start = drawn(BARS, one).layout.xaxis.range[0]
     assert 0.9 < start < 0.95
     assert f"similarity to [CLS]: bars start at {start:.2f}" in plain(BARS.show(one, {}, SAY).legend)
     assert "bars start" not in plain(BARS.show(given("pair", "not good", "a pair"), {}, SAY).legend)
@@ -142,14 +119,9 @@ def test_the_heading_counts_which_tokens_come_first() -> None:
     assert len(firsts) > 1
     assert f"5 answers put {len(firsts)} different tokens first" in BARS.show(one, {}, SAY).heading
     order: Floats = np.linspace(1, 0, len(one.erasure), dtype=np.float32)
-    same = replace(
-        one,
-        analysis=replace(one.analysis, similarity=np.tile(order, (len(one.analysis.similarity), 1))),
-        attention=np.tile(order, (1, 1, 1)),
-        rollout=order,
-        gradient_x_input=order,
-        erasure=order,
-    )
+    similarity = np.tile(order, (len(one.analysis.similarity), 1))
+    orders = {"attention": np.tile(order, (1, 1, 1)), "rollout": order, "gradient_x_input": order}
+    same = replace(one, analysis=replace(one.analysis, similarity=similarity), **orders, erasure=order)
     assert "All 5 answers put “not” first" in BARS.show(same, {}, SAY).heading
 
 
@@ -157,33 +129,32 @@ def test_chance_is_as_far_as_unrelated_orders_of_so_many_tokens_go() -> None:
     one = given(text=" ".join(f"w{n}" for n in range(20)))
     random = np.random.default_rng(0)
     orders = random.permuted(np.tile(np.arange(20.0), (4000, 1)), axis=1)
-    rhos = np.array([np.corrcoef(np.arange(20.0), order)[0, 1] for order in orders])
+    rhos = np.corrcoef(np.arange(20.0), orders)[0, 1:]
     within = float((np.abs(rhos) <= Methods(one).chance).mean())
     assert within == pytest.approx(0.95, abs=0.015)
 
 
 def test_each_rho_is_a_bar_grey_where_chance_gives_as_much() -> None:
-    one = alike(
-        given(text="a b c d e f g h"), [8, 7, 6, 5, 4, 3, 2, 1], [0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]
-    )
-    shown = AGREES.show(one, {}, SAY)
-    bars = checked(shown.figure).data[0]
-    rhos = [Methods(one).rho(method) for method in Methods(one).others]
-    np.testing.assert_allclose(bars.x, [rho for rho in rhos if rho is not None], atol=1e-4)
-    beyond = [abs(rho or 0) > Methods(one).chance for rho in rhos]
-    assert [colour != "#85898f" for colour in bars.marker.color] == beyond
-    alike_ = sum(rho is not None and rho > Methods(one).chance for rho in rhos)
-    assert shown.heading == f"{alike_} of 4 answers order the tokens as erasure does, beyond chance"
-    band = checked(shown.figure).layout.shapes[0]
-    assert (band.x0, band.x1) == (-Methods(one).chance, Methods(one).chance)
+    falling = np.arange(8, 0, -1)
+    one = alike(given(text="a b c d e f g h"), list(falling), list(falling / 10))
+    methods, figure = Methods(one), drawn(AGREES, one)
+    rhos = [methods.rho(method) for method in methods.others]
+    np.testing.assert_allclose(figure.data[0].x, [rho for rho in rhos if rho is not None], atol=1e-4)
+    beyond = [abs(rho or 0) > methods.chance for rho in rhos]
+    assert [colour != "#85898f" for colour in figure.data[0].marker.color] == beyond
+    alike_ = sum(rho is not None and rho > methods.chance for rho in rhos)
+    heading = f"{alike_} of 4 answers order the tokens as erasure does, beyond chance"
+    assert AGREES.show(one, {}, SAY).heading == heading
+    band = figure.layout.shapes[0]
+    assert (band.x0, band.x1) == (-methods.chance, methods.chance)
 
 
 def test_one_token_has_no_order() -> None:
     one = given("last", "one")
     assert not one.analysis.tokens.special.any()
     assert BARS.show(one, {}, SAY).heading == SAY("matters.heading_short")
-    assert "is number" not in plain(SENTENCE.show(one, {}, SAY).html)
-    assert "any other" not in plain(SENTENCE.show(one, {}, SAY).html)
+    assert "is number" not in said(one)
+    assert "any other" not in said(one)
     assert AGREES.show(one, {}, SAY).heading == SAY("matters.rho_heading_none")
     assert not AGREES.show(one, {}, SAY).legend
 
@@ -193,28 +164,26 @@ def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> 
     one = given("pair", "not good", "a pair")
     assert one.attention is not None
     expected = one.attention[:, head - 1] if head else one.attention.mean(axis=1)
-    shown = ATTENTION.show(one, {HEAD.key: head}, SAY)
-    np.testing.assert_allclose(checked(shown.figure).data[0].z, expected, atol=1e-4)
+    shown, figure = ATTENTION.show(one, {HEAD.key: head}, SAY), drawn(ATTENTION, one, **{HEAD.key: head})
+    np.testing.assert_allclose(figure.data[0].z, expected, atol=1e-4)
     np.testing.assert_allclose(np.array([numbers(row[2:]) for row in rows(shown)[1:]]).T, expected, rtol=1e-5)
     assert (f"Head {head} alone" in shown.above) == bool(head)
-    similar = checked(HEATMAP.show(one.analysis, {}, SAY).figure).layout
-    assert checked(shown.figure).layout.xaxis == similar.xaxis
+    assert figure.layout.xaxis == drawn(HEATMAP, one.analysis).layout.xaxis
 
 
 def test_without_attention_the_rest_is_shown_and_it_is_said_why() -> None:
     one = without_attention(given().analysis)
-    assert len(drawn(one).data) == 3
+    assert len(drawn(BARS, one).data) == 3
     shown = ATTENTION.show(one, {}, SAY)
     assert shown.figure is shown.data is None
     assert SAY("attention.none", reference="[CLS]") in plain(heading_html(shown, "attention", SAY))
-    assert SAY("errors.stopping") in plain(SENTENCE.show(one, {}, SAY).html)
+    assert SAY("errors.stopping") in said(one)
 
 
 def test_what_the_verdict_warns_of_is_not_said_again() -> None:
     one = given(text="not <good>")
     (typed,) = one.analysis.warnings
-    whole = replace(one, warnings=(typed, Sentence("errors.stopping")))
-    html = plain(SENTENCE.show(whole, {}, SAY).html)
+    html = said(replace(one, warnings=(typed, Sentence("errors.stopping"))))
     assert SAY("errors.stopping") in html
     assert typed.said(SAY) not in html
 
@@ -230,5 +199,5 @@ def test_what_an_untrained_head_says_is_grey_and_no_finding() -> None:
     one = given("untrained")
     for exhibit in (BARS, AGREES):
         assert "the outputs are random" in exhibit.show(one, {}, SAY).heading.lower()
-    assert {colour for bar in drawn(one).data for colour in bar.marker.color} == {"#85898f"}
-    assert plain(SENTENCE.show(one, {}, SAY).html) == SAY("matters.random")
+    assert {colour for bar in drawn(BARS, one).data for colour in bar.marker.color} == {"#85898f"}
+    assert said(one) == SAY("matters.random")
