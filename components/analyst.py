@@ -13,7 +13,7 @@ from components.types import BackboneSpec, PoolingSpec, Progress, Query, TaskSpe
 
 # On behalf of whom a thread asks: cancelled as soon as they no longer wait for the answer. What then nobody
 # waits for may be ended; an analyst need not look at it.
-PATIENCE: ContextVar[Future[None]] = ContextVar("PATIENCE")
+CANCELLATION: ContextVar[Future[None]] = ContextVar("CANCELLATION")
 # And from which address: an analyst lets no address keep others waiting.
 ADDRESS: ContextVar[str] = ContextVar("ADDRESS", default="")
 

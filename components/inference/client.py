@@ -60,18 +60,18 @@ class Client:
         """The answer; PoolscopeError is the job's, or says why the cluster has none."""
         return self._answers.of(job, partial(self._asked, job))
 
-    def _asked(self, job: Job, patience: Future[None]) -> bytes:
-        """The answer, packed; CancelledError as soon as ``patience`` is lost."""
+    def _asked(self, job: Job, token: Future[None]) -> bytes:
+        """The answer, packed; CancelledError as soon as ``token`` is cancelled."""
         if self._closed.is_set():
             raise self._error(job, "errors.stopping")
         answer = asyncio.run_coroutine_threadsafe(self._posted(job), self._loop)
         self._under_way.add(answer)
         answer.add_done_callback(self._under_way.discard)
-        patience.add_done_callback(lambda _: answer.cancel())
+        token.add_done_callback(lambda _: answer.cancel())
         try:
             return answer.result()
         except CancelledError as error:
-            if patience.cancelled():
+            if token.cancelled():
                 raise
             raise self._error(job, "errors.stopping") from error
 

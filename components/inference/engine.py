@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from components.analyst import PATIENCE
+from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.desk import Desk
 from components.inference.jobs import Job
@@ -63,7 +63,7 @@ class InProcess:
         with self.turn:
             if self._closed.is_set():
                 raise PoolscopeError("backbone", job.spec.key, "errors.stopping")
-            if PATIENCE.get(Future()).cancelled():
+            if CANCELLATION.get(Future()).cancelled():
                 raise CancelledError
             return self.measurer.run(job)
 

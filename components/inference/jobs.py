@@ -18,7 +18,7 @@ from cachetools import LRUCache
 from components.analyses.fit import Call, Steps
 from components.analyses.fit.rows import Pooled
 from components.analyses.registry import Step, steps
-from components.analyst import PATIENCE
+from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.payload import pack, unpack
 from components.model.files import Version, version
@@ -150,11 +150,11 @@ class Answers:
 
     def of(self, job: Job, run: Callable[[Future[None]], bytes]) -> Any:
         """The answer to a job of which ``run`` gives a payload; see `get`. A visitor's own is not kept."""
-        patience = PATIENCE.get(Future())
-        answer: Any = unpack(self.get(digest(job), run, patience) if job.kept else run(patience))
+        token = CANCELLATION.get(Future())
+        answer: Any = unpack(self.get(digest(job), run, token) if job.kept else run(token))
         return answer
 
-    def get(self, key: bytes, run: Callable[[Future[None]], bytes], patience: Future[None]) -> bytes:
+    def get(self, key: bytes, run: Callable[[Future[None]], bytes], token: Future[None]) -> bytes:
         """The answer that is kept, or under way; else what ``run`` gives.
 
         An error is told to all who wait, and not kept. ``run`` is handed what is cancelled as soon as nobody
@@ -168,7 +168,7 @@ class Answers:
             first = flight is None
             flight = flight or self._flying.setdefault(key, Flight())
             flight.waiting += 1
-        patience.add_done_callback(lambda _: self._leave(key, flight))
+        token.add_done_callback(lambda _: self._leave(key, flight))
         if first:
             self._fly(key, flight, run)
         return flight.answer.result()

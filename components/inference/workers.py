@@ -113,9 +113,9 @@ class Workers:
         """The answer; PoolscopeError is the job's, or says why its worker has none."""
         address = ADDRESS.get()
 
-        def runs(patience: Future[None]) -> bytes:
+        def runs(token: Future[None]) -> bytes:
             turn = Turn(Ticket(address, last=job.step.last), job.spec.key)
-            patience.add_done_callback(lambda _: self.leave(turn))
+            token.add_done_callback(lambda _: self.leave(turn))
             return self.ask(job, turn)
 
         try:

@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 import pytest
 
-from components.analyst import PATIENCE
+from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.client import Client
 from components.inference.jobs import ElsewhereError, Job, Reply
@@ -130,7 +130,7 @@ def test_who_leaves_and_a_page_that_stops_end_the_question() -> None:
     with cluster() as (ingress, client), ThreadPoolExecutor(2) as threads:
         gone: Future[None] = Future()
         context = copy_context()
-        context.run(PATIENCE.set, gone)
+        context.run(CANCELLATION.set, gone)
         left = threads.submit(context.run, client.run, JOB)
         stays = threads.submit(client.run, OTHER)
         eventually(lambda: len(ingress.asked) == 2, "they are not asked")

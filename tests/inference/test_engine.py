@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analyst import PATIENCE, Analyst
+from components.analyst import CANCELLATION, Analyst
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.inference.payload import pack
@@ -47,11 +47,11 @@ def test_importing_it_loads_neither_torch_nor_transformers() -> None:
 
 
 def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
-    patience, context = Future[None](), copy_context()
-    context.run(PATIENCE.set, patience)
+    token, context = Future[None](), copy_context()
+    context.run(CANCELLATION.set, token)
     query = Query("bert-sentiment", TEXT)
     assert context.run(engine.ask, "analyze", query).predicted
-    patience.cancel()
+    token.cancel()
     with pytest.raises(CancelledError):
         context.run(engine.ask, "analyze", query)
     assert engine.ask("analyze", query).predicted

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from components.analyst import PATIENCE
+from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.desk import Desk
 from components.inference.engine import Engine
@@ -195,11 +195,11 @@ def test_who_leaves_ends_the_work_and_others_go_on(desk: Desk) -> None:
     workers = {worker._process.pid: worker for worker in pool._idle}
     for pid in workers:
         os.kill(pid or 0, signal.SIGSTOP)
-    patience = {name: Future[None]() for name in STUCK}
-    told = {name: _asked(desk, name, patience[name]) for name in STUCK}
+    token = {name: Future[None]() for name in STUCK}
+    told = {name: _asked(desk, name, token[name]) for name in STUCK}
     while pool._idle:  # both have been asked
         threading.Event().wait(0.01)
-    patience["one"].cancel()
+    token["one"].cancel()
     with pytest.raises(PoolscopeError, match="ended before it had an answer"):
         told["one"].result(LONG)
     (alive,) = [pid for pid, worker in workers.items() if worker in pool._seen]
@@ -213,12 +213,12 @@ def _pool(desk: Desk) -> Workers:
     return desk._runner
 
 
-def _asked(desk: Desk, key: str, patience: "Future[None]") -> "Future[str]":
-    """Ask in a thread, on behalf of somebody with ``patience``."""
+def _asked(desk: Desk, key: str, token: "Future[None]") -> "Future[str]":
+    """Ask in a thread, on behalf of somebody with ``token``."""
     answer: Future[str] = Future()
 
     def run() -> None:
-        PATIENCE.set(patience)
+        CANCELLATION.set(token)
         try:
             answer.set_result(desk.ask("analyze", Query(key, "the film is good")).backbone.key)
         except BaseException as error:

@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from components.admission import Admission, FullError, Ticket
-from components.analyst import ADDRESS, PATIENCE
+from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
 from components.texts import Texts
 from components.ui.gradio_internals import BlockFunction, lend_request
@@ -80,17 +80,17 @@ def with_timeout(
     """Run ``function`` in a thread, until ``seconds`` after its request came; errors become ``gr.Error``.
 
     What it gives takes an `Asker` first. A thread cannot be stopped: when its visitor waits no longer, their
-    PATIENCE tells whoever works for it.
+    CANCELLATION tells whoever works for it.
     """
 
     @wraps(function)
     async def limited(asker: Asker, *args: Any, **named: Any) -> Any:
         arrived = asyncio.get_running_loop().time() if asker.arrived is None else asker.arrived
-        patience, deadline = Future[None](), asyncio.timeout_at(arrived + seconds)
+        token, deadline = Future[None](), asyncio.timeout_at(arrived + seconds)
         with watch():
             try:
                 async with deadline:
-                    return await _in_thread(partial(function, *args, **named), patience, asker)
+                    return await _in_thread(partial(function, *args, **named), token, asker)
             except gr.Error:
                 raise
             except PoolscopeError as error:
@@ -104,7 +104,7 @@ def with_timeout(
                     raise gr.Error(late, print_exception=False) from error
                 raise gr.Error(asker.say("verdict.bug")) from error
             finally:
-                patience.cancel()
+                token.cancel()
 
     return limited
 
@@ -119,18 +119,18 @@ def in_steps(
 
     @wraps(function)
     async def stepping(asker: Asker, *args: Any, **named: Any) -> AsyncGenerator[Any]:
-        patience: Future[None] = Future()
+        token: Future[None] = Future()
         steps, step = function(*args, **named), None
         with watch():
             try:
                 while True:
-                    step = asyncio.ensure_future(_in_thread(partial(next, steps, ENDED), patience, asker))
+                    step = asyncio.ensure_future(_in_thread(partial(next, steps, ENDED), token, asker))
                     value = await asyncio.shield(step)
                     if value is ENDED:
                         return
                     yield value
             finally:
-                patience.cancel()
+                token.cancel()
                 if step is not None and not step.done():
                     await asyncio.gather(step, return_exceptions=True)  # its result is not wanted
                 steps.close()
@@ -211,14 +211,14 @@ def _value(part: Any, value: Any) -> Any:
     return part.preprocess(value)
 
 
-async def _in_thread(work: Callable[[], Any], patience: Future[None], asker: Asker) -> Any:
-    """Run ``work`` in a thread, on behalf of somebody with ``patience``.
+async def _in_thread(work: Callable[[], Any], token: Future[None], asker: Asker) -> Any:
+    """Run ``work`` in a thread, with the cancellation ``token`` of the one who asked.
 
     It has a thread for itself: how many are at work is limited where they come from, so that those who wait
     for the hub take none from those who do not.
     """
     context = copy_context()
-    context.run(PATIENCE.set, patience)
+    context.run(CANCELLATION.set, token)
     context.run(ADDRESS.set, asker.address)
     return await run_sync(partial(context.run, work), abandon_on_cancel=True, limiter=CapacityLimiter(1))
 

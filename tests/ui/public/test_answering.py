@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import Admission, Line
-from components.analyst import PATIENCE
+from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.texts import load_texts
 from components.ui.gradio_internals import block_functions, hand_over
@@ -96,9 +96,9 @@ def test_who_works_is_told_when_nobody_waits_any_longer() -> None:
     def slow(name: str) -> None:
         begun[name].set()
         left = threading.Event()
-        PATIENCE.get().add_done_callback(lambda _: left.set())
+        CANCELLATION.get().add_done_callback(lambda _: left.set())
         assert left.wait(LIMIT)
-        assert PATIENCE.get().cancelled()
+        assert CANCELLATION.get().cancelled()
         ended.put(name)
 
     async def visits() -> None:
@@ -121,7 +121,7 @@ def test_who_stops_a_stream_stops_the_step_that_is_being_taken() -> None:
         try:
             yield "first"
             left = threading.Event()
-            PATIENCE.get().add_done_callback(lambda _: left.set())
+            CANCELLATION.get().add_done_callback(lambda _: left.set())
             begun.set()
             assert left.wait(LIMIT)
             happened.append("left")
