@@ -18,8 +18,8 @@ from components.exhibits.view import (
     word,
 )
 from components.texts import load_texts
-from components.types import Query, Tokens
-from tests.ui.fake import FakeAnalyst
+from components.types import Tokens
+from tests.exhibits.showing import SAY, analysis
 
 
 def tokens(*pieces: tuple[str, int, int]) -> Tokens:
@@ -88,43 +88,33 @@ def test_long_names_may_break_and_are_escaped() -> None:
     assert breakable_html("cls", UNDERSCORES) == "cls"
 
 
-SAY = load_texts()
-
-
-def view(layer: int = 2, **query: object) -> View:
-    return View(FakeAnalyst().ask("analyze", Query("first", "not good", **query)), layer)  # type: ignore[arg-type]  # the fields that each test needs
-
-
 def test_it_is_known_what_is_ordinary_where_the_reference_is_cls() -> None:
-    seen = view(1)
-    assert seen.band == tuple(seen.analysis.ordinary.plain[1].tolist())
-    centred = View(seen.analysis, 2, "centred")
-    assert centred.band == tuple(seen.analysis.ordinary.centred[2].tolist())
-    assert view(reference=0).band == view().band  # which is [CLS], too
-    assert view(reference=1).band is view(reference="pooled").band is None
-    assert seen.others == [1, 2, 3]
-    assert len(view(reference="pooled").others) == 4
+    seen = analysis()
+    assert View(seen, 1).band == tuple(seen.ordinary.plain[1].tolist())
+    assert View(seen, 2, "centred").band == tuple(seen.ordinary.centred[2].tolist())
+    assert View(analysis(reference=0), 2).band == View(seen, 2).band  # which is [CLS], too
+    assert View(seen, 1).others == [1, 2, 3]
 
 
-def test_the_reference_has_a_name() -> None:
-    assert reference_name(view(), SAY) == "[CLS]"
-    assert reference_name(view(reference="pooled"), SAY) == "the pooled vector"
-    assert reference_name(view(reference=2), SAY) == "token 2 (good)"
+@pytest.mark.parametrize(
+    ("reference", "name", "others"), [("pooled", "the pooled vector", 4), (2, "token 2 (good)", 3)]
+)
+def test_another_reference_has_a_name_and_no_band(reference: str | int, name: str, others: int) -> None:
+    view = View(analysis(reference=reference), 2)
+    assert (reference_name(view, SAY), len(view.others), view.band) == (name, others, None)
+    assert reference_name(View(analysis(), 2), SAY) == "[CLS]"
 
 
 def test_a_state_says_what_of_an_analysis_is_looked_at() -> None:
-    analysis = FakeAnalyst().ask("analyze", Query("first", "not good"))
-    for layer, seen in ((-1, 2), (0, 0), (1, 1), (2, 2), (3, 2), ("1", 2), (None, 2)):
-        assert View.of(analysis, {"layer": layer}).layer == seen
-    assert View.of(analysis, {}).centring == "plain"
-    for one in ("plain", "centred", "standardised"):
-        assert View.of(analysis, {"centred": one}).centring == one
-    for rubbish in ("1", True, None, 3, ["centred"]):
-        assert View.of(analysis, {"centred": rubbish}).centring == "plain"  # type: ignore[dict-item]  # a browser may send it
+    given = analysis()
+    for layer, seen in ((-1, 2), (0, 0), (1, 1), (3, 2), ("1", 2), (None, 2)):
+        assert View.of(given, {"layer": layer}).layer == seen  # type: ignore[dict-item]  # a browser may send it
+    for sent, centring in (("centred", "centred"), ("standardised", "standardised"), ("1", "plain")):
+        assert View.of(given, {"centred": sent}).centring == centring
 
 
 def test_what_was_asked_is_one_line_in_which_the_task_is_called_as_on_the_page() -> None:
-    probe = FakeAnalyst().ask("analyze", Query("first", "not good", "bad", head="probe", task="paraphrase"))
+    probe = analysis(text_pair="bad", head="probe", task="paraphrase")
     english, chinese = asked_line(probe, SAY), asked_line(probe, load_texts("zh"))
     assert (
         english == "“not good” with “bad” · First token · sentiment · pooling native · probe for paraphrase"
