@@ -7,7 +7,9 @@ Dataclasses that hold arrays compare by identity (``eq=False``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from math import isnan
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -80,19 +82,8 @@ class BackboneSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types; ``size`` is what a download takes, in bytes, or None if unknown."""
-        return {
-            "key": self.key,
-            "title": self.title,
-            "architecture": self.architecture,
-            "task": self.task,
-            "source": self.source,
-            "labels": list(self.labels),
-            "available": self.available,
-            "probes": list(self.probed),
-            "licence": self.licence,
-            "size": self.size,
-            "declared": declared_json(self.declared),
-        }
+        keys = "key title architecture task source labels available probes=probed licence size declared"
+        return as_json(self, keys, declared=declared_json(self.declared))
 
 
 @dataclass(frozen=True)
@@ -161,6 +152,11 @@ class Query:
     pool_layer: int = -1
     mine: str = ""
 
+    @property
+    def probe_task(self) -> str:
+        """The task of its probe; "" for another head."""
+        return self.task if self.head == "probe" else ""
+
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
@@ -181,18 +177,9 @@ class Tokens:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Give the T tokens in plain JSON types."""
-        return [
-            {
-                "text": text,
-                "start": int(start),
-                "end": int(end),
-                "segment": int(segment) if segment >= 0 else None,
-                "special": bool(special),
-            }
-            for text, (start, end), segment, special in zip(
-                self.text, self.span, self.segment, self.special, strict=True
-            )
-        ]
+        segments = [segment if segment >= 0 else None for segment in self.segment.tolist()]
+        rows = zip(self.text, *self.span.T.tolist(), segments, self.special.tolist(), strict=True)
+        return [dict(zip(("text", "start", "end", "segment", "special"), row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +200,10 @@ class Reads:
     def indices(self) -> list[int]:
         """The tokens that the head reads, by their places."""
         return [int(index) for index in self.positions.nonzero()[0]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return as_json(self, "positions=indices share wins")
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,39 +314,50 @@ class Analysis:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types. T tokens, L layers, K labels."""
-        return {
-            "backbone": self.backbone.key,
-            "architecture": self.backbone.architecture,
-            "pooling": self.query.pooling,
-            "head": self.query.head,
-            "task": self.query.task if self.query.head == "probe" else "",
-            "layer": self.layer,
-            "pool_layer": self.pool_layer,
-            "tokens": self.tokens.to_json(),
-            "cls_index": int(self.tokens.cls),
-            "similarity": rounded(self.similarity[self.layer]),
-            "similarity_by_layer": list(map(rounded, self.similarity)),
-            "centred": rounded(self.centred[self.layer]),
-            "standardised": rounded(self.standardised[self.layer]),
-            "ordinary": list(map(rounded, self.ordinary.plain)),
-            "ordinary_centred": list(map(rounded, self.ordinary.centred)),
-            "ordinary_standardised": list(map(rounded, self.ordinary.standardised)),
-            "labels": list(self.labels),
-            "logits": rounded(self.logits),
-            "probabilities": rounded(self.probabilities),
-            "predicted": self.chosen,
-            "reads": {
-                "positions": self.reads.indices,
-                "share": rounded(self.reads.share),
-                "wins": None if self.reads.wins is None else self.reads.wins.tolist(),
-            },
-            "head_trained": self.head_trained,
-            "body_trained": self.body_trained,
-            "warnings": list(map(str, self.warnings)),
-            "milliseconds": {stage: round(float(time), 3) for stage, time in self.milliseconds.items()},
-        }
+        return as_json(
+            self,
+            "backbone=backbone.key architecture=backbone.architecture pooling=query.pooling "
+            "head=query.head task=query.probe_task layer pool_layer tokens cls_index=tokens.cls similarity "
+            "similarity_by_layer=similarity centred standardised ordinary=ordinary.plain "
+            "ordinary_centred=ordinary.centred ordinary_standardised=ordinary.standardised labels logits "
+            "probabilities predicted=chosen reads head_trained body_trained warnings milliseconds",
+            similarity=rounded(self.similarity[self.layer]),
+            centred=rounded(self.centred[self.layer]),
+            standardised=rounded(self.standardised[self.layer]),
+            milliseconds={stage: round(float(time), 3) for stage, time in self.milliseconds.items()},
+        )
 
 
 def rounded(values: Iterable[Any]) -> list[float]:
-    """Numbers as JSON has them, with `DIGITS` significant digits."""
+    """Give numbers as JSON has them, with `DIGITS` significant digits."""
     return [float(f"{value:.{DIGITS}g}") for value in values]
+
+
+def as_json(of: object, keys: str, /, **given: object) -> dict[str, Any]:
+    """Give parts of ``of`` in plain JSON types: ``keys`` with spaces between, each a path or ``key=path``.
+
+    Where a key is ``given`` its value, it has this one.
+    """
+    named = (key.partition("=") for key in keys.split())
+    return {key: given[key] if key in given else plain(attrgetter(path or key)(of)) for key, _, path in named}
+
+
+def plain(value: Any) -> Any:
+    """Give a value in plain JSON types: floats of arrays rounded, or None for NaN; sentences in English."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind != "f":
+            return value.tolist()
+        return list(map(plain, value if value.ndim > 1 else rounded(value)))
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return None if isnan(value) else value
+    if isinstance(value, Sentence):
+        return str(value)
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    return list(map(plain, value)) if isinstance(value, list | tuple) else value

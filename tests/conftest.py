@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 MARKS = {  # of files and folders; the tests of those that come first are begun first, since they take longest
     "browser": ("browser",),
     "slow": (
-        *("public", "recipe", "siege", "notebook", "lab", "analyses", "model/hostile", "model/hub"),
+        *("public", "recipe", "siege", "test_notebook.py", "lab", "analyses", "model/hostile", "model/hub"),
         *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *(f"inference/test_{name}.py" for name in ("cluster", "guests", "workers")),

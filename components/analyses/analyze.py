@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from components.analyses.registry import Cost, analysis
+from components.analyses.registry import Cost, Examined, analysis
 from components.types import Analysis
-
-if TYPE_CHECKING:
-    from components.model.examine import Examined
 
 
 @analysis(

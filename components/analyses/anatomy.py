@@ -5,16 +5,13 @@ Shapes and values are those of one example, without a batch axis.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from components.analyses.lens import Lens
-from components.analyses.registry import Cost, analysis
+from components.analyses.registry import Cost, Examined, analysis
 from components.texts import Sentence
-from components.types import Analysis, Floats
-
-if TYPE_CHECKING:
-    from components.model.examine import Examined
+from components.types import Analysis, Floats, as_json
 
 Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe", "object"]
 
@@ -45,7 +42,7 @@ class Step:
     ``idle``: gave what it took, value for value, as dropout does outside of training.
     ``moves``: gave some of the numbers that it took, none of them changed, as getitem and view do.
     ``picks``: took hidden states of every token and gave one vector.
-    ``taken``, ``given``: the values before and after, of ``in_shape`` and ``out_shape``.
+    ``taken``, ``given``: the values before and after.
     """
 
     kind: str
@@ -65,15 +62,10 @@ class Step:
         """The module's path or, where a function has none, its own name."""
         return self.path or self.kind
 
-    @property
-    def in_shape(self) -> tuple[int, ...]:
-        """The shape of what it took."""
-        return self.taken.shape
-
-    @property
-    def out_shape(self) -> tuple[int, ...]:
-        """The shape of what it gave."""
-        return self.given.shape
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types, without its values."""
+        keys = "name kind in_shape=taken.shape out_shape=given.shape parameters origin"
+        return as_json(self, keys)
 
 
 @dataclass(frozen=True)
@@ -125,27 +117,8 @@ class Anatomy:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, without the values of its steps and what ``/analyze`` says."""
-        return {
-            "steps": [
-                {
-                    "name": step.name,
-                    "kind": step.kind,
-                    "in_shape": list(step.in_shape),
-                    "out_shape": list(step.out_shape),
-                    "parameters": step.parameters,
-                    "origin": step.origin,
-                }
-                for step in self.steps
-            ],
-            "weights": [{**asdict(weight), "shape": list(weight.shape)} for weight in self.weights],
-            "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in self.unused],
-            "source": [
-                {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(source).items()}
-                for source in self.sources
-            ],
-            "code": self.program,
-            "module": self.module,
-        }
+        unused = [as_json(weight, "name shape") for weight in self.unused]
+        return as_json(self, "steps weights unused source=sources code=program module", unused=unused)
 
 
 @analysis("backbone text text_pair pooling head task", Cost(4))
@@ -156,6 +129,6 @@ def anatomy(examined: Examined) -> Anatomy:
     holds. ``source`` is the code that ran; ``code`` is Python that gives the same probabilities,
     ``module`` an nn.Module to train. What cannot be answered comes back as a message that says why.
     """
-    from components.analyses.measuring.anatomy.dissect import dissect
+    from components.analyses.measuring.anatomy import dissect
 
     return dissect(examined)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from components.analyses.registry import step
+from components.analyses.registry import Backbone, step
+from components.errors import PoolscopeError
 from components.model.query import Asked
 from components.texts import Sentence
-from components.types import Analysis, BackboneSpec, Query, rounded
-
-if TYPE_CHECKING:
-    from components.model.backbone import Backbone
+from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,24 +27,20 @@ class Cell:
         ``probability`` is that of the label predicted, the highest if there are several, None if there is
         none.
         """
-        analysis = self.analysis
-        query = analysis.query if analysis else self.query  # an answer knows which probe it came from
+        answer, refusal = self.analysis, self.refusal
+        asked = "backbone pooling head task=probe_task pool_layer predicted probability "
+        found = "labels logits probabilities reads head_trained body_trained warnings refusal"
+        if answer is None:
+            lists: dict[str, Any] = {
+                key: [] for key in ["labels", "logits", "probabilities", "reads", "warnings"]
+            }
+            nothing = dict.fromkeys(("predicted", "probability", "head_trained", "body_trained"))
+            return as_json(self.query, asked + found, **lists, **nothing, refusal=str(refusal))
+        best = max(rounded(answer.probabilities)) if answer.predicted else None
+        known = {"predicted": answer.chosen, "probability": best, "pool_layer": answer.pool_layer}
         return {
-            "backbone": query.backbone,
-            "pooling": query.pooling,
-            "head": query.head,
-            "task": query.task if query.head == "probe" else "",
-            "pool_layer": analysis.pool_layer if analysis else query.pool_layer,
-            "predicted": analysis.chosen if analysis else None,
-            "probability": max(rounded(analysis.probabilities)) if analysis and analysis.predicted else None,
-            "labels": list(analysis.labels) if analysis else [],
-            "logits": rounded(analysis.logits) if analysis else [],
-            "probabilities": rounded(analysis.probabilities) if analysis else [],
-            "reads": analysis.reads.indices if analysis else [],
-            "head_trained": analysis.head_trained if analysis else None,
-            "body_trained": analysis.body_trained if analysis else None,
-            "warnings": list(map(str, analysis.warnings)) if analysis else [],
-            "refusal": None if self.refusal is None else str(self.refusal),
+            **as_json(answer.query, asked, **known),  # which knows which probe it came from
+            **as_json(answer, found, reads=answer.reads.indices, refusal=None),
         }
 
 
@@ -61,9 +55,18 @@ class Compared:
 @step
 def compare(backbone: Backbone, asked: Sequence[Asked]) -> tuple[Cell, ...]:
     """Answer each query, in their order; a PoolscopeError of one head is said in its cell."""
-    from components.analyses.measuring.compare import cells
+    from components.analyses.measuring.analyze import analyse
+    from components.model.examine import answer, forward
 
-    return cells(backbone, asked)
+    passed = forward(backbone, asked[0].query.text, asked[0].query.text_pair)
+
+    def cell(one: Asked) -> Cell:
+        try:
+            return Cell(one.query, analyse(answer(passed, one.query, one.task)))
+        except PoolscopeError as error:
+            return Cell(one.query, None, error.sentence)
+
+    return tuple(map(cell, asked))
 
 
 def rows_json(asked: Sequence[Query], answers: Sequence[Compared], fitting: bool) -> list[dict[str, Any]]:

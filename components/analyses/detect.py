@@ -1,21 +1,28 @@
-"""The nouns of the detective: the ways in which a vector may be made of a text, and which gave this one."""
+"""The detective: which way gave a vector, and what is pasted as one.
+
+A vector is taken as JSON, as CSV, as NumPy and torch print it, and as base64 of float32.
+"""
 
 from __future__ import annotations
 
+import binascii
+import json
+import math
+import re
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from components.analyses.registry import Check, Cost, Prepared, analysis
-from components.analyses.vectors import to_vectors
+import numpy as np
+
+from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
 from components.analyses.ways import DECLARED, Way, settings
 from components.declaration import Declaration, Dense, Normalize, declared_json
+from components.errors import PoolscopeError
 from components.model.query import Asked, checked_text
 from components.texts import Sentence
-from components.types import BackboneSpec, Query, rounded
-
-if TYPE_CHECKING:
-    from components.model.backbone import Backbone
+from components.types import BackboneSpec, Query, as_json, plain, rounded
 
 BAR = 0.999
 """The least cosine of a match.
@@ -28,6 +35,18 @@ checkpoints that were fine-tuned from the same one, and random ones.
 ROUNDING = 1e-7  # of a cosine
 SEVERAL: Mapping[str, str] = {"detect.match": "detect.match_several", "detect.none": "detect.none_several"}
 NAMED = 4  # ways that a sentence names; more are only counted
+FIELD = "vector"
+MOST = 16_384  # numbers: four hidden states of 4,096 side by side
+LONGEST = 400_000  # characters: so many numbers with 24 each
+TEXTS = 8  # vectors with their texts: each text is run in dozens of ways
+LEVELS = 8  # of lists in lists; servers have up to four
+PRINTED = re.compile(r"(?:\w+\.)?(?:array|tensor)\s*\((.*)\)", re.DOTALL)  # as NumPy and torch do
+AFTER = re.compile(r",\s*(?:dtype|device|requires_grad|grad_fn|shape)\s*=.*", re.DOTALL)  # what follows
+PARTS = re.compile(r"[\s,;|\[\]()]+")  # between numbers
+NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
+BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
+KEYS = ("data", "embedding", "embeddings", "vector", "values")  # under which servers hand out vectors
 
 
 @dataclass(frozen=True)
@@ -87,16 +106,13 @@ class Detected:
     @property
     def ties(self) -> tuple[Way, ...]:
         """What else gives the vector, as far as can be told; nothing without a match."""
-        if self.match is None:
-            return ()
-        tied = [one for one in self.candidates if one.tied]
-        every = [way for one in tied for way in (one.way, *one.same)]
-        return tuple(every[1:])
+        return self.ways[1:]
 
     @property
     def ways(self) -> tuple[Way, ...]:
         """The match and all that is tied with it; nothing without a match."""
-        return () if self.match is None else (self.match.way, *self.ties)
+        tied = (one for one in self.candidates if one.tied and self.match is not None)
+        return tuple(way for one in tied for way in (one.way, *one.same))
 
     @property
     def second(self) -> Candidate | None:
@@ -107,12 +123,14 @@ class Detected:
     def says(self) -> tuple[Sentence, ...]:
         """What was found, in words: the verdict first."""
         best = self.candidates[0]
+        each = [Sentence("detect.each", cosines=tuple(map(_digits, best.cosines)))]
+        if len(best.cosines) == 1:
+            each = []
         if self.match is None:
             way, cosine = best.way.pooled(self.layers), _digits(best.cosine)
-            none = self._counted("detect.none", way=way, cosine=cosine, bar=BAR)
-            return (none, *self._each())
+            return (self._counted("detect.none", way=way, cosine=cosine, bar=BAR), *each)
         match = self._counted("detect.match", way=best.way.said(self.layers))
-        said = [match, *self._tied(), *self._above(), *self._each()]
+        said = [match, *self._tied(), self._above(), *each]
         if best.way.normalised is None:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
         if self.declared is not None:
@@ -123,46 +141,35 @@ class Detected:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types, with what to set in servers."""
-        return {
-            "match": None if self.match is None else self.match.to_json(),
-            "ties": [asdict(way) for way in self.ties],
-            "candidates": [one.to_json() for one in self.candidates],
-            "declared": declared_json(self.declared),
-            "prompts": dict(self.prompts),
-            "settings": [one.to_json() for one in settings(self.ways, self.layers)],
-            "tried": self.tried,
-            "says": list(map(str, self.says)),
-            "warnings": list(map(str, self.warnings)),
-        }
+        return as_json(
+            self,
+            "match ties candidates declared prompts settings tried says warnings",
+            declared=declared_json(self.declared),
+            prompts=dict(self.prompts),
+            settings=plain(settings(self.ways, self.layers)),
+        )
 
     def _counted(self, key: str, **given: object) -> Sentence:
         """A sentence about the vector, or the same about several."""
         count = len(self.candidates[0].cosines)
         return Sentence(key, **given) if count == 1 else Sentence(SEVERAL[key], count=count, **given)
 
-    def _each(self) -> list[Sentence]:
-        """How near each of several vectors is to what the nearest way gives."""
-        cosines = self.candidates[0].cosines
-        if len(cosines) == 1:
-            return []
-        return [Sentence("detect.each", cosines=tuple(map(_digits, cosines)))]
-
-    def _above(self) -> list[Sentence]:
+    def _above(self) -> Sentence:
         """How far the best is above the second."""
         best, other = self.candidates[0], self.second
         first = _digits(best.cosine)
         if other is None:
-            return [Sentence("detect.alone", cosine=first)]
+            return Sentence("detect.alone", cosine=first)
         way, second = other.way.pooled(self.layers), _digits(other.cosine)
         if best.cosine - other.cosine < ROUNDING:
-            return [Sentence("detect.length_tells", way=way, cosine=first)]
-        return [Sentence("detect.second", way=way, first=first, second=second)]
+            return Sentence("detect.length_tells", way=way, cosine=first)
+        return Sentence("detect.second", way=way, first=first, second=second)
 
     def _tied(self) -> list[Sentence]:
         """Poolings that are the match's one vector, then other ways to get it."""
-        way = self.ways[0]
-        alike = [one.pooling for one in self.ties if replace(one, pooling=way.pooling) == way]
-        others = [one for one in self.ties if replace(one, pooling=way.pooling) != way]
+        way, *ties = self.ways
+        alike = [one.pooling for one in ties if replace(one, pooling=way.pooling) == way]
+        others = [one for one in ties if replace(one, pooling=way.pooling) != way]
         said = [Sentence("detect.one_vector", poolings=(way.pooling, *alike))] if alike else []
         if others:
             named = tuple(Sentence("detect.quoted", way=one.said(self.layers)) for one in others[:NAMED])
@@ -184,13 +191,10 @@ def normalises(declared: Declaration) -> bool:
 
 def _said(declared: Declaration) -> Sentence:
     """What a checkpoint declares, in words."""
-    parts: list[object] = [*declared.poolings]
-    if dense_of(declared):
-        parts.append(Sentence("detect.dense"))
-    if declared.longest is not None:
-        parts.append(Sentence("detect.truncated", count=declared.longest))
-    parts.append(Sentence("detect.length_one" if normalises(declared) else "detect.length_own"))
-    return Sentence("detect.way", parts=tuple(parts))
+    dense = [Sentence("detect.dense")] if dense_of(declared) else []
+    cut = [] if declared.longest is None else [Sentence("detect.truncated", count=declared.longest)]
+    length = Sentence("detect.length_one" if normalises(declared) else "detect.length_own")
+    return Sentence("detect.way", parts=(*declared.poolings, *dense, *cut, length))
 
 
 def _gives(declared: Declaration, way: Way, layers: int) -> bool:
@@ -207,6 +211,138 @@ def _digits(cosine: float) -> str:
     while places < 7 and f"{cosine:.{places}f}".startswith("1.") and cosine < 1 - ROUNDING:
         places += 1
     return f"{cosine:.{places}f}"
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """A vector with what its text and the second one are said to be; None: as it is asked."""
+
+    vector: tuple[float, ...]
+    text: Any = None
+    text_pair: Any = None
+
+    def asked(self, query: Query) -> Query:
+        """``query`` of the vector's own text, if it has one."""
+        return query if self.text is None else replace(query, text=self.text, text_pair=self.text_pair)
+
+
+def to_vectors(given: object) -> tuple[Pasted, ...]:
+    """Read one vector, in any form that `to_vector` takes, or several that have as many numbers.
+
+    Several are a list of objects, or its JSON, each with its ``text``, perhaps a ``text_pair``, and the
+    vector under a name that servers use. PoolscopeError says what is wrong with them; a query's texts are
+    checked elsewhere.
+    """
+    value = _read(given) if isinstance(given, str) and len(given) <= LONGEST else given
+    every = value if isinstance(value, list) else [value]
+    named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
+    if not named:
+        return (Pasted(to_vector(given)),)
+    count = Sentence("errors.vectors", count=len(every))
+    if len(named) < len(every):
+        raise PoolscopeError(FIELD, count, "errors.vector_texts")
+    if len(named) > TEXTS:
+        raise PoolscopeError(FIELD, count, "errors.vector_many", most=TEXTS)
+    parts = [{key: value for key, value in one.items() if key not in ("text", "text_pair")} for one in named]
+    pasted = tuple(
+        Pasted(to_vector(part), one["text"], one.get("text_pair", ""))
+        for part, one in zip(parts, named, strict=True)
+    )
+    widths = tuple(sorted({len(one.vector) for one in pasted}))
+    if len(widths) > 1:
+        raise PoolscopeError(FIELD, count, "errors.vector_widths", widths=widths)
+    return pasted
+
+
+def to_vector(given: object) -> tuple[float, ...]:
+    """Read the numbers of one vector; PoolscopeError says what is none of finite numbers with a direction.
+
+    ``given``: a text in any of the forms, or a list of numbers. A server's whole answer is taken, too, where
+    there is one vector in it.
+    """
+    numbers = _of_text(given) if isinstance(given, str) else _of_json(given)
+    count = Sentence("errors.numbers", count=len(numbers))
+    if len(numbers) > MOST:
+        raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
+    if len(numbers) < 2:
+        raise PoolscopeError(FIELD, given, "errors.vector")
+    if not all(map(math.isfinite, numbers)):
+        wrong = next(place for place, number in enumerate(numbers) if not math.isfinite(number))
+        raise PoolscopeError(FIELD, numbers[wrong], "errors.vector_infinite", place=wrong + 1)
+    length = math.hypot(*numbers)
+    if not 0 < length < math.inf:
+        raise PoolscopeError(FIELD, count, "errors.vector_length")
+    return tuple(numbers)
+
+
+def _of_text(text: str) -> Sequence[float]:
+    if len(text) > LONGEST:
+        raise PoolscopeError(FIELD, text[:80], "errors.long", length=len(text), longest=LONGEST)
+    read, stripped = _read(text), text.strip()
+    if read is not None:
+        return _of_json(read)
+    if printed := PRINTED.fullmatch(stripped):
+        stripped = AFTER.sub("", printed[1])
+    if "..." in stripped or "\u2026" in stripped:
+        raise PoolscopeError(FIELD, text, "errors.vector_left_out")
+    if stripped.count("[") > 1:
+        raise PoolscopeError(FIELD, text, "errors.vector_one")
+    parts = [part for part in PARTS.split(stripped) if part]
+    if parts and all(map(NUMBER.fullmatch, parts)):
+        return [float(part) for part in parts]
+    return _of_base64(text)
+
+
+def _read(text: str) -> Any:
+    """The JSON value in a text, or None: what NumPy prints looks like JSON, but is none."""
+    stripped = text.strip()
+    if stripped[:1] not in ("[", "{", '"'):
+        return None
+    try:
+        return json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_base64(text: str) -> Sequence[float]:
+    """The float32 numbers, the lowest byte first, that a ``text`` without spaces stands for."""
+    packed = "".join(text.strip().splitlines())
+    if not BASE64.fullmatch(packed):
+        raise PoolscopeError(FIELD, text, "errors.vector")
+    try:
+        data = b64decode(packed, validate=True)
+    except binascii.Error as error:
+        raise PoolscopeError(FIELD, text, "errors.vector") from error
+    if len(data) % FLOAT.itemsize:
+        raise PoolscopeError(FIELD, text, "errors.vector_base64", count=len(data))
+    return [float(number) for number in np.frombuffer(data, FLOAT)]
+
+
+def _of_json(given: object) -> Sequence[float]:
+    """The numbers of the one vector in a JSON value."""
+    value = given
+    for _ in range(LEVELS):
+        if isinstance(value, str):
+            return _of_base64(value)
+        if isinstance(value, Mapping):
+            held = [value[key] for key in KEYS if key in value]
+            if len(held) != 1:
+                raise PoolscopeError(FIELD, given, "errors.vector")
+            value = held[0]
+        elif isinstance(value, list) and value and isinstance(value[0], list | dict | str):
+            if len(value) > 1:
+                raise PoolscopeError(FIELD, Sentence("errors.count", count=len(value)), "errors.vector_one")
+            value = value[0]
+        else:
+            break
+    if not isinstance(value, list) or not all(
+        isinstance(one, int | float) and not isinstance(one, bool) for one in value
+    ):
+        raise PoolscopeError(FIELD, given, "errors.vector")
+    try:
+        return [float(one) for one in value]
+    except OverflowError as error:  # a whole number of hundreds of digits
+        raise PoolscopeError(FIELD, given, "errors.vector_length") from error
 
 
 def _pasted(
@@ -229,6 +365,6 @@ def detect(
     vector, or one that cannot be told from it. ``settings``: what to set in servers to get it. Of several
     vectors the way is sought that gives all. A request without an answer comes back as a message.
     """
-    from components.analyses.measuring.detect import detect as sought
+    from components.analyses.measuring.detect import found, tried
 
-    return sought(backbone, [each.query for each in asked], vectors, prefix)
+    return found([tried(backbone, each.query, prefix) for each in asked], vectors)

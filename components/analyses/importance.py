@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from components.analyses.registry import Cost, Run, analysis, step
+from components.analyses.registry import Cost, Examined, Run, analysis, step
 from components.texts import Sentence
-from components.types import Analysis, Floats, Progress, rounded
-
-if TYPE_CHECKING:
-    from components.model.examine import Examined
+from components.types import Analysis, Floats, Progress, as_json, plain
 
 STEPS = 50  # points of the integral
 
@@ -88,21 +84,17 @@ class Importance:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types; attention is the mean over its heads."""
-        whole, answer, seen = self.integrated, self.analysis, self.attention
-        return {
-            "tokens": answer.tokens.to_json(),
-            "label": answer.labels[self.label],
-            "similarity": rounded(answer.similarity[-1]),
-            "attention": None if seen is None else list(map(rounded, seen.mean(axis=1))),
-            "rollout": None if self.rollout is None else rounded(self.rollout),
-            "gradient_x_input": rounded(self.gradient_x_input),
-            "integrated_gradients": None if whole is None else rounded(whole.values),
-            "delta": None if whole is None else whole.delta,
-            "erasure": [None if isnan(value) else value for value in rounded(self.erasure)],
-            "eraser": self.eraser,
-            "agreement": dict(self.agreement),
-            "warnings": list(map(str, self.warnings)),
-        }
+        seen, whole = self.attention, self.integrated
+        return as_json(
+            self,
+            "tokens=analysis.tokens label similarity attention rollout gradient_x_input integrated_gradients "
+            "delta erasure eraser agreement warnings",
+            label=self.analysis.labels[self.label],
+            similarity=plain(self.analysis.similarity[-1]),
+            attention=None if seen is None else plain(seen.mean(axis=1)),
+            integrated_gradients=None if whole is None else plain(whole.values),
+            delta=None if whole is None else whole.delta,
+        )
 
 
 def spearman(one: Floats, other: Floats) -> float | None:

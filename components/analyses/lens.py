@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from components.analyses.registry import Cost, analysis
-from components.types import Analysis, Floats, rounded
-
-if TYPE_CHECKING:
-    from components.model.examine import Examined
+from components.analyses.registry import Cost, Examined, analysis
+from components.types import Analysis, Floats, as_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +36,8 @@ class Looked:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types: ``logits`` for each layer, token and label."""
-        return {
-            "tokens": self.analysis.tokens.to_json(),
-            "labels": list(self.analysis.labels),
-            "logits": [list(map(rounded, layer)) for layer in self.lens.logits],
-            "pooled": list(map(rounded, self.lens.pooled)),
-            "warnings": list(map(str, self.analysis.warnings)),
-        }
+        keys = "tokens=analysis.tokens labels=analysis.labels logits=lens.logits pooled=lens.pooled"
+        return as_json(self, f"{keys} warnings=analysis.warnings")
 
 
 @analysis("backbone text text_pair pooling head task", Cost(1.5))

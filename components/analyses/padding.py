@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from components.analyses.registry import Cost, analysis
+from components.analyses.registry import Cost, Examined, analysis
 from components.texts import Sentence
-from components.types import Analysis, Floats, rounded
-
-if TYPE_CHECKING:
-    from components.model.examine import Examined
+from components.types import Analysis, Floats, as_json
 
 Cause = Literal["", "head", "attention", "positions", "unknown"]
 Verdict = Literal["safe", "moves", "reads_padding", "alone"]
@@ -51,16 +48,7 @@ class PaddingCase:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
-        return {
-            "name": self.name,
-            "logits": rounded(self.logits),
-            "largest": self.largest,
-            "reads": list(self.reads),
-            "reads_padding": self.reads_padding,
-            "moved": list(self.moved),
-            "pooled": dict(self.pooled),
-            "cause": self.cause,
-        }
+        return as_json(self, "name logits largest reads reads_padding moved pooled cause")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,18 +91,11 @@ class Padding:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
-        return {
-            "tokens": self.analysis.tokens.to_json(),
-            "labels": list(self.analysis.labels),
-            "logits": rounded(self.analysis.logits),
-            "side": self.side,
-            "padded": self.padded,
-            "cases": [case.to_json() for case in self.cases],
-            "pooled": dict(self.pooled),
-            "verdict": self.verdict,
-            "says": list(map(str, self.says)),
-            "warnings": list(map(str, self.warnings)),
-        }
+        return as_json(
+            self,
+            "tokens=analysis.tokens labels=analysis.labels logits=analysis.logits side padded cases pooled "
+            "verdict says warnings",
+        )
 
 
 @analysis("backbone text text_pair", Cost(7.9))

@@ -5,24 +5,38 @@ Nothing in it depends on when or where it was issued: the same files give the sa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import file_digest, sha256
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from components.analyses.anatomy import Weight
-from components.analyses.padding import Verdict
-from components.analyses.registry import Check, Cost, Prepared, analysis
+from components.analyses.padding import Padding, PaddingCase, Verdict
+from components.analyses.registry import Backbone, Check, Cost, Examined, Prepared, analysis
 from components.declaration import declared_json
+from components.errors import PoolscopeError
+from components.model.files import (
+    CONFIG,
+    INDEX,
+    TOKENIZER_FILES,
+    RefusalError,
+    declaring_files,
+    folder,
+    weights_in,
+)
+from components.model.pooling import POOLINGS
 from components.model.query import Asked
+from components.settings import ASSETS
 from components.texts import Named, Sentence
-from components.types import BackboneSpec, Floats, Query
-
-if TYPE_CHECKING:
-    from components.model.backbone import Backbone
+from components.types import BackboneSpec, Floats, Query, as_json
 
 DECIMALS = 4  # of a number that is measured: the rest differs from machine to machine
 Place = Literal["none", "first", "last", "every", "other"]
+TEXTS = ASSETS / "passport.toml"
+NEAR = 1e-5  # of a vector's length: two that lie no further apart are the same but for rounding
+WORST: tuple[Verdict, ...] = ("safe", "moves", "reads_padding", "alone")  # the later, the worse
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,10 @@ class Sample:
     tokens: tuple[str, ...]
     reads: tuple[int, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types; of its tokens, how many there are."""
+        return as_json(self, "text text_pair tokens positions=reads", tokens=len(self.tokens))
+
 
 @dataclass(frozen=True)
 class PaddedWay:
@@ -42,6 +60,10 @@ class PaddedWay:
     name: str
     verdict: Verdict
     largest: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it in plain JSON types."""
+        return as_json(self, "name verdict largest", largest=round(self.largest, DECIMALS))
 
 
 @dataclass(frozen=True)
@@ -98,13 +120,13 @@ class Passport:
     def says(self) -> tuple[Sentence, ...]:
         """All of it in words, what is read first."""
         low, median, high = (f"{value:.2f}".replace("-", "−") for value in self.ordinary[-1])
-        ordinary = Sentence("passport.says_ordinary", low=low, median=median, high=high)
+        batch = {} if self.padding in ("safe", "alone") else {"largest": f"{self.ways[0].largest:.2g}"}
         return (
             *self._reading(),
             *self._declaring(),
-            self._batch(),
+            Sentence(f"passport.says_{self.padding}", **batch),
             *self._trained(),
-            ordinary,
+            Sentence("passport.says_ordinary", low=low, median=median, high=high),
             *self._lost(),
         )
 
@@ -126,16 +148,10 @@ class Passport:
             what = (*declared.poolings, *(Sentence(f"passport.{step.name}") for step in declared.steps))
             yield Sentence("passport.declares_same" if same else "passport.declares_other", what=what)
 
-    def _batch(self) -> Sentence:
-        """Whether it is safe in a batch."""
-        if self.padding in ("safe", "alone"):
-            return Sentence(f"passport.says_{self.padding}")
-        return Sentence(f"passport.says_{self.padding}", largest=f"{self.ways[0].largest:.2g}")
-
     def _trained(self) -> Iterator[Sentence]:
         """Whether all that its answers depend on comes from its files."""
-        drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
         if not self.head_trained:
+            drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
             total = sum(prod(one.shape) for one in self.weights)
             yield Sentence("passport.head_random", drawn=f"{drawn:,}", total=f"{total:,}")
         if not self.body_trained:
@@ -145,63 +161,28 @@ class Passport:
 
     def _lost(self) -> Iterator[Sentence]:
         """Which scripts it cannot read."""
-        whole = tuple(Named(one.script) for one in self.scripts if len(one.unread) == len(one.tried))
-        some = tuple(Named(one.script) for one in self.scripts if 0 < len(one.unread) < len(one.tried))
-        if whole:
-            yield Sentence("passport.lost", scripts=whole)
-        if some:
-            yield Sentence("passport.lost_some", scripts=some)
-        if not whole and not some:
+        some = [one for one in self.scripts if one.unread]
+        for key, whole in (("passport.lost", True), ("passport.lost_some", False)):
+            named = tuple(Named(one.script) for one in some if (one.unread == one.tried) is whole)
+            if named:
+                yield Sentence(key, scripts=named)
+        if not some:
             yield Sentence("passport.lost_none")
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types. Numbers have so many digits as do not depend on the machine."""
-        spec = self.backbone
-        return {
-            "backbone": spec.key,
-            "title": spec.title,
-            "architecture": spec.architecture,
-            "source": spec.source,
-            "revision": spec.revision,
-            "fingerprint": self.fingerprint,
-            "licence": spec.licence,
-            "labels": list(spec.labels),
-            "parameters": self.parameters,
-            "layers": self.layers,
-            "width": self.width,
-            "longest": self.limit,
-            "reads": {
-                "place": self.place,
-                "token": self.token,
-                "texts": [
-                    {
-                        "text": sample.text,
-                        "text_pair": sample.text_pair,
-                        "tokens": len(sample.tokens),
-                        "positions": list(sample.reads),
-                    }
-                    for sample in self.samples
-                ],
-            },
-            "pooling": {
-                "measured": list(self.equal),
-                "declared": declared_json(spec.declared),
-            },
-            "padding": {
-                "verdict": self.padding,
-                "ways": [
-                    {"name": way.name, "verdict": way.verdict, "largest": round(way.largest, DECIMALS)}
-                    for way in self.ways
-                ],
-            },
-            "ordinary": [[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],
-            "head_trained": self.head_trained,
-            "body_trained": self.body_trained,
-            "weights": [{**asdict(weight), "shape": list(weight.shape)} for weight in self.weights],
-            "unused": [{"name": weight.name, "shape": list(weight.shape)} for weight in self.unused],
-            "scripts": [asdict(one) for one in self.scripts],
-            "says": list(map(str, self.says)),
-        }
+        return as_json(
+            self,
+            "backbone=backbone.key title=backbone.title architecture=backbone.architecture "
+            "source=backbone.source revision=backbone.revision fingerprint licence=backbone.licence "
+            "labels=backbone.labels parameters layers width longest=limit reads pooling padding ordinary "
+            "head_trained body_trained weights unused scripts says",
+            reads=as_json(self, "place token texts=samples"),
+            pooling={"measured": list(self.equal), "declared": declared_json(self.backbone.declared)},
+            padding=as_json(self, "verdict=padding ways"),
+            ordinary=[[round(float(one), DECIMALS) for one in layer] for layer in self.ordinary],
+            unused=[as_json(weight, "name shape") for weight in self.unused],
+        )
 
 
 def _places(sample: Sample) -> tuple[Place, ...]:
@@ -230,6 +211,108 @@ def passport(backbone: Backbone, _asked: Sequence[Asked]) -> Passport:
     cosine of [CLS] to unrelated tokens, layer by layer. ``weights`` of the head, by where they come from.
     ``scripts``: characters that its tokenizer has no token for. A refusal says why.
     """
-    from components.analyses.measuring.passport import issue
-
     return issue(backbone)
+
+
+def tried() -> tuple[list[tuple[str, str]], Mapping[str, str]]:
+    """Read what is tried on every checkpoint: texts with their second ones, and characters by script."""
+    given: dict[str, Any] = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
+    return [(one["text"], one.get("text_pair", "")) for one in given["samples"]], given["scripts"]
+
+
+def issue(backbone: Backbone) -> Passport:
+    """Measure everything that stands in the passport of ``backbone``."""
+    from components.analyses.measuring.anatomy import dissect
+    from components.analyses.measuring.padding import audits
+    from components.model.examine import examine
+
+    samples, scripts = tried()
+    seen = [examine(backbone, Query(backbone.spec.key, *pair)) for pair in samples]
+    alone = [each for each in seen if not each.query.text_pair]
+    roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
+    padded, anatomy = audits(roomy or seen), dissect(alone[-1])
+    return Passport(
+        backbone=_described(backbone),
+        fingerprint=fingerprint(backbone.spec),
+        parameters=sum(weight.numel() for weight in backbone.model.parameters()),
+        layers=len(backbone.ordinary.spreads) - 1,
+        width=seen[0].kept.hidden[-1].shape[2],
+        limit=backbone.limit,
+        samples=tuple(map(_sample, seen)),
+        equal=tuple(key for key in POOLINGS if key != "native" and all(_equal(key, each) for each in alone)),
+        padding=_worst([each.verdict for each in padded]),
+        ways=_ways(padded),
+        ordinary=backbone.ordinary.bands.plain,
+        head_trained=backbone.head_trained,
+        body_trained=backbone.body_trained,
+        weights=anatomy.weights,
+        unused=anatomy.unused,
+        scripts=tuple(_unread(backbone, *script) for script in scripts.items()),
+    )
+
+
+def fingerprint(spec: BackboneSpec) -> str:
+    """SHA-256 of the names and the contents of all files that a checkpoint is loaded from, in hexadecimal.
+
+    Of one that is not on this machine it is that of no file.
+    """
+    whole, place = sha256(), folder(spec)
+    if place is not None:
+        named = {place / name for name in (CONFIG, INDEX, *TOKENIZER_FILES)}
+        for file in sorted({*named, *weights_in(place), *declaring_files(place)}):
+            if file.is_file():
+                with file.open("rb") as opened:
+                    content = file_digest(opened, "sha256").hexdigest()
+                whole.update(f"{file.relative_to(place).as_posix()} {content}\n".encode())
+    return whole.hexdigest()
+
+
+def _sample(examined: Examined) -> Sample:
+    reads = examined.passed.states.reads.positions[0]
+    where = tuple(int(place) for place in reads.nonzero()[:, 0])
+    return Sample(examined.query.text, examined.query.text_pair, examined.passed.tokens.text, where)
+
+
+def _equal(key: str, examined: Examined) -> bool:
+    """Whether a pooling gives the vector that the own head reads, if it reads one."""
+    states = examined.passed.states
+    if POOLINGS[key].spec.learned or int(states.reads.positions.sum()) == 0:
+        return False
+    read = POOLINGS["native"](states)
+    try:
+        other = POOLINGS[key](states)
+    except PoolscopeError:
+        return False  # not of this checkpoint, or not of this text
+    return read.shape == other.shape and float((read - other).norm()) <= NEAR * float(read.norm())
+
+
+def _described(backbone: Backbone) -> BackboneSpec:
+    """The backbone with what it declares, as its files say it now."""
+    try:
+        found = backbone.declared
+    except RefusalError as error:
+        return replace(backbone.described, declared=error.sentence)
+    return replace(backbone.described, declared=None if found is None else found.says)
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    return max(verdicts, key=WORST.index)
+
+
+def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
+    """Each way to pad that there is of any text, with the worst that it did."""
+    same: dict[str, list[PaddingCase]] = {}
+    for case in (case for each in padded for case in each.cases):
+        same.setdefault(case.name, []).append(case)
+    return tuple(
+        PaddedWay(name, _worst([case.verdict for case in cases]), max(case.largest for case in cases))
+        for name, cases in same.items()
+    )
+
+
+def _unread(backbone: Backbone, script: str, tried: str) -> Unread:
+    """Which characters, each by itself, are the unknown token to the tokenizer, or nothing at all."""
+    unknown = backbone.tokenizer.unk_token_id
+    read = [backbone.tokenizer(one, add_special_tokens=False, verbose=False)["input_ids"] for one in tried]
+    lost = [one for one, ids in zip(tried, read, strict=True) if unknown in ids or not ids]
+    return Unread(script, tried, "".join(lost))

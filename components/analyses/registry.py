@@ -15,17 +15,20 @@ from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from components.model.query import Asked, checked_text
 from components.types import Query
 
 if TYPE_CHECKING:
-    from components.model.backbone import Backbone
+    from components.model.backbone import Backbone as Backbone
+    from components.model.examine import Examined as Examined
+else:  # the files of this folder name these types, and load no torch
+    Backbone = Examined = object
 
 QUERY = {field.name: field for field in fields(Query)}
-HEAVY = {"Backbone": object, "Examined": object}  # types that files of this folder name, and do not import
 
+Run = Callable[..., Any]  # (step, **options) -> what it answers as a job; PoolscopeError is its refusal
 Check = Callable[[Query], Asked]  # raises PoolscopeError where a field is wrong
 Prepared = tuple[tuple[Asked, ...], Mapping[str, Any]]  # what a job is asked, and its options
 
@@ -78,13 +81,6 @@ class Step:
         return next(iter(inspect.signature(self.function).parameters))
 
 
-class Run(Protocol):
-    """Has one step of an analysis run as a job."""
-
-    def __call__(self, step: Step, /, **options: object) -> Any:
-        """The step's answer; PoolscopeError is its refusal."""
-
-
 @dataclass(frozen=True)
 class Kind(Step):
     """An analysis: a step with an endpoint; or several, one after the other, where it takes ``run``.
@@ -134,7 +130,7 @@ class Kind(Step):
         else:
             taken = self.prepare or self.function
             default = inspect.signature(taken).parameters[name].default
-            hint = get_type_hints(taken, localns=HEAVY)[name]
+            hint = get_type_hints(taken)[name]
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Parameter(name, kind, default=default, annotation=hint)
 
@@ -183,8 +179,7 @@ def analyses() -> Mapping[str, Kind]:
 
 def load() -> None:
     """Import all that measures, and torch with it, which a step else does when it first runs."""
-    for _module in _modules(".measuring"):
-        pass
+    list(_modules(".measuring"))
 
 
 def _modules(room: str) -> Iterator[ModuleType]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from components.analyses.registry import Check, Cost, Prepared, Run, analysis, step
+from components.analyses.registry import Backbone, Check, Cost, Prepared, Run, analysis, step
 from components.model.query import Asked, other_version
 from components.texts import Sentence
-from components.types import Analysis, Floats, Ints, Progress, Query, rounded
-
-if TYPE_CHECKING:
-    from components.model.backbone import Backbone
+from components.types import Analysis, Floats, Ints, Progress, Query, as_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,19 +61,13 @@ class Patched:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
-        first, second = self.first, self.second
-        return {
-            "tokens": first.tokens.to_json(),
-            "other_tokens": second.tokens.to_json(),
-            "pairs": self.pairs.tolist(),
-            "labels": list(first.labels),
-            "logits": rounded(first.logits),
-            "other_logits": rounded(second.logits),
-            "patched": [list(map(rounded, layer)) for layer in self.logits],
-            "whole": None if self.whole is None else list(map(rounded, self.whole)),
-            "shares": list(map(rounded, self.shares)),
-            "warnings": list(dict.fromkeys(map(str, (*first.warnings, *second.warnings, *self.warnings)))),
-        }
+        every = (*self.first.warnings, *self.second.warnings, *self.warnings)
+        return as_json(
+            self,
+            "tokens=first.tokens other_tokens=second.tokens pairs labels=first.labels logits=first.logits "
+            "other_logits=second.logits patched=logits whole shares warnings",
+            warnings=list(dict.fromkeys(map(str, every))),
+        )
 
 
 @step

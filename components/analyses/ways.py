@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from components.texts import Sentence
+from components.types import as_json
 
 Kept = Literal["start", "end", "last"]
 DECLARED = "declared"  # the pooling of all that a checkpoint declares
-TRUNCATED: Mapping[Kept, str] = {"start": "truncated", "end": "truncated_end", "last": "truncated_last"}
+ENDS: Mapping[Kept, str] = {"start": "", "end": "_end", "last": "_last"}  # of keys
+LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 FILE = Path(__file__).resolve().parents[2] / "assets" / "serving.toml"
 
 
@@ -40,40 +42,31 @@ class Way:
     kept: Kept = "start"
 
     def said(self, layers: int) -> Sentence:
-        """The way in words; ``layers``: the number of the model's last."""
-        length = Sentence(f"detect.length_{LENGTHS[self.normalised]}")
-        return Sentence("detect.way", parts=(*self._parts(layers), length))
+        """Say the way in words; ``layers``: the number of the model's last."""
+        return Sentence("detect.way", parts=(self.pooling, *self.words(layers).values()))
 
     def pooled(self, layers: int) -> Sentence:
-        """The same without the length."""
-        return Sentence("detect.way", parts=self._parts(layers))
+        """Say the same without the length."""
+        *parts, _length = self.words(layers).values()
+        return Sentence("detect.way", parts=(self.pooling, *parts))
 
-    def _parts(self, layers: int) -> tuple[object, ...]:
-        parts: list[object] = [self.pooling]
-        if self.dense:
-            parts.append(Sentence("detect.dense"))
-        last = self.layer == layers
-        parts.append(Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer))
-        if self.special_tokens is not None:
-            parts.append(Sentence("detect.special" if self.special_tokens else "detect.no_special"))
-        if self.truncated is not None:
-            parts.append(cut_said(self.truncated, self.kept))
-        if self.prefix:
-            parts.append(Sentence("detect.prefix", prefix=self.prefix))
-        return tuple(parts)
+    def words(self, layers: int) -> dict[str, Sentence]:
+        """Say each part of it but the pooling, in the order in which they are told, by name."""
+        last, special = self.layer == layers, "detect.special" if self.special_tokens else "detect.no_special"
+        parts = {
+            "dense": Sentence("detect.dense") if self.dense else None,
+            "layer": Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer),
+            "special": None if self.special_tokens is None else Sentence(special),
+            "truncated": None if self.truncated is None else cut_said(self.truncated, self.kept),
+            "prefix": Sentence("detect.prefix", prefix=self.prefix) if self.prefix else None,
+            "length": Sentence(f"detect.length_{LENGTHS[self.normalised]}"),
+        }
+        return {name: part for name, part in parts.items() if part is not None}
 
 
 def cut_said(truncated: int, kept: Kept) -> Sentence:
-    """How a text was cut, in words."""
-    return Sentence(CUTS[kept], count=truncated)
-
-
-CUTS: Mapping[Kept, str] = {
-    "start": "detect.truncated",
-    "end": "detect.truncated_end",
-    "last": "detect.truncated_last",
-}
-LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
+    """Say how a text was cut."""
+    return Sentence(f"detect.truncated{ENDS[kept]}", count=truncated)
 
 
 @dataclass(frozen=True)
@@ -111,12 +104,7 @@ class Setting:
 
     def to_json(self) -> dict[str, Any]:
         """Give it in plain JSON types."""
-        return {
-            "engine": self.server.title,
-            "options": list(self.options),
-            "lacks": list(map(str, self.lacks)),
-            "source": self.server.source,
-        }
+        return as_json(self, "engine=server.title options lacks source=server.source")
 
 
 @cache  # a file of the app
@@ -132,47 +120,38 @@ def load_serving() -> Serving:
 
 
 def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
-    """What to set in each server to get the one vector that all ``ways`` give; none without a way.
+    """Tell what to set in each server to get the one vector that all ``ways`` give; none without a way.
 
     Of the ways the one is taken of which the server lacks least, the first of several. ``layers``: the number
     of the model's last.
     """
     if not ways:
         return ()
-    return tuple(_best(server, ways, layers) for server in load_serving().servers)
-
-
-def _best(server: Server, ways: Iterable[Way], layers: int) -> Setting:
-    every = (_setting(server, way, layers) for way in ways)
-    return min(every, key=lambda one: len(one.lacks))
+    return tuple(
+        min((_setting(server, way, layers) for way in ways), key=lambda one: len(one.lacks))
+        for server in load_serving().servers
+    )
 
 
 def _setting(server: Server, way: Way, layers: int) -> Setting:
     """The options for one way, in the order in which a text goes through them."""
+    said = {"pooling": Sentence("detect.pooling", pooling=way.pooling), **way.words(layers)}
+    asked = {  # parts of the way, and the names of their options
+        "pooling": "pooling",
+        "layer": "layer" if way.layer != layers else "",
+        "dense": "dense",
+        "special": "no_special_tokens" if way.special_tokens is False else "",
+        "truncated": f"truncated{ENDS[way.kept]}",
+        "prefix": "prefix",
+        "length": {True: "normalised", False: "not_normalised", None: ""}[way.normalised],
+    }
     options, lacks = [], []
-    for name, said in _asked(way, layers):
+    for part, name in asked.items():
         option = server.poolings.get(way.pooling) if name == "pooling" else server.options.get(name)
+        if not name or part not in said:
+            continue
         if option is None:
-            lacks.append(said)
+            lacks.append(said[part])
         elif option:
             options.append(option.format(count=way.truncated, prefix=json.dumps(way.prefix)))
     return Setting(server, way, tuple(options), tuple(lacks))
-
-
-def _asked(way: Way, layers: int) -> list[tuple[str, Sentence]]:
-    """What a way asks for: the name of the option, and the same in words."""
-    asked = [("pooling", Sentence("detect.pooling", pooling=way.pooling))]
-    if way.layer != layers:
-        asked.append(("layer", Sentence("detect.layer", layer=way.layer)))
-    if way.dense:
-        asked.append(("dense", Sentence("detect.dense")))
-    if way.special_tokens is False:
-        asked.append(("no_special_tokens", Sentence("detect.no_special")))
-    if way.truncated is not None:
-        asked.append((TRUNCATED[way.kept], cut_said(way.truncated, way.kept)))
-    if way.prefix:
-        asked.append(("prefix", Sentence("detect.prefix", prefix=way.prefix)))
-    if way.normalised is not None:
-        name = "normalised" if way.normalised else "not_normalised"
-        asked.append((name, Sentence("detect.length_one" if way.normalised else "detect.length_own")))
-    return asked

@@ -301,8 +301,8 @@ def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
     columns = {
         "away.part": [say(f"away.{part}") for part in parts],
         "away.name": [*labels_of(analysis), *names, *(visible(analysis.labels[index]) for index in order)],
-        "away.before": of_steps(size(step.in_shape) for step in steps),
-        "away.after": of_steps(size(step.out_shape) for step in steps),
+        "away.before": of_steps(size(step.taken.shape) for step in steps),
+        "away.after": of_steps(size(step.given.shape) for step in steps),
         "away.parameters": of_steps(str(step.parameters) for step in steps),
         "away.origin": of_steps(say(ORIGINS[step.origin]) if step.origin else "" for step in steps),
         "away.share": [*analysis.reads.share, *[None] * (len(steps) + classes)],

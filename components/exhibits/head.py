@@ -71,7 +71,7 @@ def size(shape: tuple[int, ...]) -> str:
 
 def sizes(step: Step, say: Texts) -> str:
     """What went in and what came out: "128 → 2"."""
-    return say("steps.sizes", before=size(step.in_shape), after=size(step.out_shape))
+    return say("steps.sizes", before=size(step.taken.shape), after=size(step.given.shape))
 
 
 def counted(count: int) -> str:

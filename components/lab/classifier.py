@@ -13,7 +13,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 from safetensors.numpy import save
 
-from components.analyses.measuring.export.program import program
+from components.analyses.measuring.export import program
 from components.exhibits.exhibit import data_frame, to_csv
 from components.fitting import Fit, OwnHead, Ranked, fit_json
 from components.model.examine import examine

@@ -6,17 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-import numpy as np
 import pytest
 import torch
 
-from components.analyses.compare import Cell
-from components.analyses.measuring.compare import cells
-from components.analyst import Analyst
+from components.analyses.compare import Cell, compare
 from components.errors import PoolscopeError
 from components.inference.desk import Desk
 from components.inference.engine import Engine
 from components.inference.jobs import Job
+from components.inference.payload import pack
 from components.model.loading import load
 from components.model.query import MOST, Asked
 from components.model.torch_internals import repeatable
@@ -26,7 +24,6 @@ from components.types import Analysis, BackboneSpec, Query
 TEXT = "The plot is thin, but the actors are a delight."
 PAIR = "The actors are good; the plot is not."
 KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
-ARRAYS = ("similarity", "centred", "standardised", "pooled", "logits", "probabilities")
 
 
 def combinations(engine: Engine, keys: Sequence[str], **fields: str) -> list[Query]:
@@ -34,18 +31,9 @@ def combinations(engine: Engine, keys: Sequence[str], **fields: str) -> list[Que
     return [Query(key, **{"text": TEXT, "pooling": one, **fields}) for key in keys for one in poolings]
 
 
-def same(one: Analysis, other: Analysis) -> bool:
-    """Equal bit for bit in everything, the clock aside."""
-    tokens, others = one.tokens, other.tokens
-    named = ("query", "backbone", "layer", "labels", "problem_type", "head_trained", "warnings", "predicted")
-    return (
-        all(getattr(one, name) == getattr(other, name) for name in named)
-        and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ARRAYS)
-        and np.array_equal(one.reads.positions, other.reads.positions)
-        and np.array_equal(one.reads.share, other.reads.share)
-        and (tokens.text, tokens.cls) == (others.text, others.cls)
-        and np.array_equal(tokens.span, others.span)
-    )
+def whole(analysis: Analysis) -> bytes:
+    """Everything in it, bit for bit, the clock aside."""
+    return pack(replace(analysis, milliseconds={}))
 
 
 def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
@@ -54,7 +42,7 @@ def is_what_it_says_alone(engine: Engine, cell: Cell) -> bool:
         alone = engine.ask("analyze", cell.query)
     except PoolscopeError as error:
         return cell.analysis is None and str(cell.refusal) == str(error)
-    return cell.analysis is not None and cell.refusal is None and same(cell.analysis, alone)
+    return cell.analysis is not None and cell.refusal is None and whole(cell.analysis) == whole(alone)
 
 
 @contextmanager
@@ -71,14 +59,7 @@ def counting(engine: Engine, keys: Sequence[str]) -> Iterator[list[str]]:
         yield ran
 
 
-def test_the_engine_compares_as_an_analyst_does(engine: Engine) -> None:
-    analyst: Analyst = engine
-    (compared,) = analyst.compare([Query("bert-sentiment", TEXT)])
-    assert compared.backbone == next(s for s in engine.backbones() if s.key == "bert-sentiment")
-
-
-@pytest.mark.parametrize("head", ["own", "probe"])
-@pytest.mark.parametrize("text_pair", ["", PAIR])
+@pytest.mark.parametrize(("head", "text_pair"), [("own", ""), ("own", PAIR), ("probe", "")])
 def test_every_cell_is_what_the_combination_says_alone(engine: Engine, head: str, text_pair: str) -> None:
     asked = combinations(engine, KEYS, head=head, text_pair=text_pair)
     compared = list(engine.compare(asked))
@@ -91,23 +72,15 @@ def test_every_cell_is_what_the_combination_says_alone(engine: Engine, head: str
     assert sum(cell.analysis is not None for cell in every) >= 10 * len(KEYS)
 
 
-@pytest.mark.parametrize("reference", ["pooled", 1, -1, 99])
+@pytest.mark.parametrize("reference", ["pooled", 1, 99])
 def test_other_references_and_layers(engine: Engine, reference: str | int) -> None:
     asked = [replace(query, layer=1) for query in combinations(engine, KEYS[:1], reference=reference)]
     (compared,) = engine.compare(asked)
     assert all(is_what_it_says_alone(engine, cell) for cell in compared.cells)
 
 
-def test_every_reference_of_one_question_is_what_it_says_alone(engine: Engine) -> None:
-    analysis = engine.ask("analyze", Query(KEYS[0], TEXT))
-    references = ["cls", "pooled", *range(len(analysis.tokens.text))]
-    (compared,) = engine.compare([replace(analysis.query, reference=one) for one in references])
-    assert [cell.query.reference for cell in compared.cells] == references
-    assert all(cell.analysis and is_what_it_says_alone(engine, cell) for cell in compared.cells)
-
-
 @pytest.mark.families
-@pytest.mark.parametrize("family", ["big_bird", "reformer", "bart", "canine", "funnel"])
+@pytest.mark.parametrize("family", ["big_bird", "reformer", "canine"])
 def test_no_cell_changes_what_the_next_one_says(
     tiny_family: Callable[..., BackboneSpec], engine: Engine, family: str
 ) -> None:
@@ -117,26 +90,19 @@ def test_no_cell_changes_what_the_next_one_says(
     poolings = [spec.key for spec in engine.poolings() if not spec.learned]
     asked = [Asked(Query(family, text, pooling=pooling), None) for pooling in poolings]
     with repeatable(backbone.model):
-        together = cells(backbone, asked)
+        together = compare.function(backbone, asked)
     for one, cell in zip(asked, together, strict=True):
         with repeatable(backbone.model):
-            (alone,) = cells(backbone, [one])
+            (alone,) = compare.function(backbone, [one])
         assert cell.refusal == alone.refusal
         if alone.analysis:
             assert cell.analysis
-            assert same(cell.analysis, alone.analysis)
+            assert whole(cell.analysis) == whole(alone.analysis)
     assert together[0].analysis
 
 
-def test_each_backbone_runs_once_whatever_the_number_of_poolings(engine: Engine) -> None:
-    with counting(engine, KEYS) as ran:
-        list(engine.compare(combinations(engine, KEYS)))
-        assert ran == list(KEYS)
-        engine.ask("analyze", Query(KEYS[0], TEXT))
-        assert ran == [*KEYS, KEYS[0]]  # what is counted is a pass
-
-
-def test_whoever_stops_listening_has_nothing_more_computed(engine: Engine) -> None:
+def test_each_backbone_runs_once_and_when_its_turn_comes(engine: Engine) -> None:
+    """However many poolings are asked for; who stops listening has nothing more computed."""
     with counting(engine, KEYS) as ran:
         answers = engine.compare(combinations(engine, KEYS))
         assert ran == []
@@ -146,6 +112,8 @@ def test_whoever_stops_listening_has_nothing_more_computed(engine: Engine) -> No
         answers.close()
         assert list(answers) == []
         assert ran == list(KEYS[:2])
+        engine.ask("analyze", Query(KEYS[0], TEXT))
+        assert ran == [*KEYS[:2], KEYS[0]]  # what is counted is a pass
 
 
 def test_others_have_their_turn_between_two_backbones(engine: Engine) -> None:
@@ -157,6 +125,8 @@ def test_others_have_their_turn_between_two_backbones(engine: Engine) -> None:
 
 
 def test_backbones_and_poolings_come_in_the_order_asked(engine: Engine) -> None:
+    bundled = [spec.key for spec in engine.backbones() if spec.source == "bundled"]
+    assert len(combinations(engine, bundled)) <= MOST  # all that there is can be asked at once
     asked = [Query(key, TEXT, pooling=one) for one in ("mean", "cls", "mean") for key in KEYS[1::-1]]
     answers = list(engine.compare(asked))
     assert [one.backbone.key for one in answers] == [KEYS[1], KEYS[0]]
@@ -228,9 +198,7 @@ def test_the_backbone_is_asked_for_once_and_only_if_there_is_anything_to_answer(
             [Query("bert-sentiment", TEXT), Query("gpt2-sentiment", TEXT, PAIR)],
             "text_pair: 'The actors are good; the plot is not.' was given; one text or pair",
         ),
-        ([Query("bert-sentiment", " ")], "text: ' ' was given; type at least one word"),
         ([Query("bert-sentiment", TEXT), Query("nobody", TEXT)], "backbone: 'nobody' was given; allowed are"),
-        ([Query("bert-sentiment", TEXT, pooling="median")], "pooling: 'median' was given; allowed are"),
         ([Query("bert-sentiment", TEXT, head="linear")], "head: 'linear' was given; allowed are own, probe"),
     ],
 )
@@ -241,11 +209,6 @@ def test_a_comparison_that_makes_no_sense_is_refused_before_anything_runs(
         next(engine.compare(queries))
     assert message in str(caught.value)
     assert ran == []
-
-
-def test_all_poolings_of_all_bundled_backbones_are_not_too_many(engine: Engine) -> None:
-    bundled = [spec.key for spec in engine.backbones() if spec.source == "bundled"]
-    assert len(combinations(engine, bundled)) <= MOST
 
 
 def test_each_cell_has_the_time_of_its_own_head_and_of_the_pass_it_shares(engine: Engine) -> None:

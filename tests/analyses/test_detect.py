@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, PreTrainedTokenizerBase
 
-from components.analyses.detect import BAR
-from components.analyses.measuring.detect import Tried, detect, found, tried
+from components.analyses.detect import BAR, Detected
+from components.analyses.measuring.detect import Tried, found, tried
 from components.analyses.ways import Kept, Way
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
@@ -27,8 +28,9 @@ TEXT = (
     "The plot is thin, but the actors are a delight, and the camera never once looks away from their hands."
 )
 PAIR = "The film moves me."
+BERT = "bert-sentiment"
 FIVE = ("bert-sentiment", "distilbert-sentiment", "roberta-paraphrase", "xlnet-sentiment", "gpt2-pretrained")
-SAMPLED = 8  # ways of each that are planted
+SAMPLED = 4  # ways of each that are planted
 
 BY_HAND: dict[str, Callable[[np.ndarray], np.ndarray]] = {  # hidden states (T, D) -> (D,)
     "first": lambda hidden: hidden[0],
@@ -90,9 +92,15 @@ def ways(key: str) -> Iterator[Way]:
     return (every[index] for index in order)
 
 
+def asked(engine: Engine, key: str, vector: Any, *texts: str, prefix: str = "") -> Detected:
+    if isinstance(vector, np.ndarray):
+        vector = vector.tolist()
+    return engine.ask("detect", Query(key, *(texts or (TEXT,))), vector=vector, prefix=prefix)
+
+
 @pytest.mark.parametrize(("key", "way"), [(key, way) for key in FIVE for way in ways(key)])
 def test_a_planted_way_is_found(engine: Engine, key: str, way: Way) -> None:
-    found = engine.ask("detect", Query(key, TEXT), vector=str(planted(key, way).tolist()), prefix="")
+    found = asked(engine, key, str(planted(key, way).tolist()))
     assert way in found.ways
     assert found.match is not None
     assert found.match.cosine == pytest.approx(1, abs=1e-6)
@@ -100,22 +108,16 @@ def test_a_planted_way_is_found(engine: Engine, key: str, way: Way) -> None:
 
 
 def test_poolings_that_are_one_vector_are_ties(engine: Engine) -> None:
-    found = engine.ask(
-        "detect",
-        Query("bert-sentiment", TEXT),
-        vector=planted("bert-sentiment", Way("first", 4)).tolist(),
-        prefix="",
-    )
+    found = asked(engine, BERT, planted(BERT, Way("first", 4)))
     assert {way.pooling for way in found.ways} == {"cls", "first", "native"}
     assert "cls, first, native are one vector here." in map(str, found.says)
-    mean = planted("bert-sentiment", Way("mean", 4, normalised=True))
-    found = engine.ask("detect", Query("bert-sentiment", TEXT), vector=mean.tolist(), prefix="")
+    found = asked(engine, BERT, planted(BERT, Way("mean", 4, normalised=True)))
     assert {way.pooling for way in found.ways} == {"mean", "mean_sqrt_len_tokens"}  # but for their length
 
 
 def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> None:
     mean, weighted = (planted("gpt2-sentiment", Way(one, 3)) for one in ("mean", "weightedmean"))
-    found = engine.ask("detect", Query("gpt2-sentiment", TEXT), vector=mean.tolist(), prefix="")
+    found = asked(engine, "gpt2-sentiment", mean)
     by_way = {one.way.pooling: one for one in found.candidates if one.way.layer == 3}
     cosine = mean @ weighted / np.linalg.norm(mean) / np.linalg.norm(weighted)
     assert by_way["weightedmean"].cosine == pytest.approx(cosine, abs=1e-6)
@@ -124,82 +126,87 @@ def test_the_second_is_the_nearest_that_is_another_vector(engine: Engine) -> Non
     assert len(found.candidates) == 10
 
 
-def test_the_layer_of_a_pair(engine: Engine) -> None:
-    way = Way("max", 2)
-    vector = planted("roberta-sentiment", way, pair=PAIR)
-    found = engine.ask("detect", Query("roberta-sentiment", TEXT, PAIR), vector=vector.tolist(), prefix="")
-    assert found.ways == (way,)
+@pytest.mark.parametrize("prefix", ["query: ", "our own: "])
+def test_a_prefix_is_found(engine: Engine, prefix: str) -> None:
+    way = Way("mean", 4, prefix=prefix)
+    given = prefix if prefix.startswith("our") else ""
+    assert asked(engine, BERT, planted(BERT, way), prefix=given).ways == (way,)
+
+
+def test_a_way_of_a_pair_and_a_scaled_vector(engine: Engine) -> None:
+    key, way = "roberta-sentiment", Way("max", 2)
+    assert asked(engine, key, planted(key, way, pair=PAIR), TEXT, PAIR).ways == (way,)
+    found = asked(engine, BERT, 3 * planted(BERT, Way("max", 4)))
+    assert found.ways == (Way("max", 4, normalised=None),)
+    assert found.match is not None
+    assert found.match.length == pytest.approx(3, abs=1e-4)
+    assert "3 times as long" in str(found.says[-1])
 
 
 def test_half_precision_and_four_decimals_match(engine: Engine) -> None:
-    for key in FIVE[:3]:
-        exact = planted(key, Way("mean", layers_of(key), normalised=True))
-        for rough in (
-            exact.astype(np.float16),
-            exact.round(4),
-            torch.tensor(exact).bfloat16().float().numpy(),
-        ):
-            found = engine.ask(
-                "detect", Query(key, TEXT), vector=[float(number) for number in rough], prefix=""
-            )
-            assert Way("mean", layers_of(key), normalised=True) in found.ways
+    """Of numbers that were rounded, and of what a server computes in bfloat16."""
+    way = Way("mean", layers_of(BERT), normalised=True)
+    exact = planted(BERT, way)
+    half = torch.tensor(exact).bfloat16().double().numpy()
+    for rough in (exact.astype(np.float16), exact.round(4), half):
+        assert way in asked(engine, BERT, rough).ways
+    folder = SPECS[BERT].location
+    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.bfloat16).eval()
+    with torch.no_grad():
+        inputs = load_plain(folder).tokenizer(TEXT, return_tensors="pt")
+        hidden = model(**inputs, output_hidden_states=True).hidden_states[-1][0].double().numpy()
+    found = asked(engine, BERT, BY_HAND["mean"](hidden))
+    assert Way("mean", layers_of(BERT)) in found.ways
+    assert found.candidates[0].cosine > 0.9999
 
 
 def test_several_vectors_are_what_each_alone_could_be(engine: Engine) -> None:
     """Ways that vectors in half precision leave open for one text are fewer for several."""
     texts = [TEXT, PAIR, "Nobody is safe."]
-    key, way = "bert-sentiment", Way("mean", 4, truncated=16, normalised=True, kept="end")
-    vectors = [planted(key, way, text).astype(np.float16).tolist() for text in texts]
-    alone = [
-        {_uncut(each, text) for each in engine.ask("detect", Query(key, text), vector=vector, prefix="").ways}
-        for text, vector in zip(texts, vectors, strict=True)
-    ]
+    way = Way("mean", 4, truncated=16, normalised=True, kept="end")
+    vectors = [planted(BERT, way, text).astype(np.float16).tolist() for text in texts]
+
+    def uncut(way: Way, text: str) -> Way:  # as it is of a text that has fewer tokens than are left
+        return way if text == TEXT else replace(way, truncated=None, kept="start")
+
     given = [{"text": text, "vector": vector} for text, vector in zip(texts, vectors, strict=True)]
-    for pasted in (given, json.dumps(given)):
-        found = engine.ask("detect", Query(key, ""), vector=pasted, prefix="")
-        assert way in found.ways
-        for text, ways in zip(texts, alone, strict=True):
-            assert {_uncut(each, text) for each in found.ways} <= ways
+    found = asked(engine, BERT, json.dumps(given), "")
+    assert way in found.ways
+    for text, vector in zip(texts, vectors, strict=True):
+        alone = {uncut(each, text) for each in asked(engine, BERT, vector, text).ways}
+        assert {uncut(each, text) for each in found.ways} <= alone
     assert found.query.text == TEXT
     assert str(found.says[0]).startswith("These 3 vectors are mean, last layer")
-
-
-def _uncut(way: Way, text: str) -> Way:
-    """The way as it is of a text that has fewer tokens than are left."""
-    return way if text == TEXT else replace(way, truncated=None, kept="start")
 
 
 def test_the_cosines_are_those_of_each_alone(engine: Engine) -> None:
     key, texts = "roberta-paraphrase", (TEXT, PAIR)
     vectors = [planted(key, Way("mean", 2), text) for text in texts]
     given = [{"text": text, "embedding": one.tolist()} for text, one in zip(texts, vectors, strict=True)]
-    found = engine.ask("detect", Query(key, "what is asked is not looked at"), vector=given, prefix="")
+    found = asked(engine, key, given, "what is asked is not looked at")
     assert found.ways == (Way("mean", 2),)
     for one in found.candidates:
         if one.way.pooling in BY_HAND and one.way.truncated is None and not one.way.prefix:
             made = [planted(key, replace(one.way, normalised=True), text) for text in texts]
             by_hand = [mine @ his / np.linalg.norm(his) for mine, his in zip(made, vectors, strict=True)]
             assert one.cosines == pytest.approx(by_hand, abs=1e-6)
-            assert one.cosine == min(one.cosines)
 
 
 def test_vectors_of_two_ways_are_no_match(engine: Engine) -> None:
-    key = "bert-sentiment"
-    mean, first = planted(key, Way("mean", 4)), planted(key, Way("first", 4), PAIR)
+    mean, first = planted(BERT, Way("mean", 4)), planted(BERT, Way("first", 4), PAIR)
     given = [{"text": TEXT, "vector": mean.tolist()}, {"text": PAIR, "vector": first.tolist()}]
-    found = engine.ask("detect", Query(key, TEXT), vector=given, prefix="")
+    found = asked(engine, BERT, given)
     assert (found.match, found.ways) == (None, ())
     assert str(found.says[0]).startswith("No match: nothing that was tried gives all 2 vectors")
     assert len(found.candidates[0].cosines) == 2
 
 
-def test_a_text_beside_a_vector_is_checked_like_any_other(engine: Engine) -> None:
-    vector = planted("bert-sentiment", Way("mean", 4)).tolist()
+def test_what_is_wrong_with_a_vector_or_its_text_is_said(engine: Engine) -> None:
+    with pytest.raises(PoolscopeError, match="'3 numbers' was given; this model gives vectors of 128"):
+        asked(engine, BERT, "1 2 3")
     for text in (7, " ", "a" * 1_000_000):
         with pytest.raises(PoolscopeError) as refusal:
-            engine.ask(
-                "detect", Query("bert-sentiment", TEXT), vector=[{"text": text, "vector": vector}], prefix=""
-            )
+            asked(engine, BERT, [{"text": text, "vector": [1.0] * 128}])
         assert refusal.value.field == "text"
 
 
@@ -211,7 +218,7 @@ def test_a_tokenizer_that_cuts_on_the_left_is_left_as_it_was(loaded: Callable[[s
     way = Way("mean", 4, truncated=12, kept="end")
     vector = planted("bert-sentiment", way).tolist()
     for each, side in ((left, "left"), (backbone, "right")):
-        assert detect(each, [Query("bert-sentiment", TEXT)], [vector], "").ways == (way,)
+        assert found([tried(each, Query("bert-sentiment", TEXT), "")], [vector]).ways == (way,)
         assert each.tokenizer.truncation_side == side
 
 
@@ -222,20 +229,7 @@ def nearest(tries: Tried, vector: np.ndarray) -> float:
     return float(max(every) / np.linalg.norm(vector))
 
 
-@pytest.mark.parametrize("key", FIVE[:2])
-def test_what_a_server_computes_in_half_precision_matches(engine: Engine, key: str) -> None:
-    half = AutoModelForSequenceClassification.from_pretrained(
-        SPECS[key].location, dtype=torch.bfloat16
-    ).eval()
-    with torch.no_grad():
-        inputs = load_plain(SPECS[key].location).tokenizer(TEXT, return_tensors="pt")
-        hidden = half(**inputs, output_hidden_states=True).hidden_states[-1][0].double().numpy()
-    found = engine.ask("detect", Query(key, TEXT), vector=BY_HAND["mean"](hidden).tolist(), prefix="")
-    assert Way("mean", layers_of(key)) in found.ways
-    assert found.candidates[0].cosine > 0.9999
-
-
-@pytest.mark.parametrize("key", FIVE)
+@pytest.mark.parametrize("key", [BERT, "gpt2-pretrained"])
 def test_noise_other_models_and_other_texts_are_no_match(loaded: Callable[[str], Backbone], key: str) -> None:
     random = np.random.default_rng(0)
     vector = planted(key, Way("mean", layers_of(key)))
@@ -248,7 +242,6 @@ def test_noise_other_models_and_other_texts_are_no_match(loaded: Callable[[str],
     for wrong in (noise, noisy, text, *others):
         answer = found([tries], [wrong.tolist()])
         assert (answer.match, answer.ties, answer.ways) == (None, (), ())
-        assert len(answer.candidates) == 10
         cosines = [one.cosine for one in answer.candidates]
         assert (np.diff(cosines) < 1e-6).all()
         assert cosines[0] == pytest.approx(nearest(tries, wrong), abs=1e-6)
@@ -257,33 +250,11 @@ def test_noise_other_models_and_other_texts_are_no_match(loaded: Callable[[str],
         assert str(answer.says[0]).startswith("No match")
 
 
-@pytest.mark.parametrize("prefix", ["query: ", "our own: "])
-def test_a_prefix_is_found(engine: Engine, prefix: str) -> None:
-    way = Way("mean", 4, prefix=prefix)
-    vector = planted("bert-sentiment", way).tolist()
-    given = prefix if prefix.startswith("our") else ""
-    assert engine.ask("detect", Query("bert-sentiment", TEXT), vector=vector, prefix=given).ways == (way,)
-
-
-def test_a_scaled_vector_is_said_to_be_scaled(engine: Engine) -> None:
-    vector = 3 * planted("bert-sentiment", Way("max", 4))
-    found = engine.ask("detect", Query("bert-sentiment", TEXT), vector=vector.tolist(), prefix="")
-    assert found.ways == (Way("max", 4, normalised=None),)
-    assert found.match is not None
-    assert found.match.length == pytest.approx(3, abs=1e-4)
-    assert "3 times as long" in str(found.says[-1])
-
-
-def test_a_vector_as_wide_as_none_is_refused(engine: Engine) -> None:
-    with pytest.raises(PoolscopeError, match="'3 numbers' was given; this model gives vectors of 128"):
-        engine.ask("detect", Query("bert-sentiment", TEXT), vector="1 2 3", prefix="")
-
-
 def test_it_is_the_same_whatever_was_asked_before(engine: Engine) -> None:
-    vector = planted("xlnet-sentiment", Way("mean", 2)).tolist()
-    first = engine.ask("detect", Query("xlnet-sentiment", TEXT), vector=vector, prefix="")
-    engine.ask("detect", Query("xlnet-sentiment", PAIR), vector=vector, prefix="x")
-    assert engine.ask("detect", Query("xlnet-sentiment", TEXT), vector=vector, prefix="") == first
+    vector = planted("xlnet-sentiment", Way("mean", 2))
+    first = asked(engine, "xlnet-sentiment", vector)
+    asked(engine, "xlnet-sentiment", vector, PAIR, prefix="x")
+    assert asked(engine, "xlnet-sentiment", vector) == first
 
 
 @pytest.mark.parametrize("name", ["bart", "canine", "llama"])

@@ -11,7 +11,7 @@ from sentence_transformers.base.modules import Dense, Normalize
 from sentence_transformers.sentence_transformer.modules import Pooling
 
 from components.analyses.detect import Detected, dense_of, normalises
-from components.analyses.measuring.detect import detect
+from components.analyses.measuring.detect import found, tried
 from components.analyses.ways import Way
 from components.model.backbone import Backbone, batch_states
 from components.model.files import ENCODING
@@ -34,7 +34,7 @@ def declaring(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
 
 
 def asked(backbone: Backbone, vector: np.ndarray) -> Detected:
-    return detect(backbone, [Query("bert-sentiment", TEXT)], [vector.tolist()], "")
+    return found([tried(backbone, Query("bert-sentiment", TEXT), "")], [vector.tolist()])
 
 
 def test_what_is_declared_stands_beside_what_is_found(declaring: Backbone) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,16 +14,15 @@ from scipy.stats import spearmanr
 from transformers import AutoModelForSequenceClassification
 
 from components.analyses.importance import STEPS, Importance, spearman
-from components.analyses.measuring import gradients
-from components.analyses.measuring.attention import rollout
+from components.analyses.measuring import importance as measuring
+from components.analyses.measuring.importance import rollout
 from components.errors import PoolscopeError
 from components.inference import desk
 from components.inference.engine import Engine
 from components.types import Progress, Query
 from tests.plain import KEYS, SPECS, load_plain
 
-TUNED = [key for key in KEYS if not key.endswith("-pretrained")]
-TURNED = [key for key in TUNED if key.startswith("xlnet")]  # computes on (T, B, D)
+TUNED = [*(key for key in KEYS if key.endswith("-paraphrase")), "bert-sentiment"]
 TEXTS = {"sentiment": ("the acting is not good", ""), "paraphrase": ("the film is good", "it is not good")}
 
 
@@ -75,10 +75,8 @@ def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -
     def logits(ids: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
         return plain.model(input_ids=ids, **dict(zip(names, others, strict=True))).logits
 
-    layer, asked = (
-        plain.model.get_input_embeddings(),
-        {"target": given.label, "additional_forward_args": others},
-    )
+    layer = plain.model.get_input_embeddings()
+    asked = {"target": given.label, "additional_forward_args": others}
     slopes = LayerGradientXActivation(logits, layer).attribute(ids, **asked)
     expected = slopes.sum(dim=-1).flatten().detach()
     np.testing.assert_allclose(given.gradient_x_input, expected, atol=1e-5)
@@ -87,7 +85,7 @@ def test_gradients_are_those_of_captum(found: dict[str, Importance], key: str) -
     with torch.no_grad():
         change = float((logits(ids, *others) - logits(erased, *others))[0, given.label])
     assert given.integrated.values.sum() - change == pytest.approx(given.integrated.delta, abs=1e-5)
-    if key not in TURNED:
+    if not key.startswith("xlnet"):  # which computes on (T, B, D)
         whole, delta = LayerIntegratedGradients(logits, layer).attribute(
             ids, baselines=erased, n_steps=50, return_convergence_delta=True, **asked
         )
@@ -100,7 +98,7 @@ def test_steps_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.M
     query = Query("bert-sentiment", "the acting is good but the plot is bad")
     whole = engine.ask("importance", query, label="positive", integrated=True)
     monkeypatch.setattr(desk, "PART", 0)
-    monkeypatch.setattr(gradients, "STATES", 3 * len(whole.analysis.tokens.text))
+    monkeypatch.setattr(measuring, "THERE_AND_BACK", 3 * len(whole.analysis.tokens.text))
     quick, *steps, last = engine.ask_in_parts("importance", query, label="positive")
     assert isinstance(quick, Importance)
     assert quick.integrated is None
@@ -131,9 +129,8 @@ def test_erasure_is_each_text_without_a_token(found: dict[str, Importance], key:
         assert given.erasure[place] == pytest.approx(fallen, abs=1e-5)
 
 
-@pytest.mark.parametrize("key", TUNED)
-def test_agreement_is_that_of_scipy(found: dict[str, Importance], key: str) -> None:
-    given = found[key]
+def test_agreement_is_that_of_scipy(found: dict[str, Importance]) -> None:
+    given = found["bert-sentiment"]
     own = ~given.analysis.tokens.special
     assert given.attention is not None
     assert given.integrated is not None
@@ -144,11 +141,8 @@ def test_agreement_is_that_of_scipy(found: dict[str, Importance], key: str) -> N
         "gradient_x_input": given.gradient_x_input,
         "integrated_gradients": given.integrated.values,
     }
-    assert set(given.agreement) == set(every)
-    for name, values in every.items():
-        assert values is not None
-        rho = spearmanr(values[own], given.erasure[own]).statistic
-        assert given.agreement[name] == pytest.approx(rho, abs=1e-9)
+    rho = {name: spearmanr(values[own], given.erasure[own]).statistic for name, values in every.items()}
+    assert given.agreement == pytest.approx(rho, abs=1e-9)
 
 
 def test_equal_values_share_their_rank_and_what_does_not_vary_has_no_rho() -> None:
@@ -166,9 +160,8 @@ def test_rollout_of_equal_attention() -> None:
 
 def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:
     query = Query("bert-sentiment", "the acting is not good")
-    both = [
-        engine.ask("importance", query, label=label, integrated=False) for label in ("negative", "positive")
-    ]
+    labels = ("negative", "positive")
+    both = [engine.ask("importance", query, label=label, integrated=False) for label in labels]
     assert [given.label for given in both] == [0, 1]
     np.testing.assert_allclose(both[0].erasure, -both[1].erasure, atol=1e-6)  # probabilities sum to 1
     assert both[0].integrated is None
@@ -176,7 +169,7 @@ def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:
         engine.ask("importance", query, label="neutral", integrated=False)
 
 
-@pytest.mark.parametrize(("pooling", "head"), [("mean", "probe"), ("mean", "own"), ("max", "probe")])
+@pytest.mark.parametrize(("pooling", "head"), [("mean", "probe"), ("max", "own")])
 def test_behind_a_pooling_an_erased_token_is_what_the_query_says_of_that_text(
     engine: Engine, pooling: str, head: str
 ) -> None:
@@ -184,9 +177,7 @@ def test_behind_a_pooling_an_erased_token_is_what_the_query_says_of_that_text(
     query = Query("bert-sentiment", "the acting is not good", pooling=pooling, head=head)
     given = engine.ask("importance", query, label="")
     place = given.analysis.tokens.text.index("not")
-    other = engine.ask(
-        "analyze", Query("bert-sentiment", "the acting is [MASK] good", pooling=pooling, head=head)
-    )
+    other = engine.ask("analyze", replace(query, text="the acting is [MASK] good"))
     before, after = (answer.probabilities[given.label] for answer in (given.analysis, other))
     assert given.erasure[place] == pytest.approx(float(before - after), abs=1e-6)
     assert given.integrated is not None

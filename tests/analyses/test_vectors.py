@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.analyses.vectors import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
+from components.analyses.detect import LONGEST, MOST, TEXTS, Pasted, to_vector, to_vectors
 from components.errors import PoolscopeError
 
 NUMBERS = np.random.default_rng(0).normal(size=128).astype(np.float32)

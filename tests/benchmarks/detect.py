@@ -20,8 +20,7 @@ import pandas as pd
 import torch
 
 from components.analyses.detect import BAR, Detected
-from components.analyses.measuring.detect import found, tried
-from components.analyses.measuring.tries import cut_text
+from components.analyses.measuring.detect import cut_text, found, tried
 from components.analyses.ways import Kept, Way
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone

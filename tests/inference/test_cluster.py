@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from components.passport.__main__ import main
+from components.passport import main
 from components.settings import ASSETS
 from tests.serving import ROOT, eventually, free_port, served
 from tests.tiny import checkpoint

@@ -125,7 +125,7 @@ def deep(levels: int) -> bytes:
         record("components.types:Sentence", "errors.word", []),  # which stands elsewhere
         record("components.inference.engine:InProcess"),
         record("components.analyses.none:InProcess"),
-        record("components.analyses.measuring.trace:Patch"),
+        record("components.analyses.measuring.trace:Start"),
         record("components.types:Query", "too few"),
         record(),
         array("O", [1], b"\x00" * 8),

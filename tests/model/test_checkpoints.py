@@ -14,8 +14,7 @@ from torch import Tensor
 from transformers import AutoModelForSequenceClassification
 
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.anatomy.dissect import dissect
-from components.analyses.measuring.anatomy.provenance import unused
+from components.analyses.measuring.anatomy import dissect, unused
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.cut import body_alone, replay, run

@@ -25,7 +25,7 @@ from components.model.files import RefusalError, version
 from components.model.files import folder as folder_of
 from components.settings import Settings
 from components.types import BackboneSpec, Query
-from tests.analyses.export.test_families import printed
+from tests.analyses.test_export import printed
 from tests.plain import SPECS, load_plain
 
 KEY, WIDTH = "bert-sentiment", 128  # the width of all bundled bodies

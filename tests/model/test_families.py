@@ -8,16 +8,15 @@ import torch
 from torch import Tensor
 
 from components.analyses.measuring.analyze import analyse, pooled_features
-from components.analyses.measuring.anatomy.dissect import dissect
-from components.analyses.measuring.export.module import module
-from components.analyses.measuring.export.program import program
+from components.analyses.measuring.anatomy import dissect
+from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.loading import load
 from components.model.torch_internals import repeatable
 from components.types import BackboneSpec, Query
-from tests.analyses.export.test_families import printed
+from tests.analyses.test_export import printed
 from tests.families.cases import BUILT, FACTS, FAMILIES, INPUTS, TEXT, Family
 from tests.families.table import PAGE, row
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from components.analyses.measuring.analyze import pooled_features
-from components.analyses.measuring.anatomy.dissect import dissect, head_calls
+from components.analyses.measuring.anatomy import dissect, head_calls
 from components.analyses.measuring.importance import weigh
 from components.analyses.measuring.lens import look
 from components.analyses.measuring.padding import audit

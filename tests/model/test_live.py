@@ -18,8 +18,8 @@ from transformers import AutoModel, BertModel, BertPreTrainedModel, PreTrainedMo
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.measuring.live import anatomy_of
 from components.errors import PoolscopeError
+from components.notebook import anatomy_of
 from components.texts import Sentence
 from tests.families.cases import boundless, tiny_config, tiny_model
 

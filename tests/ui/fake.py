@@ -13,13 +13,12 @@ import numpy as np
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.compare import Compared
-from components.analyses.detect import Detected
+from components.analyses.detect import Detected, to_vectors
 from components.analyses.importance import Importance
 from components.analyses.lens import Looked
 from components.analyses.padding import Padding
 from components.analyses.passport import Passport
 from components.analyses.trace import Patched
-from components.analyses.vectors import to_vectors
 from components.errors import PoolscopeError
 from components.fitting import MINE, TABLE, Fit, Plan, Stage, Table, read_head
 from components.texts import Sentence

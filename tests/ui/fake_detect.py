@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from components.analyses.detect import BAR, Candidate, Detected
-from components.analyses.vectors import to_vectors
+from components.analyses.detect import BAR, Candidate, Detected, to_vectors
 from components.analyses.ways import Way
 from components.declaration import Declaration, Dense, Normalize
 from components.types import Analysis

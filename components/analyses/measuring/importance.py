@@ -1,31 +1,42 @@
-"""What is called the importance of tokens: each of several answers, and how far they agree with erasure."""
+"""What is called the importance of tokens: each of several answers, and how far they agree with erasure.
+
+Attention is that from the token in [CLS]'s place, as the model computes it, and rolled out through the
+layers. Gradients are those of one output with respect to the embeddings of tokens, times these, and
+integrated.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from components.analyses.importance import Importance, Integral, spearman
+from components.analyses.importance import STEPS, Importance, Integral, spearman
 from components.analyses.measuring.analyze import analyse
-from components.analyses.measuring.attention import attention
-from components.analyses.measuring.gradients import gradient_x_input, integral
 from components.errors import PoolscopeError
+from components.model.cut import with_slopes
 from components.model.examine import Examined, run, said
 from components.model.heads import probabilities
 from components.model.query import choice
 from components.model.torch_internals import repeatable
+from components.texts import Sentence
 from components.types import Analysis, Floats
 
 STATES = 8192  # hidden states that a model computes at once
+THERE_AND_BACK = 512  # hidden states that it runs forward and back at once, between two looks at the clock
+EAGER = "eager"  # the one way to compute attention that also hands it out
+ALIKE = 1e-5  # by which logits may differ when it is computed so
+WHOLE = 1e-3  # by which the attention of a token may miss the sum of 1
 
 
 def weigh(examined: Examined, label: str) -> Importance:
-    """Every answer but integrated gradients for the output called ``label``, or the likeliest where it is "".
+    """Measure all but integrated gradients for the output called ``label``, or the likeliest where it is "".
 
     PoolscopeError where there is no such label, no hidden state for each token, or where a lower layer is
     pooled.
@@ -57,16 +68,6 @@ def weigh(examined: Examined, label: str) -> Importance:
     )
 
 
-def integrate(examined: Examined, label: str, start: int = 0, seconds: float = math.inf) -> Integral:
-    """Integrated gradients for the same output: fifty passes forward and back, or some of them.
-
-    PoolscopeError as `weigh` raises it.
-    """
-    _, index, eraser = _asked(examined, label)
-    with repeatable(examined.backbone.model):
-        return integral(examined, index, eraser, start, seconds)
-
-
 def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
     """The answer, the place of the output that is explained, and the id of what erases a token."""
     backbone, answer = examined.backbone, analyse(examined)
@@ -76,22 +77,24 @@ def _asked(examined: Examined, label: str) -> tuple[Analysis, int, int]:
         raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.last_layer")
     named = choice("label", label, answer.labels) if label else ""
     index = answer.labels.index(named) if named else int(np.argmax(answer.probabilities))
-    return answer, index, _eraser(examined)
+    for eraser in (backbone.tokenizer.mask_token_id, backbone.tokenizer.unk_token_id):
+        if eraser is not None:
+            return answer, index, int(eraser)
+    raise PoolscopeError("backbone", backbone.spec.key, "errors.no_eraser")
 
 
 @torch.no_grad()
 def erased(examined: Examined, label: int, eraser: int) -> Floats:
-    """By how much output ``label``'s probability falls when ``eraser``, an id, takes a token's place: (T,).
+    """Measure by how much output ``label``'s probability falls when ``eraser``, an id, is each token: (T,).
 
     For a regression it is the raw value. NaN for tokens that the tokenizer added, where the model fails
     without one of them. The rows are run together, as many as memory is meant for.
     """
     ids, kind = examined.kept.inputs["input_ids"], examined.outputs.problem_type
-    total = ids.shape[1]
+    total, special = ids.shape[1], examined.encoded.tokens.special
     rows = torch.where(torch.eye(total, dtype=torch.bool), eraser, ids)  # (T, T)
     before = probabilities(examined.outputs.logits, kind)[0, label]
     after = np.full(total, np.nan, dtype=np.float32)
-    special = examined.encoded.tokens.special
     if not special.all():
         after[~special] = probabilities(_without(examined, rows[~special]), kind)[:, label]
     if special.any():
@@ -113,10 +116,167 @@ def _without(examined: Examined, ids: Tensor) -> Tensor:
     return torch.cat(logits)
 
 
-def _eraser(examined: Examined) -> int:
-    """The id of the token that stands for none: the mask, else the unknown one."""
-    tokenizer = examined.backbone.tokenizer
-    for found in (tokenizer.mask_token_id, tokenizer.unk_token_id):
-        if found is not None:
-            return int(found)
-    raise PoolscopeError("backbone", examined.backbone.spec.key, "errors.no_eraser")
+def attention(examined: Examined) -> tuple[Floats | None, Floats | None, tuple[Sentence, ...]]:
+    """Give attention from [CLS] (L, H, T), the same rolled out (T,), or None, and what is to be said of it.
+
+    L are the layers that attend: there may be fewer than there are layers.
+    """
+    layers, moved = _attending(examined)
+    if not layers:
+        return None, None, (Sentence("warnings.no_attention"),)
+    cls = int(examined.states.cls[0])
+    found = np.stack([layer[:, cls].numpy() for layer in layers])
+    said = (Sentence("warnings.eager", largest=f"{moved:.1g}"),) if moved > ALIKE else ()
+    return found, rollout(torch.stack([layer.mean(dim=0) for layer in layers]))[cls].numpy(), said
+
+
+def rollout(layers: Tensor) -> Tensor:
+    """Attention (T, T) through all layers (L, T, T), those from below first (Abnar and Zuidema 2020).
+
+    Half of what a token becomes is what it was: the residual connection.
+    """
+    flow = identity = torch.eye(layers.shape[-1])
+    for layer in layers:
+        mixed = (layer + identity) / 2
+        flow = (mixed / mixed.sum(dim=-1, keepdim=True)) @ flow
+    return flow
+
+
+@torch.no_grad()
+def _attending(examined: Examined) -> tuple[list[Tensor], float]:
+    """The attention (H, T, T) of each layer that hands it out, and by how much a logit differs by then."""
+    model, kept = examined.backbone.model, examined.kept
+    with repeatable(model):  # which also gives the model back the way in which it computed attention
+        try:
+            model.set_attn_implementation(EAGER)
+        except ValueError:  # it has only another way
+            return [], 0.0
+        output = model(**kept.inputs, output_attentions=True, return_dict=True)
+    total = kept.hidden[-1].shape[1]
+    given = output.get("attentions") or output.get("decoder_attentions") or ()
+    layers = [layer[0] for layer in given if isinstance(layer, Tensor) and layer.shape[2:] == (total, total)]
+    whole = all((layer.sum(dim=-1) - 1).abs().max() < WHOLE for layer in layers)
+    moved = float((output.logits - kept.logits).abs().max())
+    return (layers if whole and len(layers) == len(given) else []), moved
+
+
+def gradient_x_input(examined: Examined, label: int) -> Floats:
+    """Give the gradient of output ``label`` with respect to each token's embedding times it: (T,)."""
+    explained = _Explained(examined)
+    given = explained.embedded(explained.ids).requires_grad_()
+    output = explained.at(given)[0, label]
+    if not output.requires_grad:  # no way leads back to them
+        raise _unembedded(examined)
+    try:
+        (slope,) = torch.autograd.grad(output, given)
+    except AssertionError as error:  # such as of a model that goes back only while it is trained
+        raise _unembedded(examined) from error
+    return _summed(slope * given)
+
+
+def integrate(examined: Examined, label: str, start: int = 0, seconds: float = math.inf) -> Integral:
+    """Integrate gradients for the same output, from a text whose own tokens are all erased to the text.
+
+    Sundararajan et al. 2017, by Gauss and Legendre's rule; what the tokenizer added stays in both and so has
+    no part. From step ``start`` on, as many steps as are begun within so many ``seconds``. PoolscopeError as
+    `weigh` raises it.
+    """
+    _, index, eraser = _asked(examined, label)
+    with repeatable(examined.backbone.model):
+        return _integral(examined, index, eraser, start, time.monotonic() + seconds)
+
+
+def _integral(examined: Examined, label: int, eraser: int, start: int, until: float) -> Integral:
+    explained = _Explained(examined)
+    special = torch.from_numpy(examined.encoded.tokens.special)
+    given = explained.embedded(explained.ids)
+    baseline = explained.embedded(torch.where(special, explained.ids, eraser))
+    (after, before) = (float(explained.at(point)[0, label]) for point in (given, baseline))
+    nodes, weights = np.polynomial.legendre.leggauss(STEPS)  # on [-1, 1]
+    alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
+    rows = 1 if alone else max(THERE_AND_BACK // explained.ids.shape[1], 1)
+    slopes, stop = torch.zeros_like(given), start
+    while stop < STEPS and (stop == start or time.monotonic() < until):
+        part = slice(stop, min(stop + rows, STEPS))
+        on_the_way, size = (
+            torch.from_numpy(each[part]).to(given.dtype)[:, None, None]
+            for each in ((1 + nodes) / 2, weights / 2)
+        )
+        points = (baseline + on_the_way * (given - baseline)).requires_grad_()
+        (slope,) = torch.autograd.grad(explained.at(points)[:, label].sum(), points)
+        slopes += (slope * size).sum(dim=0, keepdim=True)
+        stop = part.stop
+    return Integral(_summed(slopes * (given - baseline)), after - before, stop)
+
+
+class _Explained:
+    """What the query's head says of other embeddings of its text."""
+
+    def __init__(self, examined: Examined) -> None:
+        inputs = dict(examined.kept.inputs)
+        self.ids = inputs.pop("input_ids")  # (1, T)
+        self._others, self._examined = inputs, examined
+        self._module = _embeddings(examined)
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        """The embeddings of ids (B, T): (B, T, D)."""
+        with torch.no_grad():
+            found: Tensor = self._module(ids)
+        return found.clone()
+
+    def at(self, points: Tensor) -> Tensor:
+        """The outputs (B, K) for embeddings (B, T, D) in the place of those of the text."""
+        inputs = {"input_ids": self.ids, **self._others}
+        inputs = {name: value.expand(len(points), -1) for name, value in inputs.items()}
+        plain, total = self.embedded(inputs["input_ids"]), self.ids.shape[1]
+
+        def exchange(_module: nn.Module, _args: Any, output: Tensor) -> Tensor | None:
+            for turned in (False, True):  # some have them as (T, B, D), and some lengthen their inputs
+                given = output.transpose(0, 1) if turned else output
+                if torch.equal(given[:, :total], plain):
+                    new = torch.cat([points, given[:, total:]], dim=1)
+                    return new.transpose(0, 1) if turned else new
+            return None  # of something else than the text
+
+        backbone, layers = self._examined.backbone, len(self._examined.kept.hidden)
+        pooler = () if backbone.pooler is None else (backbone.pooler.cut, backbone.model.base_model)
+        hook = self._module.register_forward_hook(exchange)
+        try:
+            kept = with_slopes(backbone.model, backbone.cut, inputs, *pooler).upmost(layers)
+        finally:
+            hook.remove()
+        return said(self._examined, kept, kept.hidden)
+
+
+def _embeddings(examined: Examined) -> nn.Module:
+    """The module that gives the text's tokens their embeddings; PoolscopeError where there is none.
+
+    It is the first called of those that share the weights of what the model calls its input embeddings.
+    """
+    model, called = examined.backbone.model, []
+    try:
+        weight = model.get_input_embeddings().weight
+    except (NotImplementedError, AttributeError):  # it has none, or more than one table
+        raise _unembedded(examined) from None
+
+    def note(module: nn.Module, _args: Any, output: Any) -> None:
+        called.append(module if isinstance(output, Tensor) else None)
+
+    with ExitStack() as hooks, repeatable(model):
+        for module in model.modules():
+            if getattr(module, "weight", None) is weight:
+                hooks.callback(module.register_forward_hook(note).remove)
+        examined.backbone.run(examined.kept.inputs)
+    if not called or called[0] is None:
+        raise _unembedded(examined)
+    return called[0]
+
+
+def _unembedded(examined: Examined) -> PoolscopeError:
+    """That gradients have nothing to go back to."""
+    return PoolscopeError("backbone", examined.backbone.spec.key, "errors.no_embeddings")
+
+
+def _summed(found: Tensor) -> Floats:
+    """An attribution (1, T, D), summed over the width: (T,)."""
+    return np.asarray(found[0].sum(dim=-1).detach(), dtype=np.float32)

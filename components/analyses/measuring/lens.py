@@ -8,7 +8,7 @@ is applied to every layer.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -33,14 +33,12 @@ from components.model.pooling import POOLINGS, States
 from components.model.reads import Head
 
 STATES = 8192  # hidden states that a head is handed at once
-Answer = Callable[
-    [Pass, Tensor], Tensor
-]  # a forward pass of B inputs, final hidden states (B, T, D) -> (B, N)
+Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
 
 
 @torch.no_grad()
 def look(examined: Examined) -> Lens:
-    """What the head of ``examined`` says of each hidden state, and of each layer behind the query's pooling.
+    """Ask the head of ``examined`` about each hidden state, and of each layer behind the query's pooling.
 
     PoolscopeError where no hidden state can stand where the head takes its vector: it is wider, or a layer
     is narrower than the last.
@@ -65,41 +63,29 @@ def look(examined: Examined) -> Lens:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Pointed:
-    """A head or a pooler, with every final hidden state set to one vector: (N, D) -> (N, K).
+def _pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer) -> Head:
+    """``answer`` with every final hidden state set to one vector: (N, D) -> (N, K).
 
-    ``kept``: a forward pass whose inputs are (1, S). ``most``: vectors at once.
-    """
-
-    answer: Answer
-    kept: Pass
-    states: int
-    most: int
-
-    def __call__(self, vectors: Tensor) -> Tensor:
-        """What it says of each vector."""
-        return torch.cat([self._together(part) for part in torch.split(vectors, self.most)])
-
-    def _together(self, vectors: Tensor) -> Tensor:
-        inputs = {name: value.expand(len(vectors), -1) for name, value in self.kept.inputs.items()}
-        hidden = vectors[:, None].expand(-1, self.states, -1)
-        return self.answer(replace(self.kept, inputs=inputs), hidden)
-
-
-def pointed(backbone: Backbone, kept: Pass, read: Sequence[int], answer: Answer) -> Pointed:
-    """``answer`` pointed at single vectors, behind a pass of one input of which it reads the states ``read``.
-
-    Heads that say the same of one state alone as of a row of equal ones, as most do, are given one: it is
-    tried on two vectors.
+    ``kept``: a pass of one input, of which ``answer`` reads the states ``read``. Heads that say the same of
+    one state alone as of a row of equal ones, as most do, are given one: it is tried on two vectors.
     """
     alone = backbone.tokenizer.pad_token_id is None  # such a model cannot be given several inputs at once
     length = kept.hidden[-1].shape[1]
-    whole = Pointed(answer, kept, length, 1 if alone else max(STATES // length, 1))
+
+    def behind(kept: Pass, states: int) -> Head:
+        most = 1 if alone else max(STATES // states, 1)  # vectors at once
+
+        def together(vectors: Tensor) -> Tensor:
+            inputs = {name: value.expand(len(vectors), -1) for name, value in kept.inputs.items()}
+            return answer(replace(kept, inputs=inputs), vectors[:, None].expand(-1, states, -1))
+
+        return lambda vectors: torch.cat([together(part) for part in torch.split(vectors, most)])
+
+    whole = behind(kept, length)
     if not (backbone.per_token and read):
         return whole
     token = {name: value[:, read[0] : read[0] + 1] for name, value in kept.inputs.items()}
-    short = Pointed(answer, replace(kept, inputs=token), 1, 1 if alone else STATES)
+    short = behind(replace(kept, inputs=token), 1)
     two = kept.hidden[-1][0, [0, -1]]
     return short if torch.allclose(short(two), whole(two), rtol=1e-5, atol=1e-6) else whole
 
@@ -111,9 +97,8 @@ def _on_vectors(examined: Examined) -> Head:
     """
     backbone, kept, query = examined.backbone, examined.kept, examined.query
     read = examined.states.reads.positions[0].nonzero()[:, 0].tolist()
-    head: Head
     if examined.probe is None:
-        head = pointed(backbone, kept, read, partial(_replayed, backbone))
+        head = _pointed(backbone, kept, read, partial(replay, backbone.model, backbone.cut))
     else:
         head = linear(examined.probe)
     if query.pooling == DECLARED and backbone.declared is not None:
@@ -122,12 +107,8 @@ def _on_vectors(examined: Examined) -> Head:
     direct = examined.probe is None and not swaps(backbone, query.pooling)
     if direct or query.pooling != POOLER or backbone.pooler is None:
         return head
-    pooler = pointed(backbone, kept, read, backbone.pooler)
+    pooler = _pointed(backbone, kept, read, backbone.pooler)
     return lambda vectors: head(pooler(vectors))
-
-
-def _replayed(backbone: Backbone, kept: Pass, hidden: Tensor) -> Tensor:
-    return replay(backbone.model, backbone.cut, kept, hidden)
 
 
 def _behind_pooling(examined: Examined, states: States) -> Head:

@@ -1,4 +1,4 @@
-"""The padding audit: whether a model's answer to a text is the same alone, padded, and in a batch.
+"""The padding audit: whether a model says of a text the same alone, padded, and in a batch.
 
 Which side is padded, and whether a model counts its positions from the padding, differs by family; none is
 named here. Each cause is told only where a change of that alone shows it.
@@ -28,7 +28,6 @@ from components.texts import Sentence
 
 PADDED = 8  # tokens of padding
 MOVES = 1e-4  # of the size of what is compared: smaller differences are rounding
-SIDES = ("right", "left")
 POSITIONS = "position_ids"
 
 
@@ -61,7 +60,7 @@ def audit(examined: Examined) -> Padding:
 
 @torch.no_grad()
 def audits(texts: Sequence[Examined]) -> list[Padding]:
-    """The same of several texts of one backbone: from where it counts positions is measured once."""
+    """Do the same for several texts of one backbone: from where it counts positions is measured once."""
     first = _first_position(texts[0])
     return [_audited(Alone(one, first, dict(_pooled(one.passed.states)))) for one in texts]
 
@@ -69,9 +68,8 @@ def audits(texts: Sequence[Examined]) -> list[Padding]:
 def _audited(alone: Alone) -> Padding:
     examined = alone.examined
     backbone, total = examined.backbone, examined.kept.inputs["input_ids"].shape[1]
-    room = min(PADDED, backbone.limit - total)
+    room, side = min(PADDED, backbone.limit - total), backbone.tokenizer.padding_side
     answer, warnings = analyse(examined), examined.encoded.warnings
-    side = backbone.tokenizer.padding_side
     if backbone.tokenizer.pad_token_id is None:
         return Padding(answer, 0, side, (), warnings)
     if room < 1:
@@ -85,22 +83,18 @@ def _padded(alone: Alone, room: int) -> Iterator[Padded]:
     """The text padded in each way, as the tokenizer itself pads it."""
     backbone, inputs = alone.examined.backbone, alone.examined.kept.inputs
     longer = inputs["input_ids"].shape[1] + room
-    other = _lengthened(backbone, inputs, room)
-    both = _padding(backbone, [inputs, other], longer, backbone.tokenizer.padding_side)
-    yield _run(backbone, "batch", both)
-    for side in SIDES:
+    special = torch.isin(inputs["input_ids"][0], torch.tensor(backbone.tokenizer.all_special_ids))
+    first = int(special.int().argmin())  # token of the text's own, which makes a longer text
+    order = [*range(first), *[first] * room, *range(first, len(special))]
+    other = {name: value[:, order] for name, value in inputs.items()}
+    yield _run(
+        backbone, "batch", _padding(backbone, [inputs, other], longer, backbone.tokenizer.padding_side)
+    )
+    for side in ("right", "left"):
         yield _run(backbone, side, _padding(backbone, [inputs], longer, side))
     if alone.first is not None:
         left = _padding(backbone, [inputs], longer, "left")
         yield _run(backbone, "left_positions", {**left, POSITIONS: _positions(left, alone.first)})
-
-
-def _lengthened(backbone: Backbone, inputs: Inputs, more: int) -> Inputs:
-    """The same text (1, T) with its first own token so many times ``more``."""
-    special = torch.isin(inputs["input_ids"][0], torch.tensor(backbone.tokenizer.all_special_ids))
-    first = int(special.int().argmin())
-    order = [*range(first), *[first] * more, *range(first, len(special))]
-    return {name: value[:, order] for name, value in inputs.items()}
 
 
 def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str) -> dict[str, Tensor]:
@@ -133,14 +127,14 @@ def _case(text: Alone, padded: Padded) -> PaddingCase:
     backbone = examined.backbone
     logits = kept.logits[0]
     reading = Reading(own_head(backbone, kept), kept.hidden[-1]).positions[0]
-    before = examined.passed.states.reads.positions[0]
+    alike = examined.passed.states.reads.positions[0]
     own = padded.mask[0] if backbone.per_token else torch.ones_like(reading)
-    read = reading[own] if backbone.per_token else before
-    moved = _moved(alone.hidden[-1][0], kept.hidden[-1][0][own]) if backbone.per_token else before & False
+    read = reading[own] if backbone.per_token else alike
+    moved = _moved(alone.hidden[-1][0], kept.hidden[-1][0][own]) if backbone.per_token else alike & False
     largest = float((logits - alone.logits[0]).abs().max())
     cause: Cause = ""
     if largest > MOVES * float(alone.logits.abs().max()):
-        cause = _cause(text, padded, bool(moved.any()), torch.equal(read, before))
+        cause = _cause(text, padded, bool(moved.any()), torch.equal(read, alike))
     return PaddingCase(
         name=padded.name,
         logits=logits.numpy(),
@@ -149,7 +143,11 @@ def _case(text: Alone, padded: Padded) -> PaddingCase:
         reads=tuple(read.nonzero()[:, 0].tolist()),
         reads_padding=bool(reading[~own].any()),
         moved=tuple(moved.nonzero()[:, 0].tolist()),
-        pooled=_distances(text.pooled, _states(examined, padded)),
+        pooled={
+            key: float((after - before).norm() / before.norm())
+            for key, after in _pooled(_states(examined, padded))
+            if (before := text.pooled.get(key)) is not None
+        },
         cause=cause,
     )
 
@@ -170,15 +168,9 @@ def _cause(text: Alone, padded: Padded, states: bool, alike: bool) -> Cause:
         return "attention"
     if text.first is None or POSITIONS in padded.inputs:
         return "unknown"
-    counted = _run(
-        examined.backbone,
-        padded.name,
-        {
-            **padded.inputs,
-            "attention_mask": padded.inputs.get("attention_mask", padded.mask),
-            POSITIONS: _positions(padded.inputs, text.first),
-        },
-    )
+    mask = padded.inputs.get("attention_mask", padded.mask)
+    told = {**padded.inputs, "attention_mask": mask, POSITIONS: _positions(padded.inputs, text.first)}
+    counted = _run(examined.backbone, padded.name, told)
     own = counted.kept.hidden[-1][0][counted.mask[0]]
     return "unknown" if _moved(examined.kept.hidden[-1][0], own).any() else "positions"
 
@@ -221,15 +213,6 @@ def _pooled(states: States) -> Iterator[tuple[str, Tensor]]:
         if not pool.spec.learned:
             with suppress(PoolscopeError):
                 yield key, pool(states)[0]
-
-
-def _distances(alone: Mapping[str, Tensor], padded: States) -> dict[str, float]:
-    """How far each pooled vector lies from that of the text alone, in lengths of that."""
-    return {
-        key: float((after - alone[key]).norm() / alone[key].norm())
-        for key, after in _pooled(padded)
-        if key in alone
-    }
 
 
 def _states(examined: Examined, padded: Padded) -> States:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from components.analyses.measuring.analyze import analyse
 from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.model.backbone import Backbone
 from components.model.cut import Pass, replay, run
 from components.model.examine import Examined, said
 from components.model.parts import Entry, started
@@ -31,45 +30,23 @@ from components.types import Floats, Ints
 STATES = 8192  # hidden states that a model computes at once
 
 
-@dataclass(frozen=True, eq=False)
-class Patch:
-    """R changes of the hidden states (T, D) after a layer: those at ``where`` (R, T) become ``states``.
-
-    ``states``: (R, T, D), or (R, 1, D) where a row has one.
-    """
-
-    where: Tensor
-    states: Tensor
-
-    def parts(self, most: int) -> Iterator[Patch]:
-        """The same in parts of so many changes."""
-        for where, states in zip(torch.split(self.where, most), torch.split(self.states, most), strict=True):
-            yield Patch(where, states)
-
-    def of(self, own: Tensor) -> Tensor:
-        """The hidden states (R, T, D) with the changes made."""
-        return torch.where(self.where[:, :, None], self.states, own)
-
-
 @torch.no_grad()
 def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = math.inf) -> Patched:
-    """What each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
+    """Measure what each hidden state of ``second`` carries into ``first``: of one backbone, pooling and head.
 
     What lies above the layer that is pooled carries nothing. From layer ``begin`` on, as many layers as are
     begun within so many ``seconds``, one at least.
     PoolscopeError where both texts are answered alike, or where what lies above a layer does not start from
     its hidden states alone.
     """
-    entries = _entries(first.backbone, len(first.kept.hidden) - 1)
+    start = _start(first)
     before, after = first.outputs.logits[0], second.outputs.logits[0]
     if torch.equal(before, after):
         raise PoolscopeError("other", second.query.text, "errors.no_change")
-    pairs = paired(first, second)
-    total = first.kept.hidden[-1].shape[1]
+    pairs, total = paired(first, second), first.kept.hidden[-1].shape[1]
     mine, theirs = torch.from_numpy(pairs).T
-    where = torch.zeros(len(pairs), total, dtype=torch.bool)
-    where[torch.arange(len(pairs)), mine] = True
-    start, until = _start(first, entries), time.monotonic() + seconds
+    where = torch.eye(total, dtype=torch.bool)[mine]  # (P, T)
+    until = time.monotonic() + seconds
     logits: list[Tensor] = []
     whole: list[Tensor] = []
     for layer, other in enumerate(second.kept.hidden[begin:], begin):
@@ -79,10 +56,9 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
             logits.append(before.expand(len(pairs), -1))
             whole += [before[None]] if other.shape[1] == total else []
             continue
-        logits.append(_logits(first, layer, start, Patch(where, other[0, theirs][:, None])))
+        logits.append(_logits(first, layer, start, where, other[0, theirs][:, None]))
         if other.shape[1] == total:
-            everywhere = torch.ones(1, total, dtype=torch.bool)
-            whole.append(_logits(first, layer, start, Patch(everywhere, other)))
+            whole.append(_logits(first, layer, start, torch.ones(1, total, dtype=torch.bool), other))
     return Patched(
         first=analyse(first),
         second=analyse(second),
@@ -102,16 +78,25 @@ class Start:
     handed: Mapping[nn.Module, Any]
 
 
-def _start(examined: Examined, entries: tuple[Entry, ...]) -> Start:
-    """Run one input once more, to keep what need not be computed again."""
+def _start(examined: Examined) -> Start:
+    """Run one input once more, to keep what need not be computed again.
+
+    PoolscopeError where one of the layers below the last does not go on to the next as a whole.
+    """
     backbone = examined.backbone
+    if not backbone.per_token:
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
+    found = backbone.entries[len(backbone.entries) - len(examined.kept.hidden) + 1 :]
+    entries = tuple(entry for entry in found if entry is not None)
+    if len(entries) < len(found):
+        raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced", layer=found.index(None))
     below = {module for entry in entries for module in entry.below}
     with repeatable(backbone.model):
         return Start(entries, run(backbone.model, backbone.cut, examined.kept.inputs, *below).handed)
 
 
 def paired(first: Examined, second: Examined) -> Ints:
-    """The places of tokens (P, 2) that stand for the same in both, in their order.
+    """Find the places of tokens (P, 2) that stand for the same in both, in their order.
 
     Those of the same characters do, and those between them where both texts have as many there.
     """
@@ -143,34 +128,28 @@ def _stand_for(examined: Examined) -> list[tuple[int, str]]:
     ]
 
 
-def _entries(backbone: Backbone, layers: int) -> tuple[Entry, ...]:
-    """Where so many layers below the last go on; PoolscopeError where one of them does not, as a whole."""
-    if not backbone.per_token:
-        raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced_states")
-    found = backbone.entries[len(backbone.entries) - layers :]
-    kept = [entry for entry in found if entry is not None]
-    if len(kept) < len(found):
-        raise PoolscopeError("backbone", backbone.spec.key, "errors.untraced", layer=found.index(None))
-    return tuple(kept)
+def _logits(examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor) -> Tensor:
+    """The logits (R, K) for R changes of the hidden states (T, D) after a layer.
 
-
-def _logits(examined: Examined, layer: int, start: Start, patch: Patch) -> Tensor:
-    """The logits (R, K) for each change of the hidden states after a layer."""
+    Those at ``where`` (R, T) become ``states``: (R, T, D), or (R, 1, D) where a row has one.
+    """
     alone = examined.backbone.tokenizer.pad_token_id is None  # takes no two inputs at once
-    most = 1 if alone else max(STATES // patch.where.shape[1], 1)
-    parts = patch.parts(most)
-    return torch.cat([said(examined, *_patched(examined, layer, start, part)) for part in parts])
+    most = 1 if alone else max(STATES // where.shape[1], 1)
+    parts = zip(torch.split(where, most), torch.split(states, most), strict=True)
+    return torch.cat([said(examined, *_patched(examined, layer, start, *part)) for part in parts])
 
 
-def _patched(examined: Examined, layer: int, start: Start, patch: Patch) -> tuple[Pass, tuple[Tensor, ...]]:
+def _patched(
+    examined: Examined, layer: int, start: Start, where: Tensor, states: Tensor
+) -> tuple[Pass, tuple[Tensor, ...]]:
     """The pass of R inputs from the changed layer up, and the hidden states of all layers, as changed.
 
     The last layer of the pass itself is what its head was handed.
     """
-    backbone, kept, rows = examined.backbone, examined.kept, len(patch.where)
+    backbone, kept, rows = examined.backbone, examined.kept, len(where)
     inputs = {name: value.expand(rows, -1) for name, value in kept.inputs.items()}
     hidden = [each.expand(rows, -1, -1) for each in kept.hidden]
-    changed = patch.of(hidden[layer])
+    changed = torch.where(where[:, :, None], states, hidden[layer])
     if layer == len(start.entries):  # the last: nothing but the head lies above
         wide = replace(kept, inputs=inputs)
         logits = replay(backbone.model, backbone.cut, wide, changed)

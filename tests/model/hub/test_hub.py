@@ -12,7 +12,7 @@ import torch
 from huggingface_hub import HfApi, constants
 from safetensors.torch import save_file
 
-from components.analyses.measuring.anatomy.provenance import held
+from components.analyses.measuring.anatomy import held
 from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
 from components.inference.engine import Engine

@@ -1,4 +1,4 @@
-"""A model object that somebody holds, perhaps in training -> Anatomy; the object stays as it is.
+"""For notebooks: what the Classify tab shows, of a model object that is perhaps still being trained.
 
 All is measured on a copy: a forward pass of the object itself would run its hooks and its dropout, and a head
 is run again by changing a model for a moment.
@@ -9,26 +9,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.measuring.anatomy.dissect import dissect
+from components.analyses.measuring.anatomy import dissect
 from components.errors import PoolscopeError
+from components.exhibits.exhibit import Panel
+from components.exhibits.panels import ANSWER, HEAD, READING, TOKENS
+from components.exhibits.report import Made, framed, report
+from components.exhibits.view import facts
 from components.model.backbone import Backbone
 from components.model.examine import examine
 from components.model.files import RefusalError, foreign
 from components.model.loading import assembled, check_finite
 from components.model.pooling import POOLINGS
-from components.model.query import checked
+from components.model.query import checked, choice, whole_number
 from components.model.torch_internals import acting_hooks, plain_copy, repeatable
 from components.model.transformers_internals import attend_anywhere, forget_capturing, hands_out
-from components.texts import Sentence
-from components.types import BackboneSpec, Query
+from components.settings import Settings
+from components.texts import ENGLISH, Sentence, Texts, languages, load_texts
+from components.types import Analysis, BackboneSpec, Query
 
+PANELS: tuple[Panel[Any, Any], ...] = (ANSWER, TOKENS, HEAD, READING)
+HEIGHT, LEAST, MOST = 800, 100, 20_000  # pixels
 WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes instead
     "_orig_mod": ("model._orig_mod", "errors.wrapped"),
     "get_base_model": ("model.get_base_model()", "errors.adapted"),
@@ -37,8 +48,73 @@ WRAPPERS = {  # what holds the model in a wrapper -> what its holder passes inst
 FOUND = {"missing_keys": (), "unexpected_keys": (), "mismatched_keys": ()}  # an object lacks nothing
 
 
+@dataclass(frozen=True, eq=False)
+class Exhibits:
+    """What was measured ``when``; a notebook draws its exhibits where this ends a cell.
+
+    ``anatomy``: the numbers of the head, ``analysis`` the answer itself. ``height``: that of the frame in
+    which the exhibits stand, in pixels.
+    """
+
+    anatomy: Anatomy
+    when: datetime
+    height: int
+    say: Texts
+
+    @property
+    def analysis(self) -> Analysis:
+        """The answer itself."""
+        return self.anatomy.analysis
+
+    @property
+    def name(self) -> str:
+        """The class of the model."""
+        return self.analysis.backbone.architecture
+
+    @cached_property
+    def document(self) -> tuple[str, ...]:
+        """A page of all exhibits that needs nothing besides, in pieces."""
+        known = facts(self.analysis, {}, self.say("notebook.asked", name=self.name), self.say)
+        return report(PANELS, self, {}, known, Made(self.when), self.say)
+
+    def _repr_html_(self) -> str:
+        """One frame that scrolls by itself; called by notebooks."""
+        return framed(self.document, self.say("notebook.frame", name=self.name), self.height, self.say)
+
+    def __repr__(self) -> str:
+        """What a terminal shows."""
+        return f"<Poolscope's exhibits of {self.name}: .save(path) writes them as an HTML file>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the page as a file, which opens without a notebook or a network; OSError where it cannot."""
+        Path(path).write_text("".join(self.document), encoding="utf-8")
+
+
+def poolscope_show(
+    model: object,
+    tokenizer: object,
+    text: str,
+    text_pair: str = "",
+    *,
+    language: str = ENGLISH,
+    height: int = HEIGHT,
+) -> Exhibits:
+    """Draw what the Classify tab shows of a model object, as it is now, for one text or pair.
+
+    ``model``: any classifier of sequences of transformers, on any device, in any floating-point type, in
+    training or not; ``tokenizer``: its own. Both stay as they are, and so do torch's random numbers: all is
+    measured on a copy on the CPU, in float32, without dropout. ``language``: of the exhibits. ``height``: of
+    their frame, in pixels. PoolscopeError names what cannot be taken, and what is expected.
+    """
+    say = load_texts(choice("language", language, languages()))
+    if not LEAST <= whole_number("height", height) <= MOST:
+        raise PoolscopeError("height", height, "errors.range", low=LEAST, high=MOST)
+    anatomy = anatomy_of(model, tokenizer, text, text_pair, Settings().characters)
+    return Exhibits(anatomy, datetime.now(UTC), height, say)
+
+
 def anatomy_of(model: object, tokenizer: object, text: str, text_pair: str, longest: int) -> Anatomy:
-    """What the own head of a model object says of a text or pair now; ``longest`` is in characters.
+    """Take the own head of a model object apart on a text or pair; ``longest`` is in characters.
 
     Model, tokenizer and torch's random numbers stay as they are. PoolscopeError says what is wrong with
     which of these.

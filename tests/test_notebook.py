@@ -15,8 +15,7 @@ from transformers import AutoTokenizer, BertForSequenceClassification
 from components.errors import PoolscopeError
 from components.exhibits.view import visible
 from components.inference.engine import Engine
-from components.notebook import Exhibits, poolscope_show
-from components.notebook.show import PANELS
+from components.notebook import PANELS, Exhibits, poolscope_show
 from components.texts import languages, load_texts
 from components.types import Query
 from tests.families.cases import boundless, tiny_model

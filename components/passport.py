@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from components.analyses.measuring.passport import fingerprint
-from components.analyses.passport import Passport
+from components.analyses.passport import Passport, fingerprint
 from components.errors import PoolscopeError
 from components.exhibits.passport import badge, page
 from components.inference.client import Client

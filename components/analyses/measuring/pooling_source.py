@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from components.analyses.measuring.export.text import WIDTH, Import, literal
 from components.errors import PoolscopeError
 from components.model.pooling import POOLINGS
 from components.texts import load_texts
@@ -33,6 +32,8 @@ TYPES = {
     "Tensor": ("torch", "Tensor"),
     "SimpleNamespace": ("types", "SimpleNamespace"),
 }
+WIDTH = 100  # of a line, in characters
+Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
 OWN = ("components", "__future__")  # what no exported file imports
 QUOTES = '"""'
 
@@ -48,7 +49,7 @@ class PoolingSource:
 
 @cache  # what is installed does not change while it runs
 def pooling_source(key: str) -> PoolingSource:
-    """The pooling method ``key`` with all that it needs, down to the class that it is called with."""
+    """Write the pooling method ``key`` with all that it needs, down to the class that it is called with."""
     function = POOLINGS[key].function
     source = inspect.getsource(sys.modules[function.__module__])
     tree = ast.parse(source)
@@ -63,6 +64,12 @@ def pooling_source(key: str) -> PoolingSource:
         fields=fields,
         imports=frozenset([*outer, *inner, *kinds, ("dataclasses", "dataclass"), TYPES["Tensor"]]),
     )
+
+
+def literal(text: str) -> str:
+    """Write ``text`` as source, on one line and whatever it holds; in double quotes where both would do."""
+    source = repr(text)  # escapes all that is not printable, marks that turn the direction of text included
+    return f'"{source[1:-1]}"' if source[0] == "'" and '"' not in text else source
 
 
 def _definitions(tree: ast.Module) -> dict[str, ast.stmt]:

@@ -1,0 +1,292 @@
+"""The head taken apart: the steps that ran, where its tensors come from, and the code as it is installed."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
+from components.analyses.lens import Lens
+from components.analyses.measuring.analyze import analyse
+from components.analyses.measuring.export import module, program
+from components.analyses.measuring.lens import look
+from components.errors import PoolscopeError
+from components.model.backbone import Backbone, own_head
+from components.model.examine import Examined
+from components.model.files import folder, weights_in
+from components.model.heads import swaps
+from components.model.pooling import POOLINGS
+from components.model.tracing import LIBRARY, Call, Line, trace
+from components.texts import Sentence
+from components.types import BackboneSpec
+
+# from the least trained
+TRUST: tuple[Origin, ...] = ("new", "reshaped", "constant", "probe", "object", "checkpoint")
+SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
+
+
+def dissect(examined: Examined) -> Anatomy:
+    """Find the steps from the final hidden states to the logits, and what can be said about each."""
+    calls = head_calls(examined)
+    seen: Lens | Sentence
+    try:
+        seen = look(examined)
+    except PoolscopeError as error:
+        seen = error.sentence
+    weights = {weight.name: weight for weight in _weights(examined, calls)}
+    ran = {call.module for call in calls if call.module}
+    live = examined.backbone.spec.live
+    return Anatomy(
+        analysis=analyse(examined),
+        steps=tuple(_step(examined, call, weights) for call in calls),
+        weights=tuple(weights.values()),
+        unused=unused(examined.backbone),
+        declared=declared(examined.backbone.model, ran),
+        sources=_sources(examined, calls),
+        program="" if live else program(examined),
+        module="" if live else module(examined),
+        lens=seen,
+    )
+
+
+def head_calls(examined: Examined) -> tuple[Call, ...]:
+    """Run what lies between the final hidden states and the logits, Poolscope's own pooling included."""
+    query, states, model = examined.query, examined.states, examined.backbone.model
+    own = own_head(examined.backbone, examined.kept)
+    if examined.probe is None and not swaps(examined.backbone, query.pooling):
+        return trace(model, own, states.hidden)
+    method = POOLINGS[query.pooling]
+    pooled = _call(lambda hidden: method(states.ending(hidden)), "pooling", states.hidden)
+    (vector,) = pooled.given
+    if examined.probe is not None:
+        weight, bias = torch.from_numpy(examined.probe.weight), torch.from_numpy(examined.probe.bias)
+        names = ("weight", "bias")
+        return pooled, _call(lambda vector: vector @ weight.T + bias, "linear", vector, names)
+    length = states.hidden.shape[1]
+    swapped = _call(lambda vector: vector[:, None].expand(-1, length, -1).contiguous(), "swap", vector)
+    return pooled, swapped, *trace(model, own, swapped.given[0])
+
+
+def declared(model: PreTrainedModel, ran: Collection[str]) -> tuple[Declared, ...]:
+    """Give the lines of ``print(model)`` with what lies before the head cut short to an ellipsis.
+
+    ``ran``: paths of the modules that ran in the head. Of the body only these are shown with their parts, a
+    pooler for example; of what stands beside the body, everything.
+    """
+    body = next(path for path, module in model.named_modules() if module is model.base_model)
+
+    def cut_short(path: str) -> bool:
+        inside = path == body or path.startswith(f"{body}.")
+        return inside and not any(one == path or one.startswith(f"{path}.") for one in ran)
+
+    def lines(module: nn.Module, path: str, depth: int) -> Iterator[Declared]:
+        name = f"({path.rsplit('.', 1)[-1]}): " if path else ""
+        parts = list(module.named_children())
+        if not parts:
+            yield Declared(path, depth, name + " ".join(repr(module).split()))
+        elif path and cut_short(path):
+            yield Declared(path, depth, f"{name}{type(module).__name__}( … )")
+        else:
+            yield Declared(path, depth, f"{name}{type(module).__name__}(")
+            for part, inner in parts:
+                yield from lines(inner, f"{path}.{part}".lstrip("."), depth + 1)
+            yield Declared("", depth, ")")
+
+    return tuple(lines(model, "", 0))
+
+
+def _call(
+    function: Callable[[Tensor], Tensor], kind: str, taken: Tensor, weights: tuple[str, ...] = ()
+) -> Call:
+    """A step of Poolscope's own, run now."""
+    function.__name__ = kind
+    with torch.no_grad():
+        given = function(taken)
+    return Call(function, [taken], lambda flat: (tuple(flat), {}), (taken,), (given,), "", weights, ())
+
+
+def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
+    """Every tensor that the calls used, in the order of their use."""
+    names = dict.fromkeys(chain.from_iterable(call.weights for call in calls))
+    probe = examined.probe
+    if probe is not None:
+        learned = [] if probe.query is None else [Weight("query", probe.query.shape, "probe")]
+        own = {"weight": probe.weight, "bias": probe.bias}
+        return [*learned, *(Weight(name, own[name].shape, "probe") for name in names)]
+    shapes = {name: tuple(tensor.shape) for name, tensor in examined.backbone.model.named_parameters()}
+    return [Weight(name, shapes[name], origin(examined.backbone, name)) for name in names]
+
+
+def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step:
+    """One call as a step: what it did and with what."""
+    model = examined.backbone.model
+    running = model.get_submodule(call.module)
+    used = [weights[name] for name in call.weights]
+    if call.kind == "pooling" and "query" in weights:
+        used = [weights["query"]]
+    kind = type(running).__module__  # its name says what it runs: not where a model's own code stands in it
+    plain = kind.startswith(("torch.", "transformers.")) and not kind.startswith("transformers.models.")
+    leaf = bool(call.lines) and not list(running.children()) and plain
+    within = call.lines[0][0].co_qualname.rpartition("<locals>.")[2] if call.lines else ""
+    taken, given = (one[0] if one.shape[0] == 1 else one for one in (call.taken[0], call.given[0]))
+    return Step(
+        kind=call.kind,
+        path=call.module if leaf else "",
+        within=within.rsplit(".", 1)[0],
+        weights=tuple(weight.name for weight in used),
+        parameters=sum(torch.Size(weight.shape).numel() for weight in used),
+        origin=next((trust for trust in TRUST if any(w.origin == trust for w in used)), None),
+        idle=call.idle,
+        moves=call.moves,
+        picks=_picks(call, examined.states.hidden.shape[1]),
+        taken=taken.float().numpy(),
+        given=given.float().numpy(),
+    )
+
+
+def _picks(call: Call, tokens: int) -> bool:
+    """Whether it takes the tokens' axis (B, T, ...) away."""
+    taken, given = call.taken[0].shape, call.given[0].shape
+    return len(taken) == 3 and taken[1] == tokens and len(given) == 2
+
+
+def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
+    """What of the library ran, from the outside in: a pooling of Poolscope's own first."""
+    tokens = examined.states.hidden.shape[1]
+    lines = [  # in files that are there to be read, which a cell of a notebook is not
+        (call, [line for line in call.lines if line[0].co_filename.startswith(LIBRARY)]) for call in calls
+    ]
+    ran = chain.from_iterable(reversed(found) for _call, found in lines)
+    picking = [found[0] for call, found in lines if found and _picks(call, tokens)]
+    own: list[Excerpt] = []
+    if examined.probe is not None or swaps(examined.backbone, examined.query.pooling):
+        own = [source(POOLINGS[examined.query.pooling].function)]
+    return (*own, *sources(ran, picking))
+
+
+def origin(backbone: Backbone, name: str) -> Origin:
+    """Tell where the model's tensor ``name`` comes from: the checkpoint's file, or nowhere."""
+    if backbone.spec.live:
+        return "object"
+    if name in backbone.provenance.constant:
+        return "constant"
+    if name in backbone.provenance.mismatched:
+        return "reshaped"
+    return "new" if name in backbone.provenance.missing else "checkpoint"
+
+
+def unused(backbone: Backbone) -> tuple[Weight, ...]:
+    """List what the checkpoint holds and the model does not use, by name, with the shapes in the file.
+
+    That includes what it could not use, for it has another shape here.
+    """
+    own = backbone.model.state_dict().keys() - set(backbone.provenance.mismatched)
+    prefix = f"{backbone.model.base_model_prefix}."
+    reported = set(backbone.provenance.unexpected)
+    return tuple(
+        Weight(name, shape, "checkpoint")
+        for name, shape in sorted(held(backbone.spec).items())
+        if name in reported or not _names(name, prefix) & own
+    )
+
+
+def held(spec: BackboneSpec) -> Mapping[str, tuple[int, ...]]:
+    """Read names and shapes of all tensors in the checkpoint's files, from their headers alone."""
+    found: dict[str, tuple[int, ...]] = {}
+    local = folder(spec)
+    for file in weights_in(local) if local else ():
+        with safe_open(file, framework="numpy") as tensors:
+            for name in tensors.keys():  # noqa: SIM118 - not a mapping
+                found[name] = tuple(tensors.get_slice(name).get_shape())
+    return found
+
+
+def _names(name: str, prefix: str) -> set[str]:
+    """What the loader may call the tensor ``name`` of a file: with and without the body's prefix.
+
+    Old checkpoints say gamma and beta for the weight and bias of a layer norm.
+    """
+    today = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+    return {today, prefix + today, today.removeprefix(prefix)}
+
+
+def sources(ran: Iterable[Line], picking: Iterable[Line]) -> tuple[Excerpt, ...]:
+    """Give the functions of the lines that ``ran``, in the order of their first appearance.
+
+    ``picking``: those lines of them that make one vector of the hidden states.
+    """
+    lines: dict[CodeType, set[int]] = {}
+    for function, number in ran:
+        lines.setdefault(function, set()).add(number)
+    picks = {*picking}
+    return tuple(
+        source(function, numbers, sorted(one for one in numbers if (function, one) in picks))
+        for function, numbers in lines.items()
+    )
+
+
+def source(
+    code: CodeType | Callable[..., Any], ran: Iterable[int] = (), picks: Sequence[int] = ()
+) -> Excerpt:
+    """Give a function as it is installed; of a long one, from the first statement that ``ran`` to the last.
+
+    ``ran`` and ``picks`` are numbers of lines in its file. Raises OSError if the file is not there.
+    """
+    written, numbers = _written(code), sorted(set(ran))
+    begin, end = 0, len(written.lines)
+    if end > SHORT and numbers:
+        statements = [written.statement(number) for number in numbers]
+        begin, end = min(start for start, _ in statements), max(stop for _, stop in statements)
+    return Excerpt(
+        title=code.co_qualname if isinstance(code, CodeType) else code.__qualname__,
+        file=written.file,
+        first=written.first + begin,
+        lines=written.lines[begin:end],
+        ran=tuple(numbers),
+        picks=tuple(picks),
+    )
+
+
+@dataclass(frozen=True)
+class Written:
+    """A function in its file, its first line's number, and where its statements begin and end, from 0."""
+
+    file: str
+    first: int
+    lines: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    def statement(self, number: int) -> tuple[int, int]:
+        """Where the innermost statement on the line ``number`` begins and ends, from 0, the end excluded."""
+        offset = number - self.first
+        around = (span for span in self.spans if span[0] <= offset < span[1])
+        return min(around, key=lambda span: span[1] - span[0])
+
+
+@cache  # what is installed does not change while it runs
+def _written(code: CodeType | Callable[..., Any]) -> Written:
+    lines, first = inspect.getsourcelines(code)
+    text, path = textwrap.dedent("".join(lines)), Path(inspect.getfile(code))
+    top = path.parent
+    while (top.parent / "__init__.py").exists():
+        top = top.parent
+    spans = (
+        (node.lineno - 1, node.end_lineno)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.stmt) and node.end_lineno is not None
+    )
+    file = path.relative_to(top.parent).as_posix()  # from its package on: transformers/models/...
+    return Written(file, first, tuple(text.splitlines()), tuple(spans))
