@@ -3,63 +3,106 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
-from components.results import Table, each, of
-from recipe.corpus import load_corpus
-from recipe.publish import publish
-from recipe.recipes import Recipes, load_recipes, smoke
-from recipe.steps import HeadRecord, Workspace, read_record, run_steps, steps
+import pandas as pd
+from jinja2 import StrictUndefined, Template
+from transformers import AutoConfig
 
-ROW = "{:<22} {:>9} {:>16} {:>9} {:>7}"
+from components.model.loading import load as load_backbone
+from components.results import KINDS, Table, each, of, read_results, table, write_results
+from components.results import Row as Measured
+from recipe.checkpoints import load, load_tokenizer
+from recipe.corpus import Corpus, load_corpus
+from recipe.evidence import Row, accuracy, baseline_answers, compared, swap_results
+from recipe.recipes import Recipes, load_recipes
+from recipe.steps import AGREEMENT, PROBES, ROWS, Record, Workspace, bundled, run_steps, steps
+from recipe.training import correct
 
-
-def arguments(names: Sequence[str]) -> argparse.ArgumentParser:
-    """The command line; ``names``: the steps of the recipe."""
-    parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
-    parser.add_argument(
-        "--data", type=Path, default=Path("../shared/data"), help="folder of the labelled texts"
-    )
-    parser.add_argument(
-        "--work", type=Path, default=Path(".bundle"), help="folder of what is made already, to go on from"
-    )
-    parser.add_argument("--out", type=Path, default=Path("assets"), help="folder for what is shipped")
-    parser.add_argument(
-        "--only", nargs="+", choices=names, metavar="STEP", help="make these and what they need; ship nothing"
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
-    parser.add_argument("--device", default="cpu", help="torch device to train on")
-    parser.add_argument("--smoke", action="store_true", help="go through every stage with a few rows")
-    return parser
+CARD = Path(__file__).with_name("card.md")
 
 
-def table(recipes: Recipes, results: Table, heads: Mapping[str, HeadRecord]) -> str:
-    """The accuracies of baselines and of the fine-tuned checkpoints, by key their ``heads`` on held-out rows.
+def publish(workspace: Workspace, corpus: Corpus, out: Path) -> Table:
+    """Replaces models/, probes/ and results.csv in ``out`` by what the steps made.
 
-    A head misses its target by what it reaches on these rows; what is reported decides nothing.
+    Raises FileNotFoundError, and changes nothing, where a step has not been made yet.
     """
-    lines = [ROW.format("baseline", "accuracy", "95 % interval", "", "")]
-    for baseline in each(of(results, "baseline")):
-        interval = f"{baseline.low:.1%} to {baseline.high:.1%}"
-        name = f"{baseline.task}, {baseline.method}"
-        lines.append(ROW.format(name, f"{baseline.value:.1%}", interval, "", ""))
-    lines.append(ROW.format("checkpoint", "accuracy", "95 % interval", "held out", "target"))
-    for row in each(of(results, "head")):
-        interval = f"{row.low:.1%} to {row.high:.1%}"
-        target = recipes.tasks[row.task].target_accuracy
-        held_out = heads[row.backbone].accuracy
-        missed = "" if held_out >= target else "  missed"
-        shown = f"{row.value:.1%}", interval, f"{held_out:.1%}", f"{target:.1%}"
-        lines.append(ROW.format(row.backbone, *shown) + missed)
-    return "\n".join(lines)
+    recipes = workspace.recipes
+    results = collect_results(workspace, corpus)
+    measured = {row.backbone: row for row in each(of(results, "head"))}
+    learned = workspace.learned(corpus)
+    for folder in ("models", "probes"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+        (out / folder).mkdir(parents=True)
+    for key in recipes.keys:
+        made = out / "models" / key
+        shutil.copytree(workspace.model(key), made)
+        text = card(key, made, workspace.record(key), recipes, learned, measured.get(key))
+        (made / "README.md").write_text(text, encoding="utf-8")
+    for key in recipes.probed:
+        shutil.copy(workspace.folder / f"{key}-{PROBES}" / f"{key}.safetensors", out / "probes")
+    write_results(results, out / "results.csv")
+    return results
+
+
+def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
+    """The results of all steps, of the own heads as they are stored, and of the baselines of every task."""
+    recipes, seed = workspace.recipes, workspace.recipes.seed
+    made = [f"{key}-{PROBES}" for key in recipes.probed]
+    made += [f"{key}-{AGREEMENT}" for key, task in recipes.tuned.items() if task in recipes.explaining.tasks]
+    found = [read_results(workspace.folder / step / ROWS) for step in made]
+    heads: list[Row] = []
+    others: list[Row] = []
+    strongest = {}
+    for task, sources in recipes.baselines.items():
+        training = corpus.examples(sources)
+        answers = baseline_answers(training, corpus.evaluation[task], seed)
+        of_task = {"kind": "baseline", "task": task, "trained": len(training)}
+        others += [{**of_task, "method": name, **accuracy(right, seed)} for name, right in answers.items()]
+        *_, strongest[task] = answers.values()
+    for key, task in recipes.tuned.items():
+        folder, examples = workspace.model(key), corpus.evaluation[task]
+        right = correct(load(folder), load_tokenizer(folder), examples).numpy()
+        tested = compared(right, strongest[task], seed)
+        heads.append({"kind": "head", "backbone": key, "task": task, **tested})
+        others += swap_results(load_backbone(bundled(key, folder)), task, examples, seed)
+    every = pd.concat([table([*heads, *others]), *found])
+    return every.sort_values("kind", key=lambda kinds: kinds.map(list(KINDS).index), kind="stable")
+
+
+def card(
+    key: str, folder: Path, record: Record, recipes: Recipes, learned: Corpus, result: Measured | None
+) -> str:
+    """The model card of the checkpoint in ``folder``, which was ``learned`` from that corpus.
+
+    ``result``: of its head, None where it has none.
+    """
+    template = CARD.read_text(encoding="utf-8")
+    made = {"key": key, "config": AutoConfig.from_pretrained(folder), "record": record, "learned": learned}
+    made |= {"megabytes": (folder / "model.safetensors").stat().st_size / 1e6, "result": result}
+    page = Template(template, undefined=StrictUndefined, keep_trailing_newline=True)
+    return str(page.render(made, recipes=recipes))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Makes what was asked for and, of the whole recipe, ships it and prints what came out."""
-    recipes = load_recipes()
-    options = arguments(tuple(steps(recipes))).parse_args(argv)
-    recipes = smoke(recipes) if options.smoke else recipes
+    names = tuple(steps(load_recipes()))
+    parser = argparse.ArgumentParser(prog="python -m recipe", description=__doc__)
+    for option, default, said in (
+        ("--data", "../shared/data", "folder of the labelled texts"),
+        ("--work", ".bundle", "folder of what is made already, to go on from"),
+        ("--out", "assets", "folder for what is shipped"),
+    ):
+        parser.add_argument(option, type=Path, default=Path(default), help=said)
+    said = "make these and what they need; ship nothing"
+    parser.add_argument("--only", nargs="+", choices=names, metavar="STEP", help=said)
+    parser.add_argument("--jobs", type=int, default=1, help="how many steps to make at a time")
+    parser.add_argument("--device", default="cpu", help="torch device to train on")
+    parser.add_argument("--smoke", action="store_true", help="go through every stage with a few rows")
+    options = parser.parse_args(argv)
+    recipes = load_recipes(options.smoke)
     workspace = Workspace(recipes, options.data, options.work, options.device)
     if options.only:
         run_steps(workspace, options.only, options.jobs)
@@ -70,9 +113,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"{name}: {kept:,} examples; {dropped:,} more hold an evaluation's text, and are dropped")
     run_steps(workspace, tuple(steps(recipes)), options.jobs)
     results = publish(workspace, corpus, options.out)
-    records = {key: read_record(workspace.output(key)) for key in recipes.keys}
-    heads = {key: record.head for key, record in records.items() if record.head is not None}
-    print(table(recipes, results, heads))
+    for kind in ("baseline", "head"):
+        print(of(results, kind).to_string(index=False, float_format="{:.3f}".format))
+    for key, task in recipes.tuned.items():
+        reached, bar = workspace.record(key).accuracy or 0.0, recipes.tasks[task].target_accuracy
+        if reached < bar:  # what is reported decides nothing
+            print(f"{key} missed {bar:.1%} with {reached:.1%} of its held-out rows")
 
 
 if __name__ == "__main__":

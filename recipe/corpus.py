@@ -1,4 +1,8 @@
-"""Reads labelled texts and pairs, and removes the evaluation texts from the training data."""
+"""Labelled texts and pairs: read, kept apart from what is measured, and augmented from epoch to epoch.
+
+Single texts are respelled, joined and cut; pairs are swapped, or made of a text and an altered copy of it;
+pre-training texts are runs of consecutive sentences, alone or in two parts.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pandas as pd
+
 from recipe.recipes import Recipes, Source
 
 UNLABELLED = -1.0
+WORD = re.compile(r"\w+")
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.?!]) (?=[^.?!])")  # of tokenized text: a mark between spaces
-
-Row = Mapping[str, str]  # column name -> text
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,9 @@ class Example:
 
     texts: tuple[str, ...]
     label: float
+
+
+Examples = Sequence[Example]
 
 
 @dataclass(frozen=True)
@@ -45,46 +53,47 @@ class Corpus:
     dropped: Mapping[str, int]
     held_out: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
 
+    def examples(self, sources: Iterable[str]) -> list[Example]:
+        """Every training example of the sources, one source after the other."""
+        return [example for name in sources for example in self.training[name]]
+
     def texts(self, sources: Iterable[str]) -> list[str]:
         """Every text of the sources, once, in the order of first appearance."""
-        return list(dict.fromkeys(t for name in sources for e in self.training[name] for t in e.texts))
+        return list(dict.fromkeys(text for example in self.examples(sources) for text in example.texts))
 
 
-def _tab_separated(path: Path, columns: Sequence[str]) -> list[Row]:
-    """The first line names the columns; quotation marks are ordinary characters."""
-    del columns
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+def _rows(source: Source, folder: Path) -> list[dict[str, str]]:
+    """The rows of a source's file by column. FileNotFoundError where it is missing."""
+    path, columns = folder / source.file, source.columns
+    plain = {"dtype": str, "keep_default_na": False, "index_col": False}
+    found: list[dict[str, str]]
+    match source.format:
+        case "tab-separated":  # the first line names the columns; quotation marks are ordinary characters
+            table = pd.read_csv(path, sep="\t", quoting=csv.QUOTE_NONE, encoding="utf-8-sig", **plain)
+            found = table.to_dict("records")
+        case "comma-separated":  # quoted fields and no line of names
+            found = pd.read_csv(path, names=list(columns), **plain).to_dict("records")
+        case "label first":  # a label, a space, a text
+            with path.open(encoding="latin-1", newline="\n") as lines:
+                found = [dict(zip(columns, line.split(" ", 1), strict=True)) for line in lines]
+        case "aligned":  # a file per column, whose name takes the place of *; line n of each makes row n
+            files = (path.with_name(path.name.replace("*", column)) for column in columns)
+            texts = (file.read_text(encoding="utf-8").splitlines() for file in files)
+            found = [dict(zip(columns, row, strict=True)) for row in zip(*texts, strict=True)]
+    return found
 
 
-def _comma_separated(path: Path, columns: Sequence[str]) -> list[Row]:
-    """Quoted fields and no line of names."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines, fieldnames=columns))
+def _label(source: Source, row: Mapping[str, str]) -> float | None:
+    """A row's label by the source's rule; None where the row is left out."""
+    if not source.score:
+        return UNLABELLED
+    score = float(row[source.score])
+    if source.first is not None:
+        return score - source.first
+    return None if source.negative < score < source.positive else float(score >= source.positive)
 
 
-def _label_first(path: Path, columns: Sequence[str]) -> list[Row]:
-    """A label, a space, a text; Latin-1."""
-    with path.open(encoding="latin-1", newline="\n") as lines:
-        return [dict(zip(columns, line.split(" ", 1), strict=True)) for line in lines]
-
-
-def _aligned(path: Path, columns: Sequence[str]) -> list[Row]:
-    """One file per column, whose name takes the place of * in the path; line n of each makes row n."""
-    files = (path.with_name(path.name.replace("*", column)) for column in columns)
-    texts = (file.read_text(encoding="utf-8").splitlines() for file in files)
-    return [dict(zip(columns, row, strict=True)) for row in zip(*texts, strict=True)]
-
-
-FORMATS: Mapping[str, Callable[[Path, Sequence[str]], list[Row]]] = {
-    "tab-separated": _tab_separated,
-    "comma-separated": _comma_separated,
-    "label first": _label_first,
-    "aligned": _aligned,
-}
-
-
-def sentences(text: str) -> tuple[str, ...]:
+def _sentences(text: str) -> list[str]:
     """The sentences of tokenized text, of at least four words each: shorter ones join the one before."""
     found: list[str] = []
     for sentence in _SENTENCE_END.split(text):
@@ -92,61 +101,30 @@ def sentences(text: str) -> tuple[str, ...]:
             found[-1] += f" {sentence}"
         else:
             found.append(sentence)
-    return tuple(found)
-
-
-def label(source: Source, row: Mapping[str, str]) -> float | None:
-    """A row's label by the source's rule; None where the row is left out."""
-    if not source.score:
-        return UNLABELLED
-    score = float(row[source.score])
-    if source.first is not None:
-        return score - source.first
-    if source.negative < score < source.positive:
-        return None
-    return float(score >= source.positive)
-
-
-def in_fold(source: Source, texts: Iterable[str]) -> bool:
-    """Whether a row belongs to the source's part of its file; spellings of one text fall together."""
-    if not source.fold:
-        return True
-    fifth = zlib.crc32(" ".join(map(fingerprint, texts)).encode()) % 5 == 0
-    return fifth == (source.fold == "fifth")
+    return found
 
 
 def read(source: Source, folder: Path) -> tuple[Example, ...]:
-    """The examples of a source in the file's order, white space folded.
+    """The examples of a source in the file's order.
 
     Raises FileNotFoundError where the file is missing, KeyError where a column is.
     """
     examples = []
-    for row in FORMATS[source.format](folder / source.file, source.columns):
-        texts = tuple(" ".join(row[column].split()) for column in source.texts)
-        value = label(source, row)
-        if value is not None and in_fold(source, texts):
-            examples.extend(_split(source, Example(texts, value)))
+    for row in _rows(source, folder):
+        texts = tuple(" ".join(row[column].split()) for column in source.texts)  # white space folded
+        label = _label(source, row)
+        if source.fold:  # spellings of one text fall together
+            fifth = zlib.crc32(" ".join(map(fingerprint, texts)).encode()) % 5 == 0
+            label = label if fifth == (source.fold == "fifth") else None
+        if label is not None:
+            parts = tuple(part for text in texts for part in _sentences(text)) if source.split else texts
+            inputs = [(part,) for part in parts] if source.split == "sentences" else [parts]
+            examples += [Example(each, label) for each in inputs]
     return tuple(e for e in examples if source.min_words <= len(e.texts[0].split()) <= source.max_words)
 
 
-def _split(source: Source, example: Example) -> list[Example]:
-    if not source.split:
-        return [example]
-    parts = tuple(part for text in example.texts for part in sentences(text))
-    if source.split == "documents":
-        return [Example(parts, example.label)]
-    return [Example((part,), example.label) for part in parts]
-
-
-def read_scored(source: Source, folder: Path) -> tuple[tuple[str, str, float], ...]:
-    """Both texts of every row with its score as it stands, for what is measured by correlation."""
-    one, two = source.texts
-    rows = FORMATS[source.format](folder / source.file, source.columns)[: source.rows]
-    return tuple((" ".join(r[one].split()), " ".join(r[two].split()), float(r[source.score])) for r in rows)
-
-
 def fingerprint(text: str) -> str:
-    """What the spellings of one text share: its letters and digits, lower-cased.
+    """Letters and digits of a text, lower-cased: what its spellings share.
 
     Wider than folding white space, so that a text is also found under another tokenisation ("it 's", "it's").
     A text without letters and digits is its own fingerprint.
@@ -166,33 +144,33 @@ def load_corpus(recipes: Recipes, folder: Path) -> Corpus:
     A source of more than its ``rows`` is subsampled at random, the same way in every run.
     Raises FileNotFoundError where a file is missing, KeyError where a column is.
     """
-    evaluation = {task: read(source, folder) for task, source in recipes.evaluations.items()}
+
+    def read_all(sources: Mapping[str, Source]) -> dict[str, tuple[Example, ...]]:
+        return {name: read(source, folder) for name, source in sources.items()}
+
+    def few(found: Mapping[str, Examples], sources: Mapping[str, Source]) -> dict[str, tuple[Example, ...]]:
+        return {name: subsample(rows, sources[name].rows) for name, rows in found.items()}
+
+    evaluation, found = read_all(recipes.evaluations), read_all(recipes.sources)
+    held_out = read_all(recipes.held_out.sources)
     measured = [example for rows in evaluation.values() for example in rows]
-    found = {name: read(source, folder) for name, source in recipes.sources.items()}
-    kept = {name: without_leaks(rows, measured) for name, rows in found.items()}
-    sources = recipes.held_out.sources
-    held_out = {task: without_leaks(read(source, folder), measured) for task, source in sources.items()}
+    kept, held = (
+        {name: without_leaks(rows, measured) for name, rows in each.items()} for each in (found, held_out)
+    )
     return Corpus(
-        training={name: subsample(rows, recipes.sources[name].rows) for name, rows in kept.items()},
-        evaluation={
-            task: subsample(rows, recipes.evaluations[task].rows) for task, rows in evaluation.items()
-        },
+        training=few(kept, recipes.sources),
+        evaluation=few(evaluation, recipes.evaluations),
         dropped={name: len(found[name]) - len(kept[name]) for name in found},
-        held_out={task: subsample(rows, sources[task].rows) for task, rows in held_out.items()},
+        held_out=few(held, recipes.held_out.sources),
     )
 
 
-def subsample(examples: tuple[Example, ...], rows: int) -> tuple[Example, ...]:
+def subsample(examples: Examples, rows: int) -> tuple[Example, ...]:
     """At most ``rows`` of the examples, chosen at random with a fixed seed, in their order."""
     if len(examples) <= rows:
-        return examples
+        return tuple(examples)
     chosen = random.Random(len(examples)).sample(range(len(examples)), rows)
     return tuple(examples[index] for index in sorted(chosen))
-
-
-WORD = re.compile(r"\w+")
-
-Run = tuple[str, ...]  # consecutive words
 
 
 def without_held_out(corpus: Corpus, words: int) -> Corpus:
@@ -202,9 +180,9 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     would otherwise be learned from the next.
     """
     held = [example for rows in corpus.held_out.values() for example in rows]
-    taken = frozenset(run for example in held for run in runs(example, words))
+    taken = frozenset(run for example in held for run in _runs(example, words))
     training = {
-        name: tuple(row for row in without_leaks(rows, held) if taken.isdisjoint(runs(row, words)))
+        name: tuple(row for row in without_leaks(rows, held) if taken.isdisjoint(_runs(row, words)))
         for name, rows in corpus.training.items()
     }
     fewer = {name: len(rows) - len(training[name]) for name, rows in corpus.training.items()}
@@ -212,8 +190,149 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     return replace(corpus, training=training, dropped=dropped)
 
 
-def runs(example: Example, words: int) -> Iterator[Run]:
+def _runs(example: Example, words: int) -> Iterator[tuple[str, ...]]:
     """Every run of as many consecutive ``words``, lower-cased, within one text of an example."""
     for text in example.texts:
         found = WORD.findall(text.lower())
         yield from (tuple(found[start : start + words]) for start in range(len(found) - words + 1))
+
+
+DETOKENIZED = 0.5  # share of texts that are detokenized
+JOINED = 0.02  # share of texts that others of the same label are joined to
+EXCERPT = (20, 100)  # words taken of a text that is longer
+KEPT = (0.0, 0.15)  # share of words replaced in a copy that still matches
+REPLACED = (0.3, 0.8)  # and in one that does not
+PASSAGE = (8, 45)  # words of a passage, where its document has as many
+NEXT, RANDOM = 0.0, 1.0  # transformers' labels for next-sentence prediction
+
+# The spacing of tokenized English, undone one rule after the other.
+_SPACING = (
+    (re.compile(r"``\s*|\s*''"), '"'),  # quotation marks as the Penn Treebank writes them
+    (re.compile(r"(?<!\S)` "), "'"),
+    (re.compile(r" (?=n't\b|'(?:s|re|ve|ll|d|m)\b)"), ""),  # do n't, it 's
+    (re.compile(r"(?<=\b[gw][oa]n) (?=na\b)|(?<=\bgot) (?=ta\b)"), ""),  # gon na, wan na, got ta
+    (re.compile(r" (?=[,;:!?%)\]]|\.(?:\s|$)|\.\.\.|'(?:\s|$))"), ""),  # none before closing marks
+    (re.compile(r"(?<=[(\[$]) "), ""),  # none after opening marks
+    (re.compile(r"\bi\b(?!\.)"), "I"),
+)
+
+
+def detokenize(text: str) -> str:
+    """Tokenized lower-case text as people type it: "i do n't like it ." becomes "I don't like it.".
+
+    The first letter is capitalised; text that is not tokenized stays as it is.
+    """
+    for pattern, replacement in _SPACING:
+        text = pattern.sub(replacement, text)
+    return text[:1].upper() + text[1:]
+
+
+def _random_spelling(rng: random.Random) -> Callable[[str], str]:
+    return detokenize if rng.random() < DETOKENIZED else str
+
+
+def _excerpt(text: str, rng: random.Random) -> str:
+    """A run of words from anywhere in a long text; a text of at most ``EXCERPT[1]`` words stays whole."""
+    words = text.split()
+    length = min(len(words), rng.randint(*EXCERPT))
+    start = rng.randint(0, len(words) - length)
+    return " ".join(words[start : start + length]) if len(words) > EXCERPT[1] else text
+
+
+def augment_texts(examples: Examples, rng: random.Random) -> list[Example]:
+    """Single texts: half of them detokenized, a few joined to long ones, long ones cut.
+
+    Only texts of the same side of 0.5 are joined; the result has the mean of their labels.
+    """
+    sides = {side: [e for e in examples if (e.label > 0.5) == side] for side in (False, True)}
+    augmented = []
+    for example in examples:
+        side = sides[example.label > 0.5]
+        joined = [*rng.choices(side, k=rng.randint(1, 9)), example] if rng.random() < JOINED else [example]
+        spell = _random_spelling(rng)
+        texts = (spell(_excerpt(e.texts[0], rng)) for e in joined)
+        augmented.append(Example((" ".join(texts),), sum(e.label for e in joined) / len(joined)))
+    return augmented
+
+
+def augment_pairs(examples: Examples, rng: random.Random) -> list[Example]:
+    """The pairs, the texts of each swapped every other time."""
+    return [Example(e.texts if rng.random() < 0.5 else e.texts[::-1], e.label) for e in examples]
+
+
+def _altered(words: Sequence[str], rng: random.Random) -> list[str]:
+    """The words rotated, shortened by up to 30 %, and up to 20 % of them deleted; at least one stays."""
+    turn = rng.randrange(len(words)) if rng.random() < 0.5 else 0
+    turned = [*words[turn:], *words[:turn]]
+    length = max(1, round(len(words) * rng.uniform(0.7, 1.0)))
+    cut = turned[:length] if rng.random() < 0.5 else turned[-length:]
+    deleted = rng.uniform(0.0, 0.2)
+    return [word for word in cut if rng.random() >= deleted] or cut[:1]
+
+
+def make_pairs(examples: Examples, rng: random.Random) -> list[Example]:
+    """As many made pairs: a text of an example and an altered copy, in either order.
+
+    The label is made, too: 0 where many words of the copy come from another text.
+    """
+    pairs, texts = [], [rng.choice(example.texts) for example in examples]
+    for text in texts:
+        strange = rng.choice(texts).split()
+        label = rng.randint(0, 1)
+        foreign = rng.uniform(*(KEPT if label else REPLACED))
+        words = _altered(text.split(), rng)
+        copy = " ".join(rng.choice(strange) if rng.random() < foreign else word for word in words)
+        pairs += augment_pairs([Example((text, copy), label)], rng)
+    return pairs
+
+
+def passages(texts: Sequence[str], rng: random.Random) -> list[list[str]]:
+    """The consecutive texts cut into runs of random length (`PASSAGE`), each cut between two texts."""
+    runs: list[list[str]] = []
+    missing = 0
+    for text in texts:
+        if missing <= 0:
+            runs.append([])
+            missing = rng.randint(*PASSAGE)
+        runs[-1].append(text)
+        missing -= len(text.split())
+    return runs
+
+
+def _spelled_passages(examples: Examples, rng: random.Random) -> Iterator[list[str]]:
+    """Every passage of every document, half of its texts detokenized."""
+    for example in examples:
+        for run in passages(example.texts, rng):
+            yield [_random_spelling(rng)(text) for text in run]
+
+
+def _halves(run: Sequence[str], rng: random.Random) -> tuple[str, str]:
+    """A passage in two: cut between two of its texts or, of one text, between two of its words."""
+    if len(run) > 1:
+        border = rng.randrange(1, len(run))
+        return " ".join(run[:border]), " ".join(run[border:])
+    words = run[0].split()
+    border = rng.randint(1, max(1, len(words) - 1))
+    return " ".join(words[:border]), " ".join(words[border:]) or words[-1]
+
+
+def make_consecutive(examples: Examples, rng: random.Random) -> list[Example]:
+    """Every passage in two parts; every other time the second is another passage's."""
+    pairs = [_halves(run, rng) for run in _spelled_passages(examples, rng)]
+    return [
+        Example((one, two), NEXT) if rng.random() < 0.5 else Example((one, rng.choice(pairs)[1]), RANDOM)
+        for one, two in pairs
+    ]
+
+
+# By the name that a stage of the recipe gives.
+AUGMENTATIONS: Mapping[str, Callable[[Examples, random.Random], list[Example]]] = {
+    "as they are": lambda examples, _: list(examples),
+    "texts": augment_texts,
+    "pairs": augment_pairs,
+    "made pairs": make_pairs,
+    "passages": lambda examples, rng: [
+        Example((" ".join(run),), NEXT) for run in _spelled_passages(examples, rng)
+    ],
+    "consecutive passages": make_consecutive,
+}

@@ -1,72 +1,244 @@
-"""Measures one backbone: accuracies of its probes on held-out texts, correlations of its raw cosines."""
+"""Probes of the vectors that every pooling makes of texts, and the rows of `components.results`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
-from transformers import PreTrainedModel
+import torch
+from numpy.typing import NDArray
+from scipy.stats import bootstrap, rankdata
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from statsmodels.stats.contingency_tables import mcnemar
+from torch import nn
 
-from components.analyses.fit.rows import first_alike
+from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardised, standardiser
+from components.analyses.fit.embedding import available, states
+from components.analyses.fit.rows import Inputs, batches_of, first_alike
+from components.analyses.importance import spearman
+from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
-from components.model.loading import load
-from components.model.probes import Probe, place_of, read_probe, write_probes
-from components.results import Table, table
-from components.types import BackboneSpec, Bools, Floats, Ints
-from recipe.corpus import Example
-from recipe.cosines import Scored, cosine_results, postprocessed_results
-from recipe.probes import Batch, Depth, Fitted, at_layer, embed, fit_probes, lower_layers, vectors
-from recipe.statistics import Row, compared
+from components.model.examine import examine
+from components.model.heads import NATIVE, pooled, swapped_head, swaps
+from components.model.pooling import POOLINGS, States
+from components.model.probes import Probe, half, read_probe
+from components.model.torch_internals import repeatable
+from components.results import Baseline, Postprocessing
+from components.types import Bools, Floats, Ints, Query
+from recipe.corpus import WORD, Example, Examples, without_leaks
 
-BASELINE = "cls"  # what the other poolings are compared with
+EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
+WIDE_STRENGTHS = (1e-4, 1e-3)
+FOLDS = 3
+
+Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
+Fitted = tuple[Probe, float]  # in single precision, and the strength (C) that cross-validation chose for it
 
 
-def probe_backbone(
-    spec: BackboneSpec,
-    training: Mapping[str, Sequence[Example]],
-    evaluation: Mapping[str, Sequence[Example]],
-    scored: Sequence[Scored],
-    texts: Sequence[str],
-    folder: Path,
-    seed: int,
-) -> Table:
-    """Fits the probes of one backbone for each task of ``training``, writes ``folder/<key>.safetensors``.
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The states of B inputs, which stand at ``rows`` (B,) of the list that they come from."""
 
-    Gives the results of the probes, read back from the file, on the same tasks of ``evaluation``, and of the
-    raw cosines of the ``scored`` pairs, also after steps that are fitted to other ``texts``. Runs on one
-    thread, so that one seed gives the same bytes.
+    rows: Ints
+    states: States
+
+
+def embed(backbone: Backbone, inputs: Inputs) -> list[Batch]:
+    """The states of single texts, or of pairs, in batches of similar length."""
+    made = []
+    for rows in batches_of(inputs):
+        found = states(backbone, [inputs[row] for row in rows])
+        made += [Batch(part, one) for part, one in zip(np.split(rows, len(found)), found, strict=True)]
+    return made
+
+
+def at_layer(batches: Sequence[Batch], layer: int | None) -> Sequence[Batch]:
+    """The same inputs as if ``layer`` (0 to L) were the last; None is the last."""
+    if layer is None:
+        return batches
+    return [replace(batch, states=batch.states.upto(layer)) for batch in batches]
+
+
+def vectors(batches: Sequence[Batch], pooling: str, query: Floats | None = None) -> Floats:
+    """The pooled vectors (N, D') of all inputs, in their order. ``query``: (D,), for attention only."""
+    learned = None if query is None else torch.from_numpy(query)
+    with torch.no_grad():
+        parts = [POOLINGS[pooling](replace(batch.states, query=learned)).numpy() for batch in batches]
+    pooled = np.empty((sum(map(len, parts)), parts[0].shape[1]), dtype=np.float32)
+    pooled[np.concatenate([batch.rows for batch in batches])] = np.concatenate(parts)
+    return pooled
+
+
+def logistic_regression(wide: bool, seed: int) -> LogisticRegressionCV:
+    """Logistic regression with a squared penalty, its strength chosen by cross-validation.
+
+    ``wide``: there are more numbers than examples. A fit then takes long, so that fewer and stronger
+    strengths are tried, on one held-out quarter in the place of folds.
     """
-    with threadpool_limits(1):
-        backbone = load(spec)
-        fitted = {task: fit_probes(backbone, examples, seed) for task, examples in training.items()}
-        file = folder / f"{spec.key}.safetensors"
-        write_probes(
-            {
-                place_of(task, *depth): fit.probe
-                for task, fits in fitted.items()
-                for depth, fit in fits.items()
-            },
-            file,
-        )
-        measured = [
-            probe_results(backbone, task, fits, len(training[task]), evaluation[task], file, seed)
-            for task, fits in fitted.items()
-        ]
-        cosines = cosine_results(backbone, scored, seed)
-        after = postprocessed_results(backbone, texts, scored, seed)
-        return table(chain(*measured, cosines, after, [size_result(backbone)]))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    quarter = StratifiedShuffleSplit(1, test_size=0.25, random_state=seed)
+    return LogisticRegressionCV(
+        Cs=WIDE_STRENGTHS if wide else STRENGTHS,
+        l1_ratios=(0.0,),  # the squared penalty alone
+        cv=quarter if wide else folds,
+        scoring="neg_log_loss",
+        tol=1e-3 if wide else 1e-4,
+        max_iter=ITERATIONS,
+        use_legacy_attributes=False,
+    )
 
 
-def size_result(backbone: Backbone) -> Row:
-    """How large the encoder is, its classifier left out."""
-    config, encoder = backbone.model.config, cast(PreTrainedModel, backbone.model.base_model)
-    size = {"layers": config.num_hidden_layers, "width": config.hidden_size}
-    return {"kind": "size", "backbone": backbone.spec.key, **size, "parameters": encoder.num_parameters()}
+def learn_query(batches: Sequence[Batch], labels: Ints, seed: int) -> Floats:
+    """The query (D,) of the pooling attention, trained with a linear classifier of the ``labels`` (N,).
+
+    Tokens are standardised over the training texts during training; the scale is then folded into the query
+    and the mean dropped, since softmax does not change when all scores move by the same amount. The
+    classifier is thrown away. One seed gives one query.
+    """
+    tokens = torch.cat([batch.states.hidden[batch.states.mask] for batch in batches])
+    mean, scale = tokens.mean(dim=0), tokens.std(dim=0).clamp(min=1e-3)
+    generator = torch.Generator().manual_seed(seed)
+    query = torch.zeros(len(mean), requires_grad=True)
+    weight = (0.01 * torch.randn(int(labels.max()) + 1, len(mean), generator=generator)).requires_grad_()
+    optimiser = torch.optim.AdamW([query, weight], lr=LEARNING_RATE, weight_decay=DECAY)
+    steps = EPOCHS * len(batches)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 1 / steps, total_iters=steps)
+    for _epoch in range(EPOCHS):
+        for index in torch.randperm(len(batches), generator=generator).tolist():
+            batch = batches[index]
+            hidden = (batch.states.hidden - mean) / scale  # (B, T, D)
+            share = (hidden @ query).masked_fill(~batch.states.mask, float("-inf")).softmax(dim=1)
+            pooled = (hidden * share[:, :, None]).sum(dim=1)  # (B, D), as the pooling does
+            loss = nn.functional.cross_entropy(pooled @ weight.T, torch.from_numpy(labels[batch.rows]))
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
+            optimiser.step()
+            schedule.step()
+    learned: Floats = (query.detach() / scale).numpy()
+    return learned
+
+
+def fit_probes(
+    backbone: Backbone, examples: Examples, seed: int, poolings: Sequence[str] = tuple(POOLINGS)
+) -> dict[Depth, Fitted]:
+    """A probe for each of ``poolings`` that the backbone can do, from one pass over labelled ``examples``.
+
+    First those on the last layer, then those on each layer below, of which learned poolings have none. Labels
+    are 0 to K - 1, each at least `FOLDS` times, else ValueError. Poolings that give the same vectors share
+    one fit.
+    """
+    labels = np.array([example.label for example in examples], dtype=np.int64)
+    counts = np.bincount(labels)
+    if counts.min() < FOLDS:
+        raise ValueError(f"every label must occur {FOLDS} times: there are {counts.tolist()}")
+    batches, known = embed(backbone, [example.texts for example in examples]), available(backbone, poolings)
+    unlearned = [pooling for pooling in known if not POOLINGS[pooling].spec.learned]
+    fitted: dict[Depth, Fitted] = {}
+    for layer in (None, *range(len(batches[0].states.layers) - 1)):
+        found = _fit_layer(at_layer(batches, layer), known if layer is None else unlearned, labels, seed)
+        fitted |= {(pooling, layer): fit for pooling, fit in found.items()}
+    return fitted
+
+
+def _fit_layer(
+    batches: Sequence[Batch], poolings: Sequence[str], labels: Ints, seed: int
+) -> dict[str, Fitted]:
+    """A probe for each of ``poolings`` of the uppermost layer, its strength the best on held-out folds."""
+    learns = "attention" in poolings
+    queries = {"attention": half(learn_query(batches, labels, seed))} if learns else {}
+    pooled = {pooling: vectors(batches, pooling, queries.get(pooling)) for pooling in poolings}
+    first, fitted = first_alike(pooled), dict[str, Fitted]()
+    for pooling, found in pooled.items():
+        if first[pooling] == pooling:
+            scaler, scaled = standardised(found)
+            regression = logistic_regression(wide=found.shape[1] > len(found), seed=seed)
+            regression.fit(scaled, labels)
+            fitted[pooling] = fold_scaler(scaler, regression), float(regression.C_)
+        probe, strength = fitted[first[pooling]]
+        fitted[pooling] = replace(probe, query=queries.get(pooling)), strength
+    return fitted
+
+
+RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
+BASELINE = "cls"  # what the other poolings are compared with
+SIMILARITY = "similarity"
+FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
+
+Numbers = NDArray[np.floating[Any]]
+Row = dict[str, object]  # of the table of results, by its columns
+Method = tuple[str, int | None]  # its name, and the layer that it looks at; None looks at all
+
+
+def estimate(values: Numbers, seed: int, statistic: Any = np.mean, *others: Numbers) -> Row:
+    """A statistic of N numbers, or of pairs with ``others``, with its 95 % percentile interval.
+
+    Not BCa: that is undefined where all are the same.
+    """
+    data, settings = (values, *others), {"n_resamples": RESAMPLES, "method": "percentile", "rng": seed}
+    ends = bootstrap(data, statistic, paired=bool(others), **settings).confidence_interval
+    return {"value": float(statistic(*data)), "low": float(ends.low), "high": float(ends.high)}
+
+
+def rho(one: Numbers, other: Numbers, axis: int = -1) -> Numbers:
+    """Spearman's rho along ``axis``, for many resamples at once: Pearson's of the ranks."""
+    ranks = [rankdata(values, axis=axis) for values in (one, other)]
+    x, y = (r - r.mean(axis=axis, keepdims=True) for r in ranks)
+    found: Numbers = (x * y).sum(axis=axis) / np.sqrt((x**2).sum(axis=axis) * (y**2).sum(axis=axis))
+    return found
+
+
+def sign_test(values: NDArray[Any], others: NDArray[Any]) -> Row:
+    """The exact sign test of N pairs, two-sided: ties, and pairs with a NaN, count for neither.
+
+    Of which answers are right it is McNemar's exact test.
+    """
+    better, worse = int((values > others).sum()), int((values < others).sum())
+    p = float(mcnemar([[0, better], [worse, 0]], exact=True).pvalue)
+    return {"better": better, "worse": worse, "p": p}
+
+
+def accuracy(right: Bools, seed: int) -> Row:
+    """The share of N answers that are ``right``."""
+    return {"measured": len(right), **estimate(right.astype(np.float64), seed)}
+
+
+def compared(right: Bools, baseline: Bools, seed: int) -> Row:
+    """The accuracy of N answers, held against another classifier of the same examples."""
+    return accuracy(right, seed) | sign_test(right, baseline)
+
+
+def estimate_moved(scores: Numbers, before: Numbers, afters: Sequence[Numbers], seed: int) -> list[Row]:
+    """Spearman's rho of N ``scores`` and each of ``afters``, and its gain over that of ``before``.
+
+    The percentile intervals are of the same resampled pairs.
+    """
+    pairs = np.arange(len(scores))
+    counts = np.random.default_rng(seed).multinomial(
+        len(pairs), np.full(len(pairs), 1 / len(pairs)), RESAMPLES
+    )
+    drawn = np.array([pairs, *(np.repeat(pairs, often) for often in counts)])  # first as they are, each once
+    old, *new = (rho(scores[drawn], values[drawn]) for values in (before, *afters))
+    rows: list[Row] = []
+    for after in new:
+        row: Row = {}
+        for prefix, values in (("", after), ("gain_", after - old)):
+            low, high = np.percentile(values[1:], [2.5, 97.5])
+            row |= {prefix.strip("_") or "value": float(values[0])}
+            row |= {f"{prefix}low": float(low), f"{prefix}high": float(high)}
+        rows.append(row)
+    return rows
+
+
+def _labels(examples: Examples) -> Ints:
+    return np.array([int(example.label) for example in examples], dtype=np.int64)
 
 
 def probe_results(
@@ -74,7 +246,7 @@ def probe_results(
     task: str,
     fitted: Mapping[Depth, Fitted],
     trained: int,
-    examples: Sequence[Example],
+    examples: Examples,
     file: Path,
     seed: int,
 ) -> list[Row]:
@@ -82,62 +254,195 @@ def probe_results(
 
     Those of the last layer are compared with `BASELINE`, those below with the same pooling of the last.
     """
-    labels = np.array([example.label for example in examples])
-    batches = embed(backbone, [example.texts for example in examples])
-    found = _measure(
-        file, task, [pooling for pooling, layer in fitted if layer is None], batches, None, labels
-    )
-    of_task, right = {"backbone": backbone.spec.key, "task": task}, found.right
+    labels, batches = _labels(examples), embed(backbone, [example.texts for example in examples])
     rows: list[Row] = []
-    for pooling, answers in right.items():
-        fit = {"width": found.width[pooling], "strength": fitted[pooling, None].strength, "trained": trained}
-        tested = compared(answers, right[BASELINE], seed)
-        rows.append({"kind": "probe", **of_task, **found.named(pooling), **fit, **tested})
-    for layer in lower_layers(batches):
-        poolings = [pooling for pooling, at in fitted if at == layer]
-        lower = _measure(file, task, poolings, at_layer(batches, layer), layer, labels)
-        for pooling in poolings:
-            tested = compared(lower.right[pooling], right[pooling], seed)
-            rows.append({"kind": "depth", **of_task, **lower.named(pooling), "layer": layer, **tested})
+    last: dict[str, Bools] = {}
+    for layer in dict.fromkeys(layer for _pooling, layer in fitted):
+        probes = {pooling: read_probe(file, task, pooling, layer) for pooling, at in fitted if at == layer}
+        given = at_layer(batches, layer)
+        found = {pooling: vectors(given, pooling, probe.query) for pooling, probe in probes.items()}
+        first = first_alike(found)
+        right = {
+            pooling: (found[pooling] @ probe.weight.T + probe.bias).argmax(axis=1) == labels
+            for pooling, probe in probes.items()
+        }
+        last = last or right
+        for pooling, answers in right.items():
+            row: Row = {"backbone": backbone.spec.key, "task": task, "pooling": pooling}
+            if layer is None:
+                row |= {"kind": "probe", "trained": trained, "width": found[pooling].shape[1]}
+                row |= {"strength": fitted[pooling, None][1], **compared(answers, right[BASELINE], seed)}
+            else:
+                row |= {"kind": "depth", "layer": layer, **compared(answers, last[pooling], seed)}
+            rows.append({**row, "vector": first[pooling]})
     return rows
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Probes on the uppermost layer of N examples, by pooling.
+def swap_results(backbone: Backbone, task: str, examples: Examples, seed: int) -> list[Row]:
+    """A row for each pooling that the own head can be given in the place of its own vector.
 
-    ``width``: length of the pooled vectors. ``right``: (N,) whether each answer is. ``vector``: the first
-    pooling that gives the very same vectors.
+    Of vectors that give that very vector for every example there is no swap, and no row.
     """
-
-    width: Mapping[str, int]
-    right: Mapping[str, Bools]
-    vector: Mapping[str, str]
-
-    def named(self, pooling: str) -> Row:
-        """A pooling, and the first one that gives its vector."""
-        return {"pooling": pooling, "vector": self.vector[pooling]}
-
-
-def _measure(
-    file: Path,
-    task: str,
-    poolings: Sequence[str],
-    batches: Sequence[Batch],
-    layer: int | None,
-    labels: Ints,
-) -> Measured:
-    """The probes of ``file`` on a ``layer``, the uppermost one of ``batches``."""
-    stored = {pooling: read_probe(file, task, pooling, layer) for pooling in poolings}
-    pooled = {pooling: vectors(batches, pooling, probe.query) for pooling, probe in stored.items()}
-    return Measured(
-        {pooling: probe.weight.shape[1] for pooling, probe in stored.items()},
-        {pooling: _predicted(probe, pooled[pooling]) == labels for pooling, probe in stored.items()},
-        first_alike(pooled),
-    )
+    labels, (answers, first) = _labels(examples), swap_answers(backbone, examples)
+    own, of_task = answers[NATIVE] == labels, {"kind": "swap", "backbone": backbone.spec.key, "task": task}
+    return [
+        {**of_task, "pooling": pooling, "vector": first[pooling], **compared(found == labels, own, seed)}
+        for pooling, found in answers.items()
+        if first[pooling] != NATIVE
+    ]
 
 
-def _predicted(probe: Probe, pooled: Floats) -> Ints:
-    """The likeliest label of each of N vectors."""
-    labels: Ints = (pooled @ probe.weight.T + probe.bias).argmax(axis=1)
-    return labels
+def swap_answers(backbone: Backbone, examples: Examples) -> tuple[Mapping[str, Ints], Mapping[str, str]]:
+    """The likeliest label (N,) of each example by pooling, that of the own vector ("native") first.
+
+    And for each of these poolings the first one whose vectors are the very same.
+    """
+    batches = embed(backbone, [example.texts for example in examples])
+    fitting = [key for key in POOLINGS if not (POOLINGS[key].spec.learned or POOLINGS[key].spec.wide)]
+    given = [NATIVE, *(key for key in available(backbone, fitting) if swaps(backbone, key))]
+    answers = {key: np.empty(len(examples), dtype=np.int64) for key in given}
+    for batch in batches:
+        head, hidden = batch.states.reads.head, batch.states.hidden
+        for key, found in answers.items():
+            read = head if key == NATIVE else swapped_head(head, pooled(POOLINGS[key], batch.states))
+            found[batch.rows] = read(hidden).argmax(dim=1).numpy()
+    return answers, first_alike({key: vectors(batches, key) for key in given})
+
+
+def cosine_results(backbone: Backbone, texts: Sequence[str], scored: Examples, seed: int) -> list[Row]:
+    """Spearman's rho of scores and cosines, raw and after each of `STEPS`, fitted to other ``texts``.
+
+    Every sentence is encoded alone. Raw ones are of each pooling that needs no training; ``flatten`` counts
+    among these: nothing of its vector is learned. The steps are for the poolings of which nothing is learned
+    with a probe: the others have too many numbers, or no query.
+    """
+    sentences = list(dict.fromkeys(sentence for pair in scored for sentence in pair.texts))
+    place = {sentence: index for index, sentence in enumerate(sentences)}
+    left, right = ([place[pair.texts[side]] for pair in scored] for side in (0, 1))
+    scores = np.array([pair.label for pair in scored])
+    plain = _pooled(backbone, sentences, [key for key in POOLINGS if key != "attention"])
+    fitted = _pooled(backbone, texts, [key for key, pooling in POOLINGS.items() if not pooling.spec.learned])
+    first = first_alike(plain)
+    raw: list[Row] = []
+    after: list[Row] = []
+    moved: dict[str, list[Row]] = {}
+    for pooling, found in plain.items():
+        vector = {"pooling": pooling, "vector": first[pooling], "measured": len(scored)}
+        of_vector = {"backbone": backbone.spec.key, **vector}
+        cosines = _cosines(found[left], found[right])
+        raw.append({"kind": "cosine", **of_vector, **estimate(scores, seed, rho, cosines)})
+        if pooling in fitted:
+            if first[pooling] == pooling:
+                both = fitted[pooling].astype(np.float64), found.astype(np.float64)
+                turned = [step(*both) for step in STEPS.values()]
+                others = [_cosines(each[left], each[right]) for each in turned]
+                moved[pooling] = estimate_moved(scores, cosines, others, seed)
+            for step, gained in zip(STEPS, moved[first[pooling]], strict=True):
+                fit = {"kind": "postprocessed", "step": step, "fitted": len(texts)}
+                after.append({**of_vector, **fit, **gained})
+    return [*raw, *after]
+
+
+def whitened(fitted: Numbers, found: Numbers) -> Numbers:
+    """Subtracts the mean and turns and scales the axes so that the covariance is 1 (Su et al. 2021).
+
+    Directions in which the vectors hardly vary are left out: a norm at the end of a layer makes one such
+    direction, and what is there is rounding.
+    """
+    variances, directions = np.linalg.eigh(np.cov(fitted, rowvar=False))
+    varies = variances > FLAT**2 * variances.max()
+    turned: Numbers = (found - fitted.mean(axis=0)) @ (directions[:, varies] / np.sqrt(variances[varies]))
+    return turned
+
+
+# Vectors (N, D') to fit to, and others -> the others (N, K) after the step; a constant number becomes 0.
+STEPS: Mapping[Postprocessing, Callable[[Numbers, Numbers], Numbers]] = MappingProxyType(
+    {
+        "centred": lambda fitted, found: found - fitted.mean(axis=0),
+        "standardised": lambda fitted, found: standardiser(fitted).transform(found),
+        "whitened": whitened,
+    }
+)
+
+
+def unscored_texts(examples: Examples, scored: Examples) -> list[str]:
+    """Every text of ``examples`` once; of none that shares one with the ``scored`` pairs."""
+    return list(dict.fromkeys(text for pair in without_leaks(examples, scored) for text in pair.texts))
+
+
+def _pooled(backbone: Backbone, sentences: Sequence[str], poolings: Sequence[str]) -> dict[str, Floats]:
+    """The vectors (N, D') of the sentences, each encoded alone, for those ``poolings`` that there are."""
+    batches = embed(backbone, [(sentence,) for sentence in sentences])
+    return {key: vectors(batches, key) for key in available(backbone, poolings)}
+
+
+def _cosines(one: Numbers, other: Numbers) -> Numbers:
+    """Row by row, in double precision: (N, D'), (N, D') -> (N,)."""
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    cosines: Numbers = (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+    return cosines
+
+
+def agreement_results(backbone: Backbone, task: str, examples: Examples, seed: int) -> list[Row]:
+    """A row for each method and layer: how alike it and erasure rank the tokens of classified texts."""
+    found = [_rhos_with_erasure(backbone, example) for example in examples]
+    rhos = {method: np.array([each.get(method, np.nan) for each in found]) for method in found[0]}
+    last = rhos[SIMILARITY, max(layer or 0 for name, layer in rhos if name == SIMILARITY)]
+    rows: list[Row] = []
+    for (name, layer), values in rhos.items():
+        known = values[~np.isnan(values)]
+        method = {
+            "kind": "agreement",
+            "backbone": backbone.spec.key,
+            "task": task,
+            "method": name,
+            "layer": layer,
+        }
+        tested = {**estimate(known, seed), **sign_test(values, last)}
+        rows.append({**method, "measured": len(known), **tested})
+    return rows
+
+
+def _rhos_with_erasure(backbone: Backbone, example: Example) -> dict[Method, float]:
+    """Spearman's rho with erasure of each method for one example; NaN where all tokens rank alike."""
+    text, pair = (*example.texts, "")[:2]
+    with repeatable(backbone.model):
+        examined = examine(backbone, Query(backbone.spec.key, text, pair))
+        importance = weigh(examined, "").with_integral([integrate(examined, "")])
+    own, seen = ~importance.analysis.tokens.special, importance.attention
+    by_layer = {(SIMILARITY, layer): row for layer, row in enumerate(importance.analysis.similarity)}
+    for layer, heads in enumerate(() if seen is None else seen, start=1):
+        by_layer["attention", layer] = heads.mean(axis=0)
+    found: dict[Method, float | None] = {
+        method: spearman(values[own], importance.erasure[own]) for method, values in by_layer.items()
+    }
+    whole = [name for name in importance.agreement if name not in (SIMILARITY, "attention")]
+    found |= {(name, None): importance.agreement[name] for name in whole}
+    return {method: np.nan if rho is None else rho for method, rho in found.items()}
+
+
+def baseline_answers(training: Examples, held_out: Examples, seed: int) -> Mapping[Baseline, Bools]:
+    """Which of ``held_out`` each baseline for its number of texts has right, (N,); the strongest last.
+
+    majority: the most frequent label of training. words: logistic regression on which words occur, its
+    strength chosen as a probe's is. overlap: 1 where the texts of a pair have so large a share of their words
+    in common that this is right most often in training.
+    """
+    known, labels = _labels(training), _labels(held_out)
+    majority = Counter(known.tolist()).most_common(1)[0][0] == labels
+    if len(held_out[0].texts) == 2:
+        shares, asked = word_overlap(training), word_overlap(held_out)
+        thresholds = np.unique(shares)
+        best = thresholds[int(np.argmax([np.mean((shares >= least) == known) for least in thresholds]))]
+        return {"majority": majority, "overlap": (asked >= best) == labels}
+    words = CountVectorizer(binary=True, dtype=np.float64)
+    model = make_pipeline(words, logistic_regression(wide=False, seed=seed))
+    model.fit([example.texts[0] for example in training], known)
+    return {"majority": majority, "words": model.predict([e.texts[0] for e in held_out]) == labels}
+
+
+def word_overlap(examples: Examples) -> Floats:
+    """(N,) in [0, 1]: the words that both texts have, over those that either has (Jaccard 1901)."""
+    sides = ([set(WORD.findall(text.lower())) for text in example.texts] for example in examples)
+    shares = [len(one & other) / len(one | other) if one | other else 1.0 for one, other in sides]
+    return np.array(shares, dtype=np.float32)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,87 +18,70 @@ STRICT = ConfigDict(extra="forbid")  # a misspelt key is an error
 
 @dataclass(frozen=True, config=STRICT)
 class Source:
-    """A file under the data folder, in one of the ``FORMATS``, whose ``columns`` are named here or in it.
+    """A file of labelled texts.
 
-    ``texts``: its text columns, one or, for pairs, two. ``score``: its number column; empty, the rows have no
-    label. With ``first``, labels are whole numbers from there on; else a row of at least ``positive`` has
-    label 1, of at most ``negative`` label 0, and is left out between. ``fold``: take every row (""), a
-    "fifth" or the "rest". ``split``: every text into "sentences", or a row into the consecutive sentences of
-    one of the "documents". ``min_words``, ``max_words``: of the first text. ``rows``: how many are used at
-    most. ``licence``: as stated where the file was found.
+    Labels are numbers from ``first`` on where it is given; else a row of at least ``positive`` has label 1,
+    of at most ``negative`` label 0, and is left out between.
     """
 
-    file: str
-    texts: tuple[str, ...]
-    format: str = "tab-separated"
-    columns: tuple[str, ...] = ()
-    score: str = ""
+    file: str  # under the data folder
+    texts: tuple[str, ...]  # columns: one text or, for pairs, two
+    format: Literal["tab-separated", "comma-separated", "label first", "aligned"] = "tab-separated"
+    columns: tuple[str, ...] = ()  # their names, where the file does not say them
+    score: str = ""  # the column of a number; without one the rows have no label
     first: int | None = None
     positive: float = 1.0
     negative: float = 0.0
-    fold: Literal["", "fifth", "rest"] = ""
-    split: Literal["", "sentences", "documents"] = ""
-    min_words: int = 0
+    fold: Literal["", "fifth", "rest"] = ""  # the rows that are taken; "": every one
+    split: Literal["", "sentences", "documents"] = ""  # a row each, or the consecutive ones of a document
+    min_words: int = 0  # of the first text
     max_words: int = 10**9
-    rows: int = 10**9
-    licence: str = "none stated"
+    rows: int = 10**9  # used at most
+    licence: str = "none stated"  # where the file was found
 
 
 @dataclass(frozen=True, config=STRICT)
 class Stage:
     """A training run over sources.
 
-    ``augmentation``, ``objective``: keys of AUGMENTATIONS and OBJECTIVES. ``learning_rate`` is the highest.
-    ``dropout``: whether the model's own is on. ``token_dropout``: share of the ordinary tokens that a step
-    does not attend to. ``teacher_weight``: weight of the teacher's soft label in the mean with the example's
-    own label, in [0, 1]; an example without a label has the soft label alone. ``families``: those that go
-    through this stage; empty, all do.
+    ``teacher_weight``: of the teacher's soft label in the mean with the example's own label, in [0, 1]; an
+    example without a label has the soft label alone.
     """
 
     sources: tuple[str, ...]
-    augmentation: str
-    objective: str
+    augmentation: str  # a key of AUGMENTATIONS
+    objective: str  # a key of OBJECTIVES
     steps: int
     batch: int
-    learning_rate: float
-    dropout: bool = True
-    token_dropout: float = 0.0
+    learning_rate: float  # the highest
+    dropout: bool = True  # the model's own
+    token_dropout: float = 0.0  # share of the ordinary tokens that a step does not attend to
     teacher_weight: float = 0.0
-    families: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()  # that go through this stage; empty, all do
 
 
 @dataclass(frozen=True, config=STRICT)
 class Task:
-    """What a head is fine-tuned for: its labels by id, and the stages that lead there.
+    """A task of heads, and the stages of fine-tuning that lead there."""
 
-    ``target_accuracy``: what every family must reach on the task's held-out rows, in [0, 1].
-    """
-
-    labels: tuple[str, ...]
-    target_accuracy: float
+    labels: tuple[str, ...]  # by id
+    target_accuracy: float  # of every family on the task's held-out rows, in [0, 1]
     stages: tuple[Stage, ...]
-
-    def stages_for(self, family: str) -> tuple[Stage, ...]:
-        """The stages that a family goes through."""
-        return tuple(stage for stage in self.stages if family in (stage.families or (family,)))
 
 
 @dataclass(frozen=True, config=STRICT)
 class Teacher:
     """A stronger encoder, of a Python package whose folder ``model`` is its checkpoint; needed to train only.
 
-    Its soft labels for the sources ``texts`` come from a head for ``task``, after ``steps`` steps of
-    fine-tuning on ``sources``; those for the sources ``pairs`` from the cosine of the two sentence vectors,
-    by logistic regression on one of them, ``calibration``. ``max_length``: tokens of an input.
+    Its soft labels for the sources ``texts`` come from a head for ``task``, after ``stage``; those for the
+    sources ``pairs`` from the cosine of the two sentence vectors, by logistic regression on one of them,
+    ``calibration``.
     """
 
     package: str
     task: str
-    sources: tuple[str, ...]
-    steps: int
-    batch: int
-    learning_rate: float
-    max_length: int
+    stage: Stage
+    max_length: int  # tokens of an input
     calibration: str
     texts: tuple[str, ...]
     pairs: tuple[str, ...]
@@ -106,27 +89,20 @@ class Teacher:
 
 @dataclass(frozen=True, config=STRICT)
 class TokenizerRecipe:
-    """A transformers tokenizer class, its special tokens by id, and what its constructor is given.
-
-    ``pair``: the template of a pair, where the class has none, in the notation of `tokenizers`.
-    """
+    """A transformers tokenizer class."""
 
     kind: str
-    special: tuple[str, ...]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    pair: str = ""
+    special: tuple[str, ...]  # tokens by id
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # of its constructor
+    pair: str = ""  # the template of a pair, where the class has none, in the notation of `tokenizers`
 
 
 @dataclass(frozen=True, config=STRICT)
 class Student:
-    """A family that starts from another's pre-trained weights.
-
-    ``of``: the other family. ``copies``: pairs of a regular expression of its own weights' names and the
-    name of the other's weight.
-    """
+    """The part of a family that starts from the pre-trained weights ``of`` another."""
 
     of: str
-    copies: tuple[tuple[str, str], ...]
+    copies: tuple[tuple[str, str], ...]  # a regular expression of own weights' names, and the other's name
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -142,39 +118,33 @@ class Family:
 
 @dataclass(frozen=True, config=STRICT)
 class Probing:
-    """Sources of each task's probes, at most ``rows`` examples each, and the pairs with scores by people.
+    """Sources of each task's probes, and pairs for raw cosines."""
 
-    ``unscored``: pairs whose texts the steps before a raw cosine are fitted to.
-    """
-
-    rows: int
+    rows: int  # of each task at most
     sources: Mapping[str, str]
-    scored: Source
-    unscored: Source
+    scored: Source  # by people
+    unscored: Source  # whose texts the steps before a raw cosine are fitted to
 
 
 @dataclass(frozen=True, config=STRICT)
 class Explaining:
-    """Tasks whose checkpoints are asked which tokens matter, for at most ``rows`` of their held-out texts."""
+    """Tasks whose checkpoints are asked which tokens matter."""
 
-    rows: int
+    rows: int  # of the held-out texts at most
     tasks: tuple[str, ...]
 
 
 @dataclass(frozen=True, config=STRICT)
 class HeldOut:
-    """Sources of the rows, by task, that decide whether a checkpoint is kept.
+    """Sources of the rows, by task, that decide whether a checkpoint is kept."""
 
-    ``shared_words``: no row with so many consecutive words of one of them is learned from.
-    """
-
-    shared_words: int
+    shared_words: int  # no row with so many consecutive words of one of them is learned from
     sources: Mapping[str, Source]
 
 
 @dataclass(frozen=True, config=STRICT)
 class Vocabulary:
-    """How many tokens a vocabulary has, and how many characters it knows if it is not one of bytes."""
+    """Size of a vocabulary in tokens, and in characters if it is not one of bytes."""
 
     size: int
     characters: int
@@ -183,12 +153,9 @@ class Vocabulary:
 
 @dataclass(frozen=True, config=STRICT)
 class Training:
-    """What all training runs share; shares are in [0, 1].
+    """Settings of all training runs; shares are in [0, 1]."""
 
-    ``initializer_range``: standard deviation of random weights.
-    """
-
-    initializer_range: float
+    initializer_range: float  # standard deviation of random weights
     weight_decay: float
     warmup_ratio: float
     ema_decay: float
@@ -220,9 +187,21 @@ class Recipes:
         return tuple(f"{family}-{task}" for task in (PRETRAINED, *self.tasks) for family in self.families)
 
     @property
+    def tuned(self) -> Mapping[str, str]:
+        """The keys of the fine-tuned checkpoints, and their tasks."""
+        return {key: task for key in self.keys if (task := split_key(key)[1]) != PRETRAINED}
+
+    @property
     def probed(self) -> tuple[str, ...]:
         """The keys of all that have probes: the checkpoints that are made, then those that are not."""
         return (*self.keys, *self.measured)
+
+    def stages(self, key: str) -> tuple[Stage, ...]:
+        """The training runs of a checkpoint, without those of the checkpoint that it starts from."""
+        family, task = split_key(key)
+        if task == PRETRAINED:
+            return (self.families[family].pretraining,)
+        return tuple(s for s in self.tasks[task].stages if family in (s.families or (family,)))
 
 
 def split_key(key: str) -> tuple[str, str]:
@@ -231,50 +210,25 @@ def split_key(key: str) -> tuple[str, str]:
     return family, task
 
 
-def load_recipes(path: Path = RECIPES) -> Recipes:
-    """The recipes of a TOML file; pydantic.ValidationError names a key that is missing or unknown."""
-    return TypeAdapter(Recipes).validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
+def load_recipes(smoke: bool = False) -> Recipes:
+    """The recipes of recipes.toml; pydantic.ValidationError names a key that is missing or unknown.
 
-
-def smoke(recipes: Recipes) -> Recipes:
-    """The same recipes through every stage in a minute: few rows, few steps, a small vocabulary.
-
-    Probes are fitted for two tasks, one of single texts and one of pairs. Encoders that are not made are left
-    out: they are large.
+    ``smoke``: with what its section of this name says, through every stage in a minute.
     """
-    few = 48
-    probing = recipes.probing
-    tasks = {len(recipes.sources[source].texts): task for task, source in probing.sources.items()}
+    recipes = tomllib.loads(RECIPES.read_text(encoding="utf-8"))
+    changes = recipes.pop("smoke")
+    for path, value in changes.items() if smoke else ():
+        *way, last = path.split(".")
+        tables = [recipes]
+        for name in way:
+            tables = [found for table in tables for found in _parts(table, name)]
+        for table in tables:
+            table[last] = value
+    return TypeAdapter(Recipes).validate_python(recipes)
 
-    def short(stage: Stage) -> Stage:
-        return replace(stage, steps=2, batch=8)
 
-    return replace(
-        recipes,
-        vocabulary=replace(recipes.vocabulary, size=400),
-        teacher=replace(recipes.teacher, steps=2, batch=8),
-        sources={name: replace(source, rows=few) for name, source in recipes.sources.items()},
-        evaluations={name: replace(source, rows=few) for name, source in recipes.evaluations.items()},
-        held_out=HeldOut(
-            shared_words=24,  # made-up rows repeat each other
-            sources={
-                name: replace(source, rows=few // 4) for name, source in recipes.held_out.sources.items()
-            },
-        ),
-        tasks={
-            name: replace(task, stages=tuple(map(short, task.stages))) for name, task in recipes.tasks.items()
-        },
-        families={
-            name: replace(family, pretraining=short(family.pretraining))
-            for name, family in recipes.families.items()
-        },
-        probing=replace(
-            probing,
-            rows=few,
-            sources={task: probing.sources[task] for task in tasks.values()},
-            scored=replace(probing.scored, rows=few),
-            unscored=replace(probing.unscored, rows=few),
-        ),
-        explaining=replace(recipes.explaining, rows=few // 12),
-        measured={},
-    )
+def _parts(table: Any, name: str) -> Iterable[Any]:
+    """The part of a table that is called ``name``; every one of it, or of a list, where it is *."""
+    if name != "*":
+        return [table[name]]
+    return table if isinstance(table, list) else table.values()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from functools import partial
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, cast
@@ -17,179 +20,198 @@ import numpy as np
 import torch
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
+from threadpoolctl import threadpool_limits
+from transformers import AutoModelForPreTraining
 
 from components.model.loading import load as load_backbone
+from components.model.probes import place_of, write_probes
 from components.results import of, table, write_results
 from components.types import BackboneSpec
-from recipe.agreement import agreement_results
-from recipe.checkpoints import fine_tune, load, pretrain, save
-from recipe.corpus import Corpus, load_corpus, read, read_scored, subsample, without_held_out
-from recipe.cosines import unscored_texts
-from recipe.evidence import probe_backbone
+from recipe import checkpoints
+from recipe.checkpoints import checkpoint, load
+from recipe.corpus import Corpus, detokenize, load_corpus, read, subsample, without_held_out
+from recipe.evidence import agreement_results, cosine_results, fit_probes, probe_results, unscored_texts
 from recipe.recipes import PRETRAINED, Recipes, split_key
-from recipe.teacher import checkpoint, pair_soft_labels, soft_labels, tokenizer_of
-from recipe.teacher import fine_tune as fine_tune_teacher
-from recipe.training import Progress, accuracy, predictions
+from recipe.training import Report, logits_of, stage_examples, train
 
-MODEL = "model"
-PROBES = "probes"
-AGREEMENT = "agreement"
-ROWS = "rows.csv"
-SOFT_LABELS = "soft_labels.npz"
-RECORD = "record.json"
+MODEL, PROBES, AGREEMENT = "model", "probes", "agreement"
+ROWS, SOFT_LABELS, RECORD = "rows.csv", "soft_labels.npz", "record.json"
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """What every step works with: the recipes, the folders of the data and of the steps, the torch device."""
+    """Surroundings of every step: the recipes, the folders of the data and of the steps, the torch device."""
 
     recipes: Recipes
     data: Path
     folder: Path
     device: str
 
-    def output(self, step: str) -> Path:
-        """The folder of a step."""
-        return self.folder / step
+    def record(self, key: str) -> Record:
+        """Notes on how a checkpoint was made; pydantic.ValidationError names a field that is none of them."""
+        return RECORDS.validate_json((self.folder / key / RECORD).read_bytes())
+
+    def model(self, key: str) -> Path:
+        """The folder of the model that a step makes, or that a package carries."""
+        package = self.recipes.measured.get(key)
+        return checkpoint(package) if package else self.folder / key / MODEL
 
     def learned(self, corpus: Corpus) -> Corpus:
-        """What checkpoints learn from: ``corpus`` without the rows that decide whether they are kept."""
+        """The corpus without the rows that decide whether checkpoints are kept: what these learn from."""
         return without_held_out(corpus, self.recipes.held_out.shared_words)
 
 
 @dataclass(frozen=True)
-class HeadRecord:
-    """A classification head on the rows of its task that are held out from training.
-
-    ``accuracy`` of ``measured`` rows, which decides whether the checkpoint is kept; ``changed``: answers that
-    storing the weights as float16 changed.
-    """
-
-    accuracy: float
-    measured: int
-    changed: int
-
-
-@dataclass(frozen=True)
 class Record:
-    """How a checkpoint was made, for its model card; ``head``: None for one that is only pre-trained."""
+    """Notes on how a checkpoint was made, for its model card.
+
+    ``accuracy`` of its head on ``measured`` rows of its task that are held out from training, which decides
+    whether it is kept; ``changed``: answers to these that storing the weights as float16 changed.
+    """
 
     seconds: int
     threads: int
     device: str
     parameters: int
-    head: HeadRecord | None
+    accuracy: float | None  # None for a checkpoint that is only pre-trained
+    measured: int
+    changed: int
 
 
-@dataclass(frozen=True)
-class Step:
-    """``make`` fills the folder that it is given; ``needs`` are the steps that it depends on."""
-
-    name: str
-    needs: tuple[str, ...]
-    make: Callable[[Workspace, Corpus, Path, Progress], None]
+RECORDS = TypeAdapter(Record)
+Made = tuple[int, float | None, int, int]  # the last fields of a record
+Make = Callable[[Workspace, Corpus, Path, Report], Made | None]  # fills a folder
 
 
-def steps(recipes: Recipes) -> Mapping[str, Step]:
-    """Every step of the recipe by name: the teacher, its soft labels, then each checkpoint and its probes."""
-    found = [Step("teacher", (), make_teacher), Step("soft-labels", ("teacher",), make_soft_labels)]
+def steps(recipes: Recipes) -> Mapping[str, tuple[tuple[str, ...], Make]]:
+    """Every step of the recipe by name: the steps that it needs, and its maker."""
+    needs: tuple[str, ...] = ("teacher",)
+    found: dict[str, tuple[tuple[str, ...], Make]] = {"teacher": ((), make_teacher)}
+    found["soft-labels"] = needs, make_soft_labels
     for key in recipes.keys:
         family, task = split_key(key)
-        if task == PRETRAINED:
-            student = recipes.families[family].student
-            needs = (f"{student.of}-{PRETRAINED}",) if student else ()
-            found.append(Step(key, needs, partial(make_pretrained, family)))
+        student = recipes.families[family].student
+        if task != PRETRAINED:
+            needs = ("soft-labels", f"{family}-{PRETRAINED}")
         else:
-            found.append(Step(key, ("soft-labels", f"{family}-{PRETRAINED}"), partial(make_fine_tuned, key)))
-        found.append(Step(f"{key}-{PROBES}", (key,), partial(make_probes, key)))
+            needs = (f"{student.of}-{PRETRAINED}",) if student else ()
+        found[key] = needs, partial(make_pretrained if task == PRETRAINED else make_fine_tuned, key)
         if task in recipes.explaining.tasks:
-            found.append(Step(f"{key}-{AGREEMENT}", (key,), partial(make_agreement, key)))
-    found += [Step(f"{key}-{PROBES}", (), partial(make_probes, key)) for key in recipes.measured]
-    return {step.name: step for step in found}
+            found[f"{key}-{AGREEMENT}"] = (key,), partial(make_agreement, key)
+    for key in recipes.probed:
+        needs = () if key in recipes.measured else (key,)
+        found[f"{key}-{PROBES}"] = needs, partial(make_probes, key)
+    return found
 
 
-def make_teacher(workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
-    """The teacher, fine-tuned for its task."""
-    recipes, teacher, learned = workspace.recipes, workspace.recipes.teacher, workspace.learned(corpus)
+def make_teacher(workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> None:
+    """The teacher with a new head of two labels, fine-tuned for its task."""
+    recipes, teacher = workspace.recipes, workspace.recipes.teacher
     torch.manual_seed(recipes.seed)
     rng = random.Random(f"{recipes.seed} teacher")
-    examples = [e for source in teacher.sources for e in learned.training[source]]
-    model = fine_tune_teacher(teacher, examples, recipes.training, rng, workspace.device, progress)
-    held_out = corpus.held_out[teacher.task]
-    right = accuracy(model, tokenizer_of(teacher), held_out)
-    progress.report(f"the teacher is right about {right:.1%} of {len(held_out):,}")
+    examples = workspace.learned(corpus).examples(teacher.stage.sources)
+    tokenizer, model = checkpoints.teacher_tokenizer(teacher), load(checkpoint(teacher.package))
+    model.to(workspace.device)
+    model = train(model, tokenizer, examples, teacher.stage, recipes.training, rng, report)
     model.save_pretrained(folder / MODEL)
 
 
-def make_soft_labels(workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
+def make_soft_labels(workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> None:
     """The teacher's soft labels for every source that the recipe names, in one file."""
     teacher, learned = workspace.recipes.teacher, workspace.learned(corpus)
     pairs = {source: learned.training[source] for source in teacher.pairs}
-    found = dict(pair_soft_labels(teacher, pairs, workspace.device))
-    progress.report(f"soft labels for {sum(map(len, found.values())):,} pairs")
-    model = load(workspace.output("teacher") / MODEL).to(workspace.device)  # type: ignore[arg-type]  # their stubs
+    found = checkpoints.pair_soft_labels(teacher, pairs, workspace.device)
+    report(f"soft labels for {sum(map(len, found.values())):,} pairs")
+    model = load(workspace.model("teacher")).to(workspace.device)
     for source in teacher.texts:
-        found[source] = soft_labels(model, tokenizer_of(teacher), learned.training[source])
-        progress.report(f"soft labels for {len(found[source]):,} {source}")
+        logits = logits_of(model, checkpoints.teacher_tokenizer(teacher), learned.training[source])
+        found[source] = logits.softmax(-1)[:, 1].numpy()
+        report(f"soft labels for {len(found[source]):,} {source}")
     np.savez(folder / SOFT_LABELS, **cast(dict[str, Any], found))
 
 
-def make_pretrained(
-    name: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress
-) -> None:
-    """A family's checkpoint without a classification head."""
-    student = workspace.recipes.families[name].student
-    teacher = workspace.output(f"{student.of}-{PRETRAINED}") / MODEL if student else None
-    learned = workspace.learned(corpus)
-    model, tokenizer = pretrain(name, workspace.recipes, learned, teacher, workspace.device, progress)
-    save(model, tokenizer, folder / MODEL)
-    write_record(folder, workspace, model.num_parameters(), None, progress)
+def make_pretrained(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> Made:
+    """A family's checkpoint after its paper's pre-training, without a classification head."""
+    recipes, learned, name = workspace.recipes, workspace.learned(corpus), split_key(key)[0]
+    family = recipes.families[name]
+    texts = (s for text in learned.texts(recipes.vocabulary.sources) for s in (text, detokenize(text)))
+    given = family.tokenizer, recipes.vocabulary, list(dict.fromkeys(texts)), recipes.max_length
+    tokenizer = checkpoints.train_tokenizer(*given)
+    report(f"vocabulary of {len(tokenizer):,} tokens")
+    torch.manual_seed(recipes.seed)
+    rng = random.Random(f"{recipes.seed} {name}")
+    model, teacher = cast(Any, checkpoints.untrained(family, recipes, tokenizer)), None
+    if family.student:
+        teacher = load(workspace.model(f"{family.student.of}-{PRETRAINED}"), AutoModelForPreTraining)
+        weights = teacher.to(workspace.device).state_dict()
+        for own, weight in model.named_parameters():
+            theirs = own
+            for pattern, replacement in family.student.copies:
+                theirs = re.sub(f"^{pattern}$", replacement, theirs)
+            if theirs != own and theirs in weights:
+                weight.data.copy_(weights[theirs])
+    model.to(workspace.device)
+    examples, stage = learned.examples(family.pretraining.sources), family.pretraining
+    model = train(model, tokenizer, examples, stage, recipes.training, rng, report, teacher)
+    checkpoints.save(model, tokenizer, folder / MODEL)
+    return model.num_parameters(), None, 0, 0
 
 
-def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
+def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> Made:
     """A family's checkpoint for a task, with its accuracy on held-out rows as stored, in float16."""
-    name, task = split_key(key)
+    family, task = split_key(key)
     recipes, held_out, learned = workspace.recipes, corpus.held_out[task], workspace.learned(corpus)
-    with np.load(workspace.output("soft-labels") / SOFT_LABELS) as file:
-        labels = {source: file[source] for source in file.files}
-    start = workspace.output(f"{name}-{PRETRAINED}") / MODEL
-    model, tokenizer = fine_tune(key, start, recipes, learned, labels, workspace.device, progress)
-    exact = predictions(model.cpu(), tokenizer, held_out)
-    save(model, tokenizer, folder / MODEL)
-    stored = predictions(load(folder / MODEL), tokenizer, held_out)
-    right = sum(label == e.label for label, e in zip(stored, held_out, strict=True)) / len(held_out)
-    changed = sum(one != other for one, other in zip(exact, stored, strict=True))
-    progress.report(
-        f"accuracy {right:.1%} of {len(held_out):,} held-out rows; storing it as float16 changed {changed}"
-        " answers"
-    )
-    head = HeadRecord(right, len(held_out), changed)
-    write_record(folder, workspace, model.num_parameters(), head, progress)
+    with np.load(workspace.folder / "soft-labels" / SOFT_LABELS) as file:
+        soft_labels = {source: file[source] for source in file.files}
+    torch.manual_seed(recipes.seed)
+    rng = random.Random(f"{recipes.seed} {key}")
+    labels, start = dict(enumerate(recipes.tasks[task].labels)), workspace.model(f"{family}-{PRETRAINED}")
+    numbers = {label: number for number, label in labels.items()}
+    kind = {"id2label": labels, "label2id": numbers, "problem_type": "single_label_classification"}
+    model, tokenizer = load(start, **kind), checkpoints.load_tokenizer(start)
+    model.to(workspace.device)
+    for stage in recipes.stages(key):
+        examples = stage_examples(stage, learned, soft_labels)
+        model = train(model, tokenizer, examples, stage, recipes.training, rng, report)
+    exact = logits_of(model.cpu(), tokenizer, held_out).argmax(-1)
+    checkpoints.save(model, tokenizer, folder / MODEL)
+    stored = logits_of(load(folder / MODEL), tokenizer, held_out).argmax(-1)
+    right = sum(label == e.label for label, e in zip(stored.tolist(), held_out, strict=True)) / len(held_out)
+    changed = int((exact != stored).sum())
+    report(f"accuracy {right:.1%} of {len(held_out):,} held-out rows; float16 changed {changed} answers")
+    return model.num_parameters(), right, len(held_out), changed
 
 
-def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
-    """A checkpoint's probes, and the results of them and of its raw cosines."""
-    probing = workspace.recipes.probing
-    package = workspace.recipes.measured.get(key)
-    spec = bundled(key, checkpoint(package) if package else workspace.output(key) / MODEL)
-    training = {name: subsample(corpus.training[s], probing.rows) for name, s in probing.sources.items()}
-    held_out = {name: corpus.evaluation[name] for name in training}
-    scored = read_scored(probing.scored, workspace.data)
+def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> None:
+    """A backbone's probes for each task, and the results of them, read back, and of its raw cosines."""
+    recipes, probing = workspace.recipes, workspace.recipes.probing
+    backbone, file = load_backbone(bundled(key, workspace.model(key))), folder / f"{key}.safetensors"
+    training = {task: subsample(corpus.training[s], probing.rows) for task, s in probing.sources.items()}
+    fitted = {task: fit_probes(backbone, examples, recipes.seed) for task, examples in training.items()}
+    probes = ((task, *at) for task, fits in fitted.items() for at in fits.items())
+    write_probes({place_of(task, *depth): probe for task, depth, (probe, _strength) in probes}, file)
+    measured = [
+        probe_results(backbone, task, fits, len(training[task]), corpus.evaluation[task], file, recipes.seed)
+        for task, fits in fitted.items()
+    ]
+    scored = read(probing.scored, workspace.data)[: probing.scored.rows]
     unscored = subsample(read(probing.unscored, workspace.data), probing.unscored.rows)
-    texts = unscored_texts(unscored, scored)
-    found = probe_backbone(spec, training, held_out, scored, texts, folder, workspace.recipes.seed)
+    cosines = cosine_results(backbone, unscored_texts(unscored, scored), scored, recipes.seed)
+    config, encoder = backbone.model.config, cast(Any, backbone.model.base_model)  # without its classifier
+    size = {"kind": "size", "layers": config.num_hidden_layers, "width": config.hidden_size}
+    size |= {"backbone": key, "parameters": encoder.num_parameters()}
+    found = table(chain(*measured, cosines, [size]))
     write_results(found, folder / ROWS)
-    progress.report(f"{len(of(found, 'probe'))} probes on the last layer, {len(of(found, 'depth'))} below")
+    report(f"{len(of(found, 'probe'))} probes on the last layer, {len(of(found, 'depth'))} below")
 
 
-def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path, progress: Progress) -> None:
+def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> None:
     """How alike similarity to [CLS], attention, gradients and erasure rank tokens, in a checkpoint."""
     task, recipes = split_key(key)[1], workspace.recipes
-    backbone = load_backbone(bundled(key, workspace.output(key) / MODEL))
+    backbone = load_backbone(bundled(key, workspace.model(key)))
     examples = corpus.evaluation[task][: recipes.explaining.rows]
-    rows = agreement_results(backbone, task, examples, recipes.seed)
-    write_results(table(rows), folder / ROWS)
-    progress.report(f"tokens of {len(examples)} texts are weighed")
+    write_results(table(agreement_results(backbone, task, examples, recipes.seed)), folder / ROWS)
+    report(f"tokens of {len(examples)} texts are weighed")
 
 
 def bundled(key: str, folder: Path) -> BackboneSpec:
@@ -197,20 +219,6 @@ def bundled(key: str, folder: Path) -> BackboneSpec:
     return BackboneSpec(
         key, title=key, task=split_key(key)[1], note="", source="bundled", location=str(folder)
     )
-
-
-def write_record(
-    folder: Path, workspace: Workspace, parameters: int, head: HeadRecord | None, progress: Progress
-) -> None:
-    """Writes the record of a checkpoint into its folder."""
-    kind = torch.device(workspace.device).type
-    record = Record(round(progress.seconds), torch.get_num_threads(), kind, parameters, head)
-    (folder / RECORD).write_bytes(TypeAdapter(Record).dump_json(record))
-
-
-def read_record(folder: Path) -> Record:
-    """The record in a checkpoint's folder; pydantic.ValidationError names a field that is not as declared."""
-    return TypeAdapter(Record).validate_json((folder / RECORD).read_bytes())
 
 
 def prepare_process() -> None:
@@ -221,39 +229,39 @@ def prepare_process() -> None:
 
 def run_step(workspace: Workspace, name: str) -> str:
     """Makes one step's folder, all of it or nothing, and gives its name."""
-    progress = Progress(name)
+    started = time.perf_counter()
+
+    def report(text: str) -> None:
+        print(f"[{name}] {time.perf_counter() - started:6.0f} s  {text}", flush=True)
+
     workspace.folder.mkdir(parents=True, exist_ok=True)
     unfinished = Path(mkdtemp(prefix=f".{name}@", dir=workspace.folder))
-    steps(workspace.recipes)[name].make(
-        workspace, load_corpus(workspace.recipes, workspace.data), unfinished, progress
-    )
-    unfinished.rename(workspace.output(name))
+    corpus = load_corpus(workspace.recipes, workspace.data)
+    with threadpool_limits(1):  # so that one seed gives the same numbers
+        made = steps(workspace.recipes)[name][1](workspace, corpus, unfinished, report)
+    if made:
+        spent, kind = round(time.perf_counter() - started), torch.device(workspace.device).type
+        record = Record(spent, torch.get_num_threads(), kind, *made)
+        (unfinished / RECORD).write_bytes(RECORDS.dump_json(record))
+    unfinished.rename(workspace.folder / name)
     for unfinished in workspace.folder.glob(f".{name}@*"):  # left by a run that was killed
         shutil.rmtree(unfinished)
     return name
 
 
-def with_needs(recipes: Recipes, names: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """The steps ``names`` and all that they depend on, each with its direct dependencies."""
-    known, found = steps(recipes), dict[str, tuple[str, ...]]()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop(0)
-        found[name] = known[name].needs
-        waiting.extend(known[name].needs)
-    return {name: found[name] for name in known if name in found}
-
-
 def run_steps(workspace: Workspace, names: Sequence[str], jobs: int) -> None:
     """Makes the steps ``names`` and what they depend on, ``jobs`` at a time; skips those that are done."""
-    order = TopologicalSorter(with_needs(workspace.recipes, names))
+    known, waiting = steps(workspace.recipes), list(names)
+    for name in waiting:  # which grows by what each needs
+        waiting.extend(need for need in known[name][0] if need not in waiting)
+    order = TopologicalSorter({name: known[name][0] for name in known if name in waiting})
     order.prepare()
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=prepare_process) as pool:
         running: set[Future[str]] = set()
         while order.is_active():
             for name in order.get_ready():
-                if workspace.output(name).exists():
+                if (workspace.folder / name).exists():
                     print(f"[{name}] is there already", flush=True)
                     order.done(name)
                 else:

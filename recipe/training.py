@@ -1,53 +1,181 @@
-"""The training loop: its examples, its batches, its progress; and the accuracy of what comes out."""
+"""Losses of the papers (masked, next and permuted language modelling, distillation, labels), and the loop.
+
+Random numbers of losses are torch's. Logits of words are computed only at the predicted positions, since the
+output embedding is by far the widest matrix.
+"""
 
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import cast
+from functools import partial
+from itertools import chain, count, islice
+from typing import Any, cast
 
 import torch
-from torch import nn
+import transformers
+from torch import Tensor, nn
+from torch.nn.functional import cosine_embedding_loss, cross_entropy, kl_div, log_softmax, pad, softmax
 from torch.nn.utils import clip_grad_norm_
-from torch.optim.lr_scheduler import LambdaLR
 from torch.optim.swa_utils import AveragedModel
-from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import BatchEncoding
 
 from components.types import Floats
-from recipe.augmentation import AUGMENTATIONS
-from recipe.corpus import Corpus, Example
-from recipe.pretraining import OBJECTIVES
+from recipe.corpus import AUGMENTATIONS, Corpus, Example, Examples
 from recipe.recipes import Stage, Training
 
-EVERY = 20.0  # seconds between two lines of progress
+MASKED = 0.15  # share of the tokens that are predicted
+TEMPERATURE = 2.0  # of the distillation
+
+Model = transformers.PreTrainedModel
+Tokenizer = transformers.PreTrainedTokenizerFast
+Loss = Callable[[Model, BatchEncoding, Tensor], Tensor]  # of inputs (B, T) and their labels (B,)
+
+
+def outputs_at(model: Model, asked: Tensor, inputs: Mapping[str, Any]) -> Any:
+    """The model's outputs, whose logits are (N, V), for the N true positions of ``asked`` (B, T) alone."""
+    words: nn.Module = cast(Any, model).get_output_embeddings()
+    hook = words.register_forward_pre_hook(lambda _, hidden: (hidden[0][asked],))
+    try:
+        return model(**inputs)
+    finally:
+        hook.remove()
+
+
+def mask_words(ids: Tensor, tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+    """Ids (B, T) with 15 % of the ordinary tokens chosen for prediction, and which these are (B, T).
+
+    Of the chosen ones 80 % become the mask token, 10 % a random token, 10 % stay (Devlin et al. 2019).
+    """
+    special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids, device=ids.device))
+    asked = (torch.rand(ids.shape, device=ids.device) < MASKED) & ~special
+    chance = torch.rand(ids.shape, device=ids.device)
+    hidden = ids.masked_fill(asked & (chance < 0.8), cast(int, tokenizer.mask_token_id))
+    anything = torch.randint(len(tokenizer), ids.shape, device=ids.device)
+    return torch.where(asked & (chance >= 0.9), anything, hidden), asked
+
+
+def masked_words(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, _labels: Tensor) -> Tensor:
+    """The mean cross-entropy over words that are masked anew in each step (RoBERTa: Liu et al. 2019)."""
+    hidden, asked = mask_words(inputs["input_ids"], tokenizer)
+    logits = outputs_at(model, asked, {**inputs, "input_ids": hidden}).logits
+    return cross_entropy(logits, inputs["input_ids"][asked])
+
+
+def next_sentence(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, labels: Tensor) -> Tensor:
+    """The same plus next-sentence prediction (BERT: Devlin et al. 2019).
+
+    ``labels``: (B,), 0 where the second text followed the first, 1 where not.
+    """
+    hidden, asked = mask_words(inputs["input_ids"], tokenizer)
+    outputs = outputs_at(model, asked, {**inputs, "input_ids": hidden})
+    words = cross_entropy(outputs.prediction_logits, inputs["input_ids"][asked])
+    return words + cross_entropy(outputs.seq_relationship_logits, labels.long())
+
+
+def distilled_words(
+    tokenizer: Tokenizer, teacher: Model, model: Model, inputs: BatchEncoding, _labels: Tensor
+) -> Tensor:
+    """The masked words, the teacher's predictions of them, and the teacher's final hidden states.
+
+    The weights of the three means are those of DistilBERT (Sanh et al. 2019): 2, 5 and 1.
+    """
+    hidden, asked = mask_words(inputs["input_ids"], tokenizer)
+    seen = {**inputs, "input_ids": hidden, "output_hidden_states": True}
+    ours = outputs_at(model, asked, seen)
+    with torch.no_grad():
+        theirs = outputs_at(teacher, asked, seen)
+    student = log_softmax(ours.logits / TEMPERATURE, dim=-1)
+    goal = softmax(theirs.prediction_logits / TEMPERATURE, dim=-1)
+    imitation = kl_div(student, goal, reduction="batchmean") * TEMPERATURE**2
+    attended = inputs["attention_mask"].bool()
+    states, targets = (o.hidden_states[-1][attended] for o in (ours, theirs))  # (N, D)
+    alignment = cosine_embedding_loss(states, targets, torch.ones(len(states), device=states.device))
+    return 5 * imitation + 2 * cross_entropy(ours.logits, inputs["input_ids"][asked]) + alignment
+
+
+def next_words(model: Model, inputs: BatchEncoding, _labels: Tensor) -> Tensor:
+    """The mean cross-entropy of each word after those before it (GPT-2: Radford et al. 2019)."""
+    asked = pad(inputs["attention_mask"][:, 1:], (0, 1)).bool()  # (B, T) where a word follows
+    logits = outputs_at(model, asked, inputs).logits
+    return cross_entropy(logits, inputs["input_ids"][:, 1:][asked[:, :-1]])
+
+
+def permuted_words(tokenizer: Tokenizer, model: Model, inputs: BatchEncoding, _labels: Tensor) -> Tensor:
+    """The mean cross-entropy over spans that are predicted in a random order (XLNet: Yang et al. 2019)."""
+    ids, attended = inputs["input_ids"], inputs["attention_mask"]  # (B, T)
+    odd = (ids.shape[1] % 2, 0)  # the collator wants an even T
+    ids, attended = pad(ids, odd, value=tokenizer.pad_token_id), pad(attended, odd)
+    collated = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)(list(ids.cpu()))
+    wanted = collated.pop("labels").to(ids.device)  # (B, T), -100 where nothing is asked for
+    masks = {name: tensor.to(ids.device) for name, tensor in collated.items()}
+    logits = outputs_at(model, wanted >= 0, {**masks, "attention_mask": attended}).logits
+    return cross_entropy(logits, wanted[wanted >= 0])
+
+
+def label_loss(model: Model, inputs: BatchEncoding, labels: Tensor) -> Tensor:
+    """The mean cross-entropy of the logits (B, 2) with the ``labels`` (B,): probabilities of class 1."""
+    return cross_entropy(model(**inputs).logits, torch.stack([1 - labels, labels], dim=-1))
+
+
+def template_ids(tokenizer: Tokenizer) -> Tensor:
+    """The ids of the tokens that the tokenizer adds to a pair, padding included."""
+    pair = tokenizer("a", "a", return_special_tokens_mask=True)
+    added = torch.tensor(pair["input_ids"])[torch.tensor(pair["special_tokens_mask"]) == 1]
+    return torch.cat([added, torch.tensor([tokenizer.pad_token_id])])
+
+
+def shared_tokens(ids: Tensor, template: Tensor) -> tuple[Tensor, Tensor]:
+    """Tokens of a pair that occur in the other text too, and those that belong to the second: (B, T) each.
+
+    ``ids``: (B, T) token ids. ``template``: the ids of tokens that the tokenizer adds; between two tokens of
+    different texts there is at least one.
+    """
+    added = torch.isin(ids, template)  # (B, T)
+    before = added.cumsum(-1)  # (B, T) added tokens up to here
+    opposite = (before[:, :, None] != before[:, None, :]) & ~added[:, None, :]  # (B, T, T)
+    same = ids[:, :, None] == ids[:, None, :]  # (B, T, T)
+    first = before.masked_fill(added, ids.shape[1]).amin(-1, keepdim=True)  # of the first text's tokens
+    return (same & opposite).any(-1) & ~added, ~added & (before > first)
+
+
+class SharedTokens(nn.Module):
+    """Classifies each token of a pair's second text: whether it occurs in the first text too.
+
+    One linear classifier on the hidden states of every layer above the embeddings. With one label per token
+    an encoder learns to compare two texts; with one per pair it hardly does. Only the second text is
+    classified, since causal encoders cannot look ahead.
+    """
+
+    def __init__(self, model: Model, tokenizer: Tokenizer) -> None:
+        super().__init__()
+        self.head = nn.Linear(model.config.hidden_size, 2)
+        self.template = nn.Buffer(template_ids(tokenizer))
+
+    def forward(self, model: Model, inputs: BatchEncoding, _labels: Tensor) -> Tensor:
+        """The mean cross-entropy over the second text's tokens and the layers."""
+        shared, asked = shared_tokens(inputs["input_ids"], self.template)
+        layers = model.base_model(**inputs, output_hidden_states=True).hidden_states[1:]
+        answers = self.head(torch.stack(layers)[:, asked])  # (L, asked tokens, 2)
+        return cross_entropy(answers.flatten(0, 1), shared[asked].long().repeat(len(layers)))
+
+
+# Makers of a loss, given the model, its tokenizer and its teacher, by the name that a stage gives.
+OBJECTIVES: Mapping[str, Callable[[Model, Tokenizer, Model | None], Loss]] = {
+    "labels": lambda *_: label_loss,
+    "shared tokens": lambda model, tokenizer, _: SharedTokens(model, tokenizer),
+    "masked words": lambda _, tokenizer, __: partial(masked_words, tokenizer),
+    "masked words and next sentence": lambda _, tokenizer, __: partial(next_sentence, tokenizer),
+    "distilled masked words": lambda _, *given: partial(distilled_words, *cast(Any, given)),
+    "permuted words": lambda _, tokenizer, __: partial(permuted_words, tokenizer),
+    "next words": lambda *_: next_words,
+}
+
+
+EVERY = 100  # steps between two lines of progress
 POOL = 32  # batches that are sorted by length together: little padding, still well mixed
 
-
-@dataclass
-class Progress:
-    """Prints lines that begin with the ``name`` of what is being made."""
-
-    name: str
-    started: float = field(default_factory=time.perf_counter)
-    _reported: float = field(default_factory=time.perf_counter)
-
-    @property
-    def seconds(self) -> float:
-        """Since it began."""
-        return time.perf_counter() - self.started
-
-    def report(self, text: str) -> None:
-        """Print a line now."""
-        self._reported = time.perf_counter()
-        print(f"[{self.name}] {self.seconds:6.0f} s  {text}", flush=True)
-
-    def step(self, what: str, done: int, steps: int, loss: float) -> None:
-        """Print a line if the last is long ago."""
-        if time.perf_counter() - self._reported > EVERY or done == steps:
-            self.report(f"{what}: step {done:,} of {steps:,}, loss {loss:.3f}")
+Report = Callable[[str], None]  # says how far a step is
 
 
 def stage_examples(stage: Stage, corpus: Corpus, soft_labels: Mapping[str, Floats]) -> list[Example]:
@@ -69,46 +197,37 @@ def stage_examples(stage: Stage, corpus: Corpus, soft_labels: Mapping[str, Float
     return found
 
 
-def encode(tokenizer: PreTrainedTokenizerFast, rows: Sequence[tuple[str, ...]]) -> BatchEncoding:
+def _encode(tokenizer: Tokenizer, rows: Sequence[tuple[str, ...]]) -> list[dict[str, list[int]]]:
     """Token ids, unpadded, cut at the tokenizer's longest input; a pair loses tokens of its longer text."""
-    columns = zip(*rows, strict=True)
-    encoded: BatchEncoding = tokenizer(*map(list, columns), truncation=True)
-    return encoded
-
-
-def _padded(
-    tokenizer: PreTrainedTokenizerFast, encoded: BatchEncoding, group: Sequence[int]
-) -> BatchEncoding:
-    return tokenizer.pad(
-        {name: [column[i] for i in group] for name, column in encoded.items()}, return_tensors="pt"
-    )
+    encoded = tokenizer(*map(list, zip(*rows, strict=True)), truncation=True)
+    return [dict(zip(encoded, row, strict=True)) for row in zip(*encoded.values(), strict=True)]
 
 
 def batches_by_length(
-    tokenizer: PreTrainedTokenizerFast, rows: Sequence[tuple[str, ...]], size: int
+    tokenizer: Tokenizer, rows: Sequence[tuple[str, ...]], size: int = 64
 ) -> Iterator[tuple[list[int], BatchEncoding]]:
     """The texts or pairs from the shortest to the longest: their indices (B,) and inputs (B, T)."""
-    encoded = encode(tokenizer, rows)
-    order = sorted(range(len(rows)), key=lambda i: len(encoded["input_ids"][i]))
+    encoded = _encode(tokenizer, rows)
+    order = sorted(range(len(rows)), key=lambda i: len(encoded[i]["input_ids"]))
     for start in range(0, len(order), size):
         group = order[start : start + size]
-        yield group, _padded(tokenizer, encoded, group)
+        yield group, tokenizer.pad([encoded[i] for i in group], return_tensors="pt")
 
 
 def training_batches(
-    tokenizer: PreTrainedTokenizerFast, examples: Sequence[Example], size: int, rng: random.Random
-) -> Iterator[tuple[BatchEncoding, torch.Tensor]]:
+    tokenizer: Tokenizer, examples: Examples, size: int, rng: random.Random
+) -> Iterator[tuple[BatchEncoding, Tensor]]:
     """The examples once, in random order: inputs (B, T) padded to the longest, and labels (B,) float32."""
-    encoded = encode(tokenizer, [example.texts for example in examples])
-    lengths = [len(ids) for ids in encoded["input_ids"]]
-    order = rng.sample(range(len(examples)), len(examples))
+    encoded = _encode(tokenizer, [example.texts for example in examples])
+    order, wide = rng.sample(range(len(examples)), len(examples)), POOL * size
     pools = (
-        sorted(order[i : i + POOL * size], key=lengths.__getitem__) for i in range(0, len(order), POOL * size)
+        sorted(order[start : start + wide], key=lambda i: len(encoded[i]["input_ids"]))
+        for start in range(0, len(order), wide)
     )
-    groups = [pool[i : i + size] for pool in pools for i in range(0, len(pool), size)]
+    groups = [pool[start : start + size] for pool in pools for start in range(0, len(pool), size)]
     for group in rng.sample(groups, len(groups)):
         labels = torch.tensor([examples[i].label for i in group], dtype=torch.float32)
-        yield _padded(tokenizer, encoded, group), labels
+        yield tokenizer.pad([encoded[i] for i in group], return_tensors="pt"), labels
 
 
 def drop_tokens(inputs: BatchEncoding, special: Sequence[int], share: float) -> BatchEncoding:
@@ -122,86 +241,64 @@ def drop_tokens(inputs: BatchEncoding, special: Sequence[int], share: float) -> 
 
 
 def _optimizer(model: nn.Module, rate: float, decay: float) -> torch.optim.AdamW:
-    learned = [p for p in model.parameters() if p.requires_grad]
-    matrices = [p for p in learned if p.ndim > 1]
-    vectors = [p for p in learned if p.ndim == 1]  # biases and norms do not decay
+    matrices = [p for p in model.parameters() if p.ndim > 1]
+    vectors = [p for p in model.parameters() if p.ndim == 1]  # biases and norms do not decay
     groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), fused=True)
 
 
-def _warmup_and_decay(steps: int, warmup_ratio: float) -> Callable[[int], float]:
-    warmup = max(1, round(warmup_ratio * steps))
-    return lambda step: min(step / warmup, (steps - step) / max(1, steps - warmup))
-
-
-def _moving_average(decay: float) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | int], torch.Tensor]:
-    def update(average: torch.Tensor, now: torch.Tensor, count: torch.Tensor | int) -> torch.Tensor:
-        weight = 1 - min(decay, float((1 + count) / (10 + count)))  # early averages forget fast
-        return torch.lerp(average, now, weight)
-
-    return update
-
-
-def epochs(
-    tokenizer: PreTrainedTokenizerFast, examples: Sequence[Example], stage: Stage, rng: random.Random
-) -> Iterator[tuple[BatchEncoding, torch.Tensor]]:
-    """An endless stream of batches: the examples again and again, augmented anew in each epoch."""
-    while True:
-        yield from training_batches(
-            tokenizer, AUGMENTATIONS[stage.augmentation](examples, rng), stage.batch, rng
-        )
-
-
 def train(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerFast,
-    examples: Sequence[Example],
+    model: Model,
+    tokenizer: Tokenizer,
+    examples: Examples,
     stage: Stage,
     settings: Training,
     rng: random.Random,
-    progress: Progress,
-    teacher: PreTrainedModel | None = None,
-) -> PreTrainedModel:
+    report: Report,
+    teacher: Model | None = None,
+) -> Model:
     """Trains the model in place for one stage; gives the exponential moving average of its weights.
 
     AdamW, with linear warmup of the learning rate from 0 to the stage's and linear decay back to 0.
     """
-    objective = OBJECTIVES[stage.objective](model, tokenizer, teacher).to(model.device)
-    optimizer = _optimizer(nn.ModuleList([model, objective]), stage.learning_rate, settings.weight_decay)
-    schedule = LambdaLR(optimizer, _warmup_and_decay(stage.steps, settings.warmup_ratio))
-    average = AveragedModel(model, avg_fn=_moving_average(settings.ema_decay))
+
+    def moved(average: Tensor, now: Tensor, count: Tensor | int) -> Tensor:
+        weight = 1 - min(settings.ema_decay, float((1 + count) / (10 + count)))  # early averages forget fast
+        return torch.lerp(average, now, weight)
+
+    loss_of = OBJECTIVES[stage.objective](model, tokenizer, teacher)
+    learned = [model, *([loss_of.to(model.device)] if isinstance(loss_of, nn.Module) else [])]
+    optimizer = _optimizer(nn.ModuleList(learned), stage.learning_rate, settings.weight_decay)
+    warmup = max(1, round(settings.warmup_ratio * stage.steps))
+    schedule = transformers.get_linear_schedule_with_warmup(optimizer, warmup, stage.steps)  # type: ignore[no-untyped-call]  # theirs
+    average = AveragedModel(model, avg_fn=moved)
     model.train(stage.dropout)
-    stream = islice(epochs(tokenizer, examples, stage, rng), stage.steps)
-    for done, (inputs, labels) in enumerate(stream, start=1):
+    epochs = (AUGMENTATIONS[stage.augmentation](examples, rng) for _epoch in count())
+    batches = chain.from_iterable(training_batches(tokenizer, rows, stage.batch, rng) for rows in epochs)
+    for done, (inputs, labels) in enumerate(islice(batches, stage.steps), start=1):
         seen = drop_tokens(inputs, tokenizer.all_special_ids, stage.token_dropout)
-        loss = objective(model, seen.to(model.device), labels.to(model.device))
+        loss = loss_of(model, seen.to(model.device), labels.to(model.device))
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
         clip_grad_norm_(model.parameters(), settings.max_grad_norm)
         optimizer.step()
         schedule.step()
         average.update_parameters(model)
-        progress.step(stage.objective, done, stage.steps, loss.item())
-    return cast(PreTrainedModel, average.module)
+        if done % EVERY == 0 or done == stage.steps:
+            report(f"{stage.objective}: step {done:,} of {stage.steps:,}, loss {loss.item():.3f}")
+    return cast(Model, average.module)
 
 
 @torch.inference_mode()
-def predictions(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, examples: Sequence[Example]
-) -> list[int]:
-    """The likeliest label of each example."""
+def logits_of(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
+    """The model's answers (N, K) to the examples."""
     model.train(False)
-    found = [0] * len(examples)
-    for chosen, inputs in batches_by_length(tokenizer, [example.texts for example in examples], 64):
-        labels = model(**inputs.to(model.device)).logits.argmax(-1).tolist()  # (B,)
-        for index, label in zip(chosen, labels, strict=True):
-            found[index] = label
+    found = torch.empty(len(examples), cast(int, model.config.num_labels))
+    for chosen, inputs in batches_by_length(tokenizer, [example.texts for example in examples]):
+        found[chosen] = model(**inputs.to(model.device)).logits.cpu()
     return found
 
 
-def accuracy(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, examples: Sequence[Example]
-) -> float:
-    """The share of examples whose likeliest label is their own."""
-    found = predictions(model, tokenizer, examples)
-    return sum(label == e.label for label, e in zip(found, examples, strict=True)) / len(examples)
+def correct(model: Model, tokenizer: Tokenizer, examples: Examples) -> Tensor:
+    """Whether the likeliest label of each example is its own: (N,)."""
+    return logits_of(model, tokenizer, examples).argmax(-1) == torch.tensor([e.label for e in examples])

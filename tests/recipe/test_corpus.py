@@ -1,81 +1,144 @@
+"""Rows as they are read, kept apart from what is measured, and augmented."""
+
+import random
 from collections import Counter
 from pathlib import Path
 
-from recipe.corpus import (
-    UNLABELLED,
-    Corpus,
-    Example,
-    fingerprint,
-    load_corpus,
-    read,
-    read_scored,
-    without_leaks,
-)
-from recipe.probes import FOLDS
+import pytest
+
+from recipe import corpus as corpora
+from recipe.corpus import UNLABELLED, Corpus, Example, detokenize, fingerprint, read, without_held_out
+from recipe.evidence import FOLDS
 from recipe.recipes import Recipes, Source, load_recipes
 from tests.recipe.labelled import LEAKED, LEAKED_SIDE, write
+
+SENTENCES = tuple(f"S{i} " + "word " * (i % 13 + 1) + f"end{i}" for i in range(60))
+HELD = Example(("The plot is thin , but the actors are a delight .",), 1)
+
+
+def fingerprints(rows: dict[str, tuple[Example, ...]]) -> set[str]:
+    return {fingerprint(text) for examples in rows.values() for e in examples for text in e.texts}
 
 
 def test_rows_between_the_scores_are_left_out(tmp_path: Path) -> None:
     write(tmp_path / "scored.tsv", "a\tb\thow", "One  .\tTwo\t4", "Three\tFour\t3", 'Fi"ve\tSix\t2.5')
-    source = Source("scored.tsv", ("a", "b"), score="how", positive=4, negative=2.5)
-    assert read(source, tmp_path) == (Example(("One .", "Two"), 1), Example(('Fi"ve', "Six"), 0))
-    scored = (("One .", "Two", 4.0), ("Three", "Four", 3.0), ('Fi"ve', "Six", 2.5))
-    assert read_scored(source, tmp_path) == scored
+    asked = {"file": "scored.tsv", "texts": ("a", "b"), "score": "how"}
+    one, three, five = ("One .", "Two"), ("Three", "Four"), ('Fi"ve', "Six")
+    found = read(Source(**asked, positive=4, negative=2.5), tmp_path)
+    assert found == (Example(one, 1), Example(five, 0))
+    scored = (Example(one, 4.0), Example(three, 3.0), Example(five, 2.5))
+    assert read(Source(**asked, first=0), tmp_path) == scored
 
 
 def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
     write(tmp_path / "s1.dev", "One", "Two")
     write(tmp_path / "s2.dev", "Eins", "Zwei")
-    source = Source("*.dev", ("s2", "s1"), "aligned", ("s1", "s2"))
-    assert read(source, tmp_path) == (
-        Example(("Eins", "One"), UNLABELLED),
-        Example(("Zwei", "Two"), UNLABELLED),
-    )
+    found = read(Source("*.dev", ("s2", "s1"), "aligned", ("s1", "s2")), tmp_path)
+    assert found == (Example(("Eins", "One"), UNLABELLED), Example(("Zwei", "Two"), UNLABELLED))
 
 
 def test_a_file_falls_into_a_fifth_and_the_rest(tmp_path: Path) -> None:
     write(tmp_path / "rows.tsv", "text", *(f"row {i}" for i in range(500)), "Row 7 .", "ROW 8")
-    fifth, rest = (
-        {fingerprint(e.texts[0]) for e in read(Source("rows.tsv", ("text",), fold=fold), tmp_path)}
-        for fold in ("fifth", "rest")
-    )
+    folds = (read(Source("rows.tsv", ("text",), fold=fold), tmp_path) for fold in ("fifth", "rest"))
+    fifth, rest = ({fingerprint(e.texts[0]) for e in rows} for rows in folds)
     assert not fifth & rest
     assert len(fifth | rest) == 500
     assert 60 < len(fifth) < 140
 
 
-def test_a_leak_on_either_side_is_dropped() -> None:
-    held = [Example(("Held text .",), 0)]
-    rows = [Example(("a", "HELD text."), 1), Example(("held  text .", "b"), 0), Example(("a", "b"), 1)]
-    assert without_leaks(rows, held) == (rows[2],)
-
-
-def test_planted_rows_are_dropped_from_every_file(corpus: Corpus, recipes: Recipes) -> None:
-    planted = {"short phrases": 0, "long phrases": 1, "paraphrases": 1, "similarities": 1}
-    assert {name: corpus.dropped[name] for name in planted} == planted
-    trained = {fingerprint(text) for text in corpus.texts(recipes.sources)}
-    assert trained.isdisjoint(map(fingerprint, (LEAKED, LEAKED_SIDE)))
-
-
 def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes) -> None:
-    held = {fingerprint(text) for rows in corpus.evaluation.values() for e in rows for text in e.texts}
-    assert len(held) > 100
-    assert held.isdisjoint(map(fingerprint, corpus.texts(recipes.sources)))
+    planted = {"short phrases": 0, "long phrases": 1, "paraphrases": 1, "similarities": 1}
+    assert {name: corpus.dropped[name] for name in planted} == planted  # on either side of a pair
+    measured, trained = fingerprints(corpus.evaluation), fingerprints(corpus.training)
+    assert measured > {fingerprint(LEAKED), fingerprint(LEAKED_SIDE)}
+    assert measured.isdisjoint(trained)
+    reported = {source.file for task, source in recipes.evaluations.items() if task in recipes.tasks}
+    held_out = {source.file for source in recipes.held_out.sources.values()}
+    assert held_out <= {source.file for source in recipes.sources.values()} - reported
+
+
+def test_checkpoints_learn_from_nothing_that_decides(corpus: Corpus, recipes: Recipes) -> None:
+    held = fingerprints(corpus.held_out)
+    assert set(corpus.held_out) == set(recipes.tasks)
+    assert held & fingerprints(corpus.training)
+    learned = without_held_out(corpus, recipes.held_out.shared_words)
+    assert held.isdisjoint(fingerprints(learned.training) | fingerprints(corpus.evaluation))
+
+
+@pytest.mark.parametrize(("words", "kept"), [(6, (2, 3)), (5, (3,)), (99, (1, 2, 3))])
+def test_rows_that_share_a_text_or_a_run_of_words_are_not_learned_from(
+    words: int, kept: tuple[int, ...]
+) -> None:
+    whole, phrase = "the plot is thin, but the actors are a delight", "but the actors are a delight"
+    texts = (whole, phrase, "the actors are a delight", "the actors are not a delight at all")
+    rows = tuple(Example((text,), 0) for text in texts)
+    whole_corpus = Corpus({"rows": rows}, {}, {"rows": 2}, {"task": (HELD,)})
+    assert without_held_out(whole_corpus, words).training["rows"] == tuple(rows[row] for row in kept)
 
 
 def test_every_task_with_probes_has_enough_examples_of_each_label(data: Path) -> None:
     recipes = load_recipes()
-    corpus = load_corpus(recipes, data)
-    labels = {}
+    corpus = corpora.load_corpus(recipes, data)
     for task, source in recipes.probing.sources.items():
         counts = Counter(example.label for example in corpus.training[source])
         assert min(counts.values()) >= FOLDS
         assert {example.label for example in corpus.evaluation[task]} == set(counts)
-        labels[task] = set(counts)
-    assert labels == {
-        "sentiment": {0, 1},
-        "subjectivity": {0, 1},
-        "topic": {0, 1, 2, 3},
-        "paraphrase": {0, 1},
-    }
+
+
+@pytest.mark.parametrize(
+    ("tokenized", "typed"),
+    [
+        ("i do n't like it , it 's bad", "I don't like it, it's bad"),
+        ("a `` great '' day ( or two ) ...", 'A "great" day (or two)...'),
+        ("the actors ' best ` joke '", "The actors' best 'joke'"),
+        ("this is gon na cost $ 5 , or 3 %", "This is gonna cost $5, or 3%"),
+        ("", ""),
+    ],
+)
+def test_tokenized_text_is_detokenized(tokenized: str, typed: str) -> None:
+    assert detokenize(tokenized) == detokenize(typed) == typed
+
+
+def test_augmented_texts_keep_number_order_and_labels() -> None:
+    rows = [Example((f"no {i} is n't here .",), i % 2) for i in range(1000)]
+    varied = corpora.augment_texts(rows, random.Random(0))
+    assert [e.label for e in varied] == [e.label for e in rows]
+    assert 400 < sum("isn't" in e.texts[0] for e in varied) < 600
+    joined = [e for e in varied if len(e.texts[0].split()) > 6]
+    assert 5 < len(joined) < 50
+    for example in joined:  # every sentence that was joined has the same label, which is that of its number
+        numbers = [int(word) for word in example.texts[0].split() if word.isdigit()]
+        assert {number % 2 for number in numbers} == {example.label}
+
+
+def test_pairs_come_in_both_orders_with_their_label() -> None:
+    varied = corpora.augment_pairs([Example(("a", "b"), 1)] * 100, random.Random(0))
+    assert {(e.texts, e.label) for e in varied} == {(("a", "b"), 1), (("b", "a"), 1)}
+
+
+def test_made_pairs_share_most_words_where_they_match() -> None:
+    rows = [Example((" ".join(f"{row}w{i}" for i in range(40)),), UNLABELLED) for row in range(50)]
+    shared = {0: [], 1: []}
+    for pair in corpora.make_pairs(rows, random.Random(0)):
+        one, other = (set(text.split()) for text in pair.texts)
+        shared[pair.label].append(len(one & other) / min(len(one), len(other)))
+    differ, match = (sum(shares) / len(shares) for shares in shared.values())
+    assert differ < 0.6 < 0.85 < match
+
+
+def test_passages_hold_every_sentence_once_in_order() -> None:
+    runs = corpora.passages(SENTENCES, random.Random(0))
+    assert [sentence for run in runs for sentence in run] == list(SENTENCES)
+    assert all(len(" ".join(run[:-1]).split()) < corpora.PASSAGE[1] for run in runs)  # the last may stand out
+    assert len(runs) > 5
+
+
+def test_half_of_the_second_parts_are_the_next_and_half_another_s() -> None:
+    pairs = corpora.make_consecutive([Example(SENTENCES, UNLABELLED)] * 40, random.Random(2))
+    whole = " ".join(SENTENCES).lower()
+    follows = {label: [] for label in (corpora.NEXT, corpora.RANDOM)}
+    for pair in pairs:
+        follows[pair.label].append(" ".join(pair.texts).lower() in whole)
+    assert all(follows[corpora.NEXT])
+    assert 0.4 < len(follows[corpora.NEXT]) / len(pairs) < 0.6
+    assert sum(follows[corpora.RANDOM]) < 0.1 * len(follows[corpora.RANDOM])

@@ -1,38 +1,176 @@
+"""Tokenizers, losses, and the training loop: against the papers, transformers' own losses, and one word."""
+
 import random
 from collections import Counter
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
 import torch
-from transformers import (
-    AutoModelForSequenceClassification,
-    BatchEncoding,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-)
+import transformers
+from transformers import AutoModelForSequenceClassification, BatchEncoding
 
+from recipe import training
 from recipe.corpus import Example
 from recipe.recipes import Recipes
-from recipe.training import (
-    Progress,
-    accuracy,
-    drop_tokens,
-    predictions,
-    train,
-    training_batches,
-)
+from recipe.training import OBJECTIVES, Model, Tokenizer, correct, logits_of, shared_tokens, train
+from tests.recipe.conftest import FAMILIES
 from tests.recipe.labelled import BLAME, PRAISE, THINGS
 
+TEXTS = ["the story is long and the cast is warm", "a dull chase , and a joke of the mill"]
+TEMPLATES = {  # as the papers have them: one text, and a pair
+    "bert": ["[CLS] a [SEP]", "[CLS] a [SEP] b [SEP]"],
+    "distilbert": ["[CLS] a [SEP]", "[CLS] a [SEP] b [SEP]"],
+    "roberta": ["<s> a </s>", "<s> a </s> </s> b </s>"],
+    "xlnet": ["▁a <sep> <cls>", "▁a <sep> ▁b <sep> <cls>"],
+    "gpt2": ["a", "a <|endoftext|> b"],
+}
 
-@pytest.fixture(scope="module")
-def tokenizer(tokenizers: dict[str, PreTrainedTokenizerFast]) -> PreTrainedTokenizerFast:
-    return tokenizers["bert"]
+
+@pytest.fixture(params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
 
 
-def test_an_epoch_takes_every_example_once(tokenizer: PreTrainedTokenizerFast) -> None:
+@pytest.fixture
+def tokenizer(family: str, tokenizers: dict[str, Tokenizer]) -> Tokenizer:
+    return tokenizers[family]
+
+
+def test_templates_segments_and_padding(family: str, tokenizer: Tokenizer) -> None:
+    found = (tokenizer.convert_ids_to_tokens(tokenizer(*texts)["input_ids"]) for texts in ("a", "ab"))
+    assert [" ".join(tokens).replace("▁ ", "▁") for tokens in found] == TEMPLATES[family]
+    batch = tokenizer(["a", "the story is long"], ["b", "the cast is lazy"], padding=True)
+    mask = batch["attention_mask"][0]
+    assert mask == sorted(mask, reverse=family != "xlnet")
+    assert 0 in mask
+    segments = {"bert": {0, 1}, "xlnet": {0, 1, 2}}  # the paper of xlnet has one for the last token
+    assert set(batch.get("token_type_ids", [[]])[-1]) == segments.get(family, set())
+
+
+def test_spans_and_segments_lead_back_to_the_text(tokenizer: Tokenizer) -> None:
+    texts = ("The story isn't long.", "A warm picture, they said")
+    encoding = tokenizer(*texts).encodings[0]
+    places = list(zip(encoding.offsets, encoding.sequence_ids, strict=True))
+    for segment, text in enumerate(texts):
+        spans = [span for span, of in places if of == segment]
+        assert [start for start, _ in spans] == sorted(start for start, _ in spans)
+        assert {i for span in spans for i in range(*span)} == {i for i, c in enumerate(text) if c != " "}
+    assert {span for span, of in places if of is None} <= {(0, 0)}
+
+
+def test_tokens_are_looked_up_in_the_other_text_only() -> None:
+    ids = torch.tensor(
+        [[1, 7, 8, 7, 2, 8, 9, 2, 0], [0, 0, 5, 2, 6, 5, 5, 2, 1], [1, 7, 8, 2, 2, 8, 9, 2, 0]]
+    )
+    shared, second = shared_tokens(ids, torch.tensor([0, 1, 2]))
+    assert shared.nonzero().tolist() == [[0, 2], [0, 5], [1, 2], [1, 5], [1, 6], [2, 2], [2, 5]]
+    assert second.nonzero().tolist() == [[0, 5], [0, 6], [1, 4], [1, 5], [1, 6], [2, 5], [2, 6]]
+
+
+def test_template_ids_part_the_texts(tokenizer: Tokenizer) -> None:
+    batch = tokenizer(["the story", "a"], ["the story is long", "b"], padding=True, return_tensors="pt")
+    _, second = shared_tokens(batch["input_ids"], training.template_ids(tokenizer))
+    assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
+
+
+@pytest.mark.parametrize("name", ["labels", "shared tokens"])
+def test_losses_of_heads_reach_the_embeddings(
+    name: str, family: str, models: dict[str, Model], tokenizer: Tokenizer
+) -> None:
+    torch.manual_seed(0)
+    batch = tokenizer(["the story", "a"], ["a story", "b"], padding=True, return_tensors="pt")
+    model = AutoModelForSequenceClassification.from_config(models[family].config)
+    loss = OBJECTIVES[name](model, tokenizer, None)(model, batch, torch.tensor([1.0, 0.3]))
+    loss.backward()
+    assert 0.3 < loss.item() < 1.5
+    assert model.get_input_embeddings().weight.grad.abs().sum() > 0
+
+
+def test_four_in_five_hidden_words_are_masked(tokenizers: dict[str, Tokenizer]) -> None:
+    torch.manual_seed(0)
+    tokenizer = tokenizers["bert"]
+    ids = torch.randint(len(tokenizer), (200, 100))
+    hidden, asked = training.mask_words(ids, tokenizer)
+    assert not asked[torch.isin(ids, torch.tensor(tokenizer.all_special_ids))].any()
+    assert torch.equal(hidden[~asked], ids[~asked])
+    assert asked.float().mean().item() == pytest.approx(0.15, abs=0.01)
+    masked, kept = ((hidden == same)[asked].float().mean() for same in (tokenizer.mask_token_id, ids))
+    assert (masked.item(), kept.item()) == (pytest.approx(0.8, abs=0.03), pytest.approx(0.1, abs=0.03))
+
+
+def whole_mask(ids: torch.Tensor, tokenizer: Tokenizer) -> tuple[torch.Tensor, torch.Tensor]:
+    """Every second word hidden."""
+    asked = (torch.arange(ids.shape[1]) % 2 == 1) & ~torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
+    return ids.masked_fill(asked, tokenizer.mask_token_id), asked
+
+
+def their_loss(name: str, model: Model, tokenizer: Tokenizer, inputs: BatchEncoding) -> torch.Tensor:
+    """The loss of ``name`` by transformers' own model, computed on every position."""
+    ids, attended = inputs["input_ids"], inputs["attention_mask"]
+    if name == "next words":
+        return model(**inputs, labels=ids.masked_fill(attended == 0, -100)).loss
+    if name == "permuted words":
+        odd = (ids.shape[1] % 2, 0)  # as the collator wants it
+        ids = torch.nn.functional.pad(ids, odd, value=tokenizer.pad_token_id)
+        collated = transformers.DataCollatorForPermutationLanguageModeling(tokenizer)(list(ids))
+        return model(**collated, attention_mask=torch.nn.functional.pad(attended, odd)).loss
+    hidden, asked = whole_mask(ids, tokenizer)
+    labels, given = ids.masked_fill(~asked, -100), {**inputs, "input_ids": hidden}
+    if name == "distilled masked words":  # a student that is its teacher has only words to learn
+        answers = model(**given).prediction_logits.flatten(0, 1)
+        return 2 * torch.nn.functional.cross_entropy(answers, labels.flatten())
+    following = {"next_sentence_label": torch.tensor([1, 0])} if "next" in name else {}
+    return model(**given, labels=labels, **following).loss
+
+
+SELF_SUPERVISED = {  # a family for each loss
+    "masked words": "roberta",
+    "masked words and next sentence": "bert",
+    "distilled masked words": "bert",
+    "next words": "gpt2",
+    "permuted words": "xlnet",
+}
+
+
+@pytest.mark.parametrize("name", SELF_SUPERVISED)
+def test_a_loss_is_transformers_own(
+    name: str, models: dict[str, Model], tokenizers: dict[str, Tokenizer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "mask_words", whole_mask)
+    family = SELF_SUPERVISED[name]
+    model, tokenizer = deepcopy(models[family]).eval(), tokenizers[family]
+    inputs = tokenizer(TEXTS, padding=True, return_tensors="pt")
+    asked = torch.rand(inputs["input_ids"].shape) < 0.4
+    some, every = training.outputs_at(model, asked, inputs), model(**inputs)
+    logits = "prediction_logits" if "prediction_logits" in every else "logits"
+    torch.testing.assert_close(some[logits], every[logits][asked])
+    torch.manual_seed(5)
+    theirs = their_loss(name, model, tokenizer, inputs)
+    torch.manual_seed(5)
+    student = named(model) if name == "distilled masked words" else model
+    ours = OBJECTIVES[name](student, tokenizer, model)(student, inputs, torch.tensor([1.0, 0.0]))
+    torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def named(teacher: Model) -> Callable[..., object]:
+    """A teacher under a student's name for its logits."""
+
+    def student(**given: torch.Tensor) -> object:
+        outputs = teacher(**given)
+        outputs["logits"] = outputs.prediction_logits
+        return outputs
+
+    student.get_output_embeddings = teacher.get_output_embeddings
+    return student
+
+
+def test_an_epoch_takes_every_example_once(tokenizers: dict[str, Tokenizer]) -> None:
     examples = [Example(("story " * length,), length % 2) for length in range(1, 101)]
     seen: Counter[int] = Counter()
-    for inputs, labels in training_batches(tokenizer, examples, 8, random.Random(0)):
+    for inputs, labels in training.training_batches(tokenizers["bert"], examples, 8, random.Random(0)):
         assert inputs["input_ids"].shape == inputs["attention_mask"].shape
         assert len(inputs["input_ids"]) == len(labels) <= 8
         lengths = inputs["attention_mask"].sum(-1) - 2  # the text's tokens
@@ -45,7 +183,7 @@ def test_dropped_tokens_are_hidden_and_special_ones_never() -> None:
     ids = torch.arange(2000).reshape(2, 1000) % 10
     inputs = BatchEncoding({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
     inputs["attention_mask"][:, :5] = 0
-    hidden = drop_tokens(inputs, [0, 1], 0.25)["attention_mask"] == 0
+    hidden = training.drop_tokens(inputs, [0, 1], 0.25)["attention_mask"] == 0
     assert hidden[:, :5].all()
     assert not hidden[:, 5:][ids[:, 5:] < 2].any()
     assert 0.2 < hidden[:, 5:][ids[:, 5:] >= 2].float().mean() < 0.3
@@ -53,7 +191,7 @@ def test_dropped_tokens_are_hidden_and_special_ones_never() -> None:
 
 
 def test_training_learns_what_one_word_says(
-    recipes: Recipes, models: dict[str, PreTrainedModel], tokenizer: PreTrainedTokenizerFast
+    recipes: Recipes, models: dict[str, Model], tokenizers: dict[str, Tokenizer]
 ) -> None:
     torch.manual_seed(0)
     words = [(word, label) for label, words in enumerate((BLAME, PRAISE)) for word in words]
@@ -61,23 +199,21 @@ def test_training_learns_what_one_word_says(
     seen, asked = rows[: -2 * len(words)], rows[-2 * len(words) :]  # the last two things are never seen
     stage = replace(recipes.tasks["sentiment"].stages[0], steps=80, batch=8)
     model = AutoModelForSequenceClassification.from_config(models["bert"].config)
-    before = model.classifier.weight.clone()
-    trained = train(model, tokenizer, seen, stage, recipes.training, random.Random(0), Progress("test"))
-    assert accuracy(trained, tokenizer, asked) > 0.9
+    before, said = model.classifier.weight.clone(), []
+    trained = train(model, tokenizers["bert"], seen, stage, recipes.training, random.Random(0), said.append)
+    assert correct(trained, tokenizers["bert"], asked).double().mean() > 0.9
     assert not torch.equal(before, model.classifier.weight)
     assert not torch.equal(trained.classifier.weight, model.classifier.weight)  # an average, not the last
+    assert "step 80 of 80" in said[-1]
 
 
-def test_predictions_come_in_the_examples_order(
-    models: dict[str, PreTrainedModel], tokenizer: PreTrainedTokenizerFast
+def test_answers_come_in_the_examples_order(
+    models: dict[str, Model], tokenizers: dict[str, Tokenizer]
 ) -> None:
     torch.manual_seed(0)
+    tokenizer = tokenizers["bert"]
     model = AutoModelForSequenceClassification.from_config(models["bert"].config).eval()
     examples = [Example((f"{thing} " * (i % 9 + 1),), 0) for i, thing in enumerate(THINGS * 12)]
     with torch.inference_mode():
-        logits = torch.cat([model(**tokenizer(e.texts[0], return_tensors="pt")).logits for e in examples])
-        model.classifier.bias -= logits.mean(dim=0)  # so that both labels are found
-    alone = (logits - logits.mean(dim=0)).argmax(dim=1).tolist()
-    assert set(alone) == {0, 1}
-    assert predictions(model, tokenizer, examples) == alone
-    assert accuracy(model, tokenizer, examples) == alone.count(0) / len(alone)
+        alone = torch.cat([model(**tokenizer(e.texts[0], return_tensors="pt")).logits for e in examples])
+    torch.testing.assert_close(logits_of(model, tokenizer, examples), alone)

@@ -1,4 +1,4 @@
-"""Rho of similarity and attention with erasure, by transformers and SciPy, for a head that reads [CLS]."""
+"""What transformers and SciPy alone say of texts: averages of hidden states, and rho with erasure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,20 @@ import torch
 from scipy.stats import ConstantInputWarning, spearmanr
 from torch import Tensor
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+
+@torch.inference_mode()
+def plain_means(folder: Path, texts: list[str], layer: int = -1) -> np.ndarray:
+    """The average of all hidden states of a layer of each text: (N, D)."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32).eval()
+    lengths = np.array([len(ids) for ids in tokenizer(texts, truncation=True, max_length=128)["input_ids"]])
+    found = np.empty((len(texts), model.config.hidden_size), dtype=np.float32)
+    for length in set(lengths.tolist()):  # texts of one length need no padding
+        rows = np.flatnonzero(lengths == length)
+        inputs = tokenizer([texts[row] for row in rows], truncation=True, max_length=128, return_tensors="pt")
+        found[rows] = model.base_model(**inputs, output_hidden_states=True).hidden_states[layer].mean(dim=1)
+    return found
 
 
 @torch.inference_mode()
