@@ -17,7 +17,7 @@ from pathlib import Path
 
 from components.analyses.passport import Passport, fingerprint
 from components.errors import PoolscopeError
-from components.exhibits.passport import badge, page
+from components.exhibits.report import badge, passport_page
 from components.inference.client import Client
 from components.inference.engine import InProcess, file_name, resolved
 from components.inference.jobs import Job
@@ -102,7 +102,7 @@ def issued(run: Callable[[Job], Passport], language: str, spec: BackboneSpec) ->
         return error
     say = load_texts(language)
     numbers = json.dumps(passport.to_json(), indent=1, ensure_ascii=False) + "\n"
-    return {".html": page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
+    return {".html": passport_page(passport, say), ".svg": badge(passport, say), NUMBERS: numbers}
 
 
 def told(name: str, error: PoolscopeError) -> int:

@@ -1,4 +1,4 @@
-"""A report: every exhibit of an answer in one HTML file, to open without the app and without a network."""
+"""What can be taken away as a file of its own: every exhibit of an answer, and a checkpoint's passport."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.metadata import version
+from math import prod
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
+from components.analyses.passport import Passport
 from components.exhibits.control import State
-from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
-from components.exhibits.view import shorten, visible
-from components.texts import ASSETS, Texts
+from components.exhibits.draw import Figure
+from components.exhibits.exhibit import EXPORT, Column, Exhibit, Panel, heading_html, table_html, titled_frame
+from components.exhibits.head import ORIGINS, counted, size
+from components.exhibits.view import number, shorten, visible, width
+from components.markup import render
+from components.texts import ASSETS, Named, Texts
 
 HERE = Path(__file__).parent
 INSTALLED = ("torch", "transformers", "plotly")  # what the numbers and the figures come from
@@ -32,7 +38,12 @@ TITLE = 60  # characters of the text that the title names
 # Of a document on a page that is not ours: its own scripts and buttons that save, nothing of that page.
 SANDBOX = "allow-scripts allow-downloads"
 LEVEL = 6  # of gzip: 9 takes off 0.2 % more
-COLOURS = "margin: 1rem; background: #fff; color: #1e293b; font: 16px/1.5 system-ui, sans-serif"
+# Of a badge. White is read on each of the colours.
+COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e", "alone": "#475569"}
+LETTER, MARGIN = 6.1, 12  # pixels: a letter is about so wide
+LEFT = "poolscope"
+LONGEST = 24  # characters of a token
+NUMERIC = {"reads": (1,), "padding": (2,), "weights": (1, 2), "ordinary": range(4), "scripts": ()}
 
 
 @dataclass(frozen=True)
@@ -54,115 +65,67 @@ def report(
     """Every exhibit that applies to ``answer``, looked at as ``state`` says, under what was asked.
 
     In pieces: what is the same in every report, nearly all of it, is there once. ``facts``: what was asked,
-    by name, not escaped, the text first. ValueError for a link that leads to no page.
+    by name, not escaped, the text first. ValueError for a link that leads to no page. Nothing but its own
+    scripts can run in it, and it can load nothing.
     """
-    sections: list[str] = []
-    figures: dict[str, Any] = {}
+    if made.link and urlsplit(made.link).scheme not in ("http", "https"):
+        raise ValueError(f"a link to a page is needed, not {made.link[:60]!r}")
+    sections: list[Markup] = []
+    figures: dict[str, Figure] = {}
     summary = ""
     for panel in panels:
         subject = panel.subject(answer)
         if panel.summary is not None:
             said = panel.summary.shown(subject, state, say).html
-            title = f"<h2>{escape(say(panel.title))}</h2>"
-            sections += [section(title, said)] if summary else []
+            titled = Markup('<section class="card "><h2>{}</h2>{}</section>')
+            sections += [titled.format(say(panel.title), Markup(said))] if summary else []
             summary = summary or said
         for exhibit in (one for row in panel.rows for one in row):
             if "report" in exhibit.where and exhibit.applies(subject):
-                shown = exhibit.show(subject, state, say)
-                name = exhibit.element or exhibit.name
-                figures |= {} if shown.figure is None else {name: shown.figure}
-                parts = (leading(part, made.link) for part in _parts(exhibit, name, shown, say))
-                sections.append(section(*parts, kind=exhibit.style))
-    head = f"<header><h1>{escape(say('page.title'))}</h1>{summary}{_facts(facts, made, say)}</header>"
-    text = shorten(visible(next(iter(facts.values()))), TITLE)
-    return document(say("away.title", text=text), head + "".join(sections), figures, say)
-
-
-def _parts(exhibit: Exhibit[Any], name: str, shown: Shown, say: Texts) -> list[str]:
-    """An exhibit from top to bottom, as escaped HTML."""
-    parts = [f"<h2>{escape(say(exhibit.title))}</h2>"] if exhibit.title and exhibit.frame != "bare" else []
-    parts.append(heading_html(shown, name, say, live=False))
-    parts += [] if shown.figure is None else [plot_place(name)]
-    parts += [shown.html, shown.legend]
-    for title, text in zip(exhibit.codes, shown.codes, strict=True):
-        label = escape(say(title))
-        parts.append(
-            f'<h3>{label}</h3><pre tabindex="0" role="region" aria-label="{label}">'
-            f"<code>{escape(text)}</code></pre>"
-        )
-    return parts
-
-
-def _facts(facts: Mapping[str, str], made: Made, say: Texts) -> str:
-    """What was asked, when, with which versions and where it can be seen."""
-    versions = ", ".join(f"{name} {version(name)}" for name in INSTALLED)
-    when = f"{made.when:%Y-%m-%d %H:%M %Z}".strip()
-    whole = {**facts, say("away.made"): when, say("away.versions"): versions}
-    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(visible(one))}</dd>" for name, one in whole.items())
-    if made.link:
-        if urlsplit(made.link).scheme not in ("http", "https"):
-            raise ValueError(f"a link to a page is needed, not {made.link[:60]!r}")
-        address = escape(made.link)
-        items += f'<dt>{escape(say("away.link"))}</dt><dd><a href="{address}">{address}</a></dd>'
-    return f'<dl class="asked">{items}</dl>'
-
-
-def document(title: str, body: str, figures: Mapping[str, Any], say: Texts) -> tuple[str, ...]:
-    """A page of ``body``, escaped HTML with a ``plot_place`` for each of the ``figures``, in pieces.
-
-    Nothing but its own scripts can run in it, and it can load nothing.
-    """
+                sections.append(_section(exhibit, subject, state, made.link, figures, say))
+    told = {
+        **{name: visible(text) for name, text in facts.items()},
+        say("away.made"): f"{made.when:%Y-%m-%d %H:%M %Z}".strip(),
+        say("away.versions"): ", ".join(f"{name} {version(name)}" for name in INSTALLED),
+    }
+    body = render("report", say, summary=Markup(summary), facts=told, link=made.link, sections=sections)
+    text, scripts = shorten(visible(next(iter(facts.values()))), TITLE), _scripts()
     data = "".join(
         f'<script type="application/json" data-figure="{name}">{figure.to_json()}</script>'
         for name, figure in figures.items()
     )
-    scripts = _scripts()
-    return (_begin(title, body, scripts.policy, say) + data, *scripts.tags, END)
+    return _begin(say("away.title", text=text), body, _policy(scripts), say) + data, *scripts.values(), END
 
 
-def paper(title: str, body: str, say: Texts) -> str:
-    """A page of ``body``, escaped HTML, in which no script can run and which can load nothing."""
-    return _begin(title, body, PAPER, say) + END
+def _section(
+    exhibit: Exhibit[Any], subject: Any, state: State, link: str, figures: dict[str, Figure], say: Texts
+) -> Markup:
+    """An exhibit from top to bottom; its figure goes to those there are.
 
-
-def _begin(title: str, body: str, policy: str, say: Texts) -> str:
-    """The page but for its end. ``policy``: what the browser lets it do."""
-    begin = (
-        f'<!doctype html>\n<html lang="{escape(say("away.language"))}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{_style()}</style></head><body><main>{body}</main>"
+    Its links to other states of the page lead to that of ``link``, or nowhere without it.
+    """
+    shown, name = exhibit.show(subject, state, say), exhibit.element or exhibit.name
+    figures |= {} if shown.figure is None else {name: shown.figure}
+    html = render(
+        "exhibit",
+        say,
+        name=name,
+        style=exhibit.style,
+        title="" if exhibit.frame == "bare" else exhibit.title,
+        heading=heading_html(shown, name, say, live=False),
+        plotted=shown.figure is not None,
+        html=shown.html,
+        legend=shown.legend,
+        codes=list(zip(exhibit.codes, shown.codes, strict=True)),
     )
-    return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
-
-
-def plot_place(name: str) -> str:
-    """Where the figure ``name`` is drawn; its heading is there already."""
-    return (
-        f'<div id="{name}-plot" class="plot" tabindex="0" role="group" aria-labelledby="{name}-heading">'
-        f'<div role="img" aria-labelledby="{name}-heading" aria-describedby="{name}-description"></div></div>'
-    )
-
-
-def section(*parts: str, kind: str = "") -> str:
-    """Parts that belong together; ``kind`` is what the page's style sheet calls them."""
-    return f'<section class="card {kind}">{"".join(parts)}</section>'
-
-
-def leading(html: str, link: str) -> str:
-    """``html`` whose links to other states of the page lead to that of ``link``, or nowhere without it."""
-    if not link:
-        return PAGE_LINK.sub("", html)
     page = escape(link.partition("?")[0])
-    return PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"', html)
+    return Markup(PAGE_LINK.sub(lambda found: f' href="{page}?{found[1]}"' if link else "", html))
 
 
-@dataclass(frozen=True)
-class Scripts:
-    """What is the same in every report: its scripts with their tags, and what may run."""
-
-    tags: tuple[str, ...]
-    policy: str
+def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
+    """A page but for its end. ``policy``: what the browser lets it do."""
+    begin = render("document", say, title=title, body=body, policy=policy, style=_style())
+    return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
 
 
 @cache
@@ -173,20 +136,20 @@ def _style() -> str:
 
 
 @cache
-def _scripts() -> Scripts:
-    """Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it."""
+def _scripts() -> Mapping[str, str]:
+    """What is the same in every report, by the hash of a script: it in its tags.
+
+    Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it.
+    """
     files = (EXPORT, HERE / "report.js")
     scripts = [get_plotlyjs(), *(file.read_text(encoding="utf-8") for file in files)]
-    return Scripts(
-        tags=tuple(f"<script>{script}</script>" for script in scripts),
-        policy=_policy(scripts),
-    )
-
-
-def _policy(scripts: list[str]) -> str:
-    """What the document may do: run these scripts, and show images that it made itself."""
     hashes = (b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii") for script in scripts)
-    run = " ".join(f"'sha256-{value}'" for value in hashes)
+    return {value: f"<script>{script}</script>" for value, script in zip(hashes, scripts, strict=True)}
+
+
+def _policy(scripts: Mapping[str, str]) -> str:
+    """What the document may do: run these scripts, and show images that it made itself."""
+    run = " ".join(f"'sha256-{value}'" for value in scripts)
     return f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -197,17 +160,108 @@ def framed(pieces: tuple[str, ...], title: str, height: int, say: Texts) -> str:
     what a screen reader calls it, not escaped.
     """
     packed = b64encode(gzip.compress("".join(pieces).encode(), LEVEL, mtime=0)).decode("ascii")
-    page = (
-        f'<!doctype html><html lang="{escape(say.language.tag)}"><meta charset="utf-8">'
-        f'<title>{escape(title)}</title><body style="{COLOURS}"><p>{escape(say("notebook.packed"))}</p>'
-        f'<script type="application/gzip">{packed}</script><script>{_script()}</script>'
+    script = (HERE / "unpack.js").read_text(encoding="utf-8")
+    page = render("packed", say, tag=say.language.tag, title=title, packed=packed, script=script)
+    frame = Markup(
+        '<iframe sandbox="{}" title="{}" srcdoc="{}" '
+        'style="width: 100%; height: {}px; border: 0; resize: vertical; overflow: auto"></iframe>'
     )
-    return (
-        f'<iframe sandbox="{SANDBOX}" title="{escape(title)}" srcdoc="{escape(page)}" '
-        f'style="width: 100%; height: {height}px; border: 0; resize: vertical; overflow: auto"></iframe>'
-    )
+    return frame.format(SANDBOX, title, str(page), height)
 
 
-@cache
-def _script() -> str:
-    return (HERE / "unpack.js").read_text(encoding="utf-8")
+def passport_page(passport: Passport, say: Texts) -> str:
+    """The whole passport as one HTML file without scripts, to read, print, or put beside a model card."""
+    spec = passport.backbone
+    title = say("passport.title", name=visible(spec.said(say)))
+    sizes = {"parameters": counted(passport.parameters), "limit": counted(passport.limit)}
+    facts = {
+        "passport.checkpoint": spec.location if spec.source == "hub" else spec.key,
+        "passport.revision": spec.revision or "",
+        "passport.fingerprint": passport.fingerprint,
+        "passport.class": spec.architecture,
+        "passport.licence": spec.licence,
+        "passport.size": say("passport.sizes", layers=passport.layers, width=passport.width, **sizes),
+    }
+    tables = [
+        (
+            f"passport.{key}",
+            table_html(titled_frame(columns, say), NUMERIC[key], say(f"passport.{key}_caption")),
+        )
+        for key, columns in _columns(passport, say).items()
+        if len(next(iter(columns.values()))) or key != "padding"  # a tokenizer may have no padding
+    ]
+    body = render(
+        "passport",
+        say,
+        title=title,
+        facts={key: visible(text) for key, text in facts.items()},
+        says=[visible(one.said(say)) for one in passport.says],
+        tables=tables,
+    )
+    return _begin(title, body, PAPER, say) + END
+
+
+def badge(passport: Passport, say: Texts) -> str:
+    """What is read and whether a batch is safe, as an SVG for a model card."""
+    token = shorten(visible(passport.token), LONGEST)
+    said = say(
+        "passport.badge",
+        reads=say(f"passport.badge_{passport.place}"),
+        token=f" {token}" if token else "",
+        padding=say(f"passport.batch_{passport.padding}"),
+    )
+    left, right = (LETTER * width(text) + MARGIN for text in (LEFT, said))
+    whole = round(left + right)
+    texts = ((LEFT, left / 2, left), (said, left + right / 2, right))
+    drawn = render(
+        "badge",
+        label=f"{LEFT}: {said}",
+        whole=whole,
+        left=f"{left:.0f}",
+        right=f"{whole - left:.0f}",
+        colour=COLOURS[passport.padding],
+        texts=[(text, f"{middle:.0f}", f"{room - MARGIN:.0f}") for text, middle, room in texts],
+    )
+    return f"{drawn}\n"
+
+
+def _columns(passport: Passport, say: Texts) -> dict[str, dict[str, Column]]:
+    """What was measured, by the key of a table: texts by the key of their column."""
+    samples, weights, scripts = passport.samples, passport.weights, passport.scripts
+    low, median, high = ([number(float(value)) for value in column] for column in passport.ordinary.T)
+    return {
+        "reads": {
+            "passport.text": [" ‖ ".join(filter(None, (one.text, one.text_pair))) for one in samples],
+            "passport.tokens": [counted(len(one.tokens)) for one in samples],
+            "passport.read": [_read(one.tokens, one.reads, say) for one in samples],
+        },
+        "padding": {
+            "passport.way": [say(f"batch.{one.name}") for one in passport.ways],
+            "passport.verdict": [say(f"batch.is_{one.verdict}") for one in passport.ways],
+            "passport.largest": [f"{one.largest:.2g}" for one in passport.ways],
+        },
+        "weights": {
+            "passport.name": [visible(one.name) for one in weights],
+            "passport.shape": [size(one.shape) for one in weights],
+            "passport.numbers": [counted(prod(one.shape)) for one in weights],
+            "passport.origin": [say(ORIGINS[one.origin]) for one in weights],
+        },
+        "ordinary": {
+            "passport.layer": [*map(str, range(len(median)))],
+            "passport.low": low,
+            "passport.median": median,
+            "passport.high": high,
+        },
+        "scripts": {
+            "passport.script": [Named(one.script).said(say) for one in scripts],
+            "passport.tried": [one.tried for one in scripts],
+            "passport.unread": [one.unread or say("passport.none_lost") for one in scripts],
+        },
+    }
+
+
+def _read(tokens: Sequence[str], reads: Sequence[int], say: Texts) -> str:
+    """What is read of a text."""
+    if len(reads) == len(tokens):
+        return say("passport.every")
+    return say.listed(visible(tokens[index]) for index in reads) or say("passport.nothing")

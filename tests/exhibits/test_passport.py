@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from components.analyses.passport import Passport, Sample
-from components.exhibits.passport import badge, page
+from components.exhibits.report import badge, passport_page
 from components.texts import languages, load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
@@ -23,7 +23,7 @@ def passport() -> Passport:
 @pytest.mark.parametrize("tag", languages())
 def test_everything_in_it_stands_on_the_page(passport: Passport, tag: str) -> None:
     say = load_texts(tag)
-    html = page(passport, say)
+    html = passport_page(passport, say)
     assert all(one.said(say) in html for one in passport.says)
     for part in (passport.fingerprint, "1,234,567", "not good", "classifier.weight", "2 × 8", "αβ", "0.25"):
         assert part in html
@@ -35,7 +35,7 @@ def test_everything_in_it_stands_on_the_page(passport: Passport, tag: str) -> No
 def test_nothing_in_it_can_run(passport: Passport) -> None:
     spec = replace(passport.backbone, title=XSS, key=XSS, architecture=XSS, licence=XSS)
     odd = replace(passport, backbone=spec, samples=(Sample(XSS, "", (XSS,), (0,)),), equal=(XSS,))
-    for said in (page(odd, load_texts()), badge(odd, load_texts())):
+    for said in (passport_page(odd, load_texts()), badge(odd, load_texts())):
         assert "<script" not in said
         assert "alert(1)" in said
 

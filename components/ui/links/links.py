@@ -18,8 +18,7 @@ import segno
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.control import Control, OneOf, State, from_link, written
-from components.exhibits.passport import page as passport_page
-from components.exhibits.report import Made, report
+from components.exhibits.report import Made, passport_page, report
 from components.exhibits.view import visible
 from components.texts import Texts
 from components.types import Query
