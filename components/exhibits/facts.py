@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from math import comb
 
@@ -30,30 +32,28 @@ from components.exhibits.lens import Aim
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import indices, labels_of, number, shorten, visible, word
 from components.results import Row
-from components.texts import Sentence, Texts
+from components.texts import ASSETS, Sentence, Texts
 from components.types import Analysis
 
 NAMED = 4  # tokens or labels that are named; the others are only counted
 TENSORS = 8  # tensors of the head that are named
 UNUSED = 3  # tensors without use that are named: there may be hundreds
 ARROW = " → "
+CONFIDENCE = "95 %"  # of the intervals in the results
+IMPORTANCE_FACTS = (
+    *("similar", "similar_after", "erased", "erased_after", "eraser"),
+    *("explained", "before", "rho", "rhos"),
+)
+PADDING_FACTS = ("side", "largest", "why", "unsafe")
 WORDED = {"getitem": "questions.getitem", "pooling": "questions.pooling", "swap": "questions.swap"}
 
-HEAD_CASES: dict[str, tuple[str, ...]] = {
-    "reads": ("cls", "one", "some", "all", "none"),  # cls: just the token in its place; one: just another
-    "trained": ("yes", "no"),  # whether no weight that the outputs depend on was drawn at random
-    "direct": ("yes", "no"),  # whether one layer is all that changes numbers
-    "order": ("run", "other"),  # whether print(model) lists the layers in the order in which they ran
-    "origin": ("new", "kept", "mixed"),  # its tensors are new, from the checkpoint, or both
-    "drawn": ("some", "none"),  # whether any of the new ones were drawn at random
-    "set": ("some", "none"),  # whether any of the new ones were set to one and the same number
-    "course": ("up", "down", "level"),  # the cosine of [CLS] from the embeddings to the last layer, as shown
-    "agree": ("yes", "no", "untrained"),  # whether both poolings give the same labels
-    "knows": ("every", "later", "last", "unsure", "raw", "random", "none"),  # since which layer, if any
-    "alike": ("yes", "no", "alone", "short"),  # whether all read one and the same place; too short to tell
-    "same": ("yes", "no", "alone"),  # whether all heads have the same core; only one was asked
-    "inherited": ("none", "some", "all", "alone"),  # how many heads have a tensor from the checkpoint
-}
+
+@cache  # a file of the app
+def cases(view: str) -> Mapping[str, Sequence[str]]:
+    """The values of each case of the questions of a ``view``."""
+    file = ASSETS / "question_cases.toml"
+    tables: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tables[view] if view == "evidence" else tables["head"] | tables.get(view, {})
 
 
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
@@ -90,23 +90,32 @@ def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str
 
 def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
     """What can be said of several heads together."""
-    asked, places = len(anatomies), [_only(anatomy) for anatomy in anatomies]
+    asked = len(anatomies)
+    places = [(_title(one, say), _only(one)) for one in anatomies]
     cores: dict[tuple[str, ...], list[str]] = {}
     for anatomy in anatomies:
         cores.setdefault(_core(anatomy), []).append(_title(anatomy, say))
-    inheriting = [_title(one, say) for one in anatomies if _from_checkpoint(one)]
+    named = (
+        say("questions.of_heads", core=ARROW.join(core) or say("questions.none"), heads=say.listed(titles))
+        for core, titles in cores.items()
+    )
+    from_checkpoint = [one for one in anatomies if any(w.origin == "checkpoint" for w in one.weights)]
+    inheriting = [_title(one, say) for one in from_checkpoint]
     several = "all" if len(inheriting) == asked else "some" if inheriting else "none"
+    firsts, lasts = ([one for one, where in places if where == at] for at in ("first", "last"))
     return {
         "asked": str(asked),  # how many heads
-        "firsts": str(places.count("first")),  # how many of them read the first of several tokens alone
-        "first_names": _placed("first", anatomies, say),  # the titles of their backbones
-        "lasts": str(places.count("last")),  # how many the last one alone
-        "last_names": _placed("last", anatomies, say),  # the titles of theirs
+        "firsts": str(len(firsts)),  # how many of them read the first of several tokens alone
+        "first_names": listed(firsts, asked, say),  # the titles of their backbones
+        "lasts": str(len(lasts)),  # how many the last one alone
+        "last_names": listed(lasts, asked, say),  # the titles of theirs
         "cores": str(len(cores)),  # how many different ones there are
-        "core_names": _by_core(cores, say),  # each of them, with the backbones whose heads have it
+        "core_names": say("list.semicolon").join(
+            named
+        ),  # each of them, with the backbones whose heads have it
         "inheriting": str(len(inheriting)),  # how many heads have a tensor that comes from the checkpoint
         "inheriting_names": listed(inheriting, asked, say),  # the titles of their backbones
-        "alike": "alone" if asked == 1 else _alike(places),
+        "alike": "alone" if asked == 1 else _alike([where for _, where in places]),
         "same": "alone" if asked == 1 else _yes(len(cores) == 1),
         "inherited": "alone" if asked == 1 else several,
     }
@@ -115,49 +124,21 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
 def _lens(anatomy: Anatomy) -> dict[str, str]:
     """What is seen through the lens of the likeliest label; nothing where the head has none."""
     if not isinstance(anatomy.lens, Lens):
-        return {"label": "", "since": "", "depths": "", "pointed": "", "knows": "none"}
+        return {**dict.fromkeys(("label", "since", "depths", "pointed"), ""), "knows": "none"}
     aim = Aim(anatomy.analysis, anatomy.lens)
-    pointed = int(aim.says(aim.lens.probabilities[-1]).sum())
+    named = {None: "unsure", 0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
     return {
         "label": aim.label,  # the likeliest label
         "since": str(aim.since),  # the layer from which on the head says so of its own vector
         "depths": ARROW.join(map(aim.text, aim.pooled)),  # what it says there, from layer 0 to the last
-        "pointed": str(pointed),  # of how many tokens of the last layer it would say so
-        "knows": _knows(aim),
+        # of how many tokens of the last layer it would say so
+        "pointed": str(int(aim.says(aim.lens.probabilities[-1]).sum())),
+        "knows": "random" if aim.analysis.random else "raw" if aim.raw else named,
     }
-
-
-def _knows(aim: Aim) -> str:
-    """Since which layer the head says of its own vector what it says in the end."""
-    if aim.analysis.random:
-        return "random"
-    if aim.raw:
-        return "raw"
-    if aim.since is None:
-        return "unsure"
-    return {0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
 
 
 def _title(anatomy: Anatomy, say: Texts) -> str:
     return visible(anatomy.analysis.backbone.said(say))
-
-
-def _from_checkpoint(anatomy: Anatomy) -> list[Weight]:
-    return [weight for weight in anatomy.weights if weight.origin == "checkpoint"]
-
-
-def _placed(place: str, anatomies: Sequence[Anatomy], say: Texts) -> str:
-    """The backbones whose heads read just the token in this ``place``."""
-    return listed([_title(one, say) for one in anatomies if _only(one) == place], len(anatomies), say)
-
-
-def _by_core(cores: Mapping[tuple[str, ...], Sequence[str]], say: Texts) -> str:
-    none = say("questions.none")
-    named = (
-        say("questions.of_heads", core=ARROW.join(core) or none, heads=say.listed(titles))
-        for core, titles in cores.items()
-    )
-    return say("list.semicolon").join(named)
 
 
 def _only(anatomy: Anatomy) -> str:
@@ -302,23 +283,6 @@ def _yes(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-IMPORTANCE_CASES: dict[str, tuple[str, ...]] = {
-    "goes": ("alike", "opposed", "chance", "none", "random", "refused"),  # similarity with erasure, in order
-    "named": ("same", "other", "none"),  # whether both put one token first; none: too few tokens, or no fall
-}
-IMPORTANCE_FACTS = (
-    "similar",
-    "similar_after",
-    "erased",
-    "erased_after",
-    "eraser",
-    "explained",
-    "before",
-    "rho",
-    "rhos",
-)
-
-
 def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]:
     """What can be said of one text on one model; all is empty where it was refused."""
     if isinstance(given, Sentence):
@@ -361,13 +325,6 @@ def _after(methods: Methods, index: int | None) -> str:
     return "" if index is None else methods.text(methods.without(index))
 
 
-PADDING_CASES: dict[str, tuple[str, ...]] = {
-    "batched": ("safe", "moves", "reads_padding", "alone", "refused"),  # padded as its tokenizer pads
-    "elsewhere": ("safe", "some", "none"),  # whether other ways to pad move a logit; none: no other was tried
-}
-PADDING_FACTS = ("side", "largest", "why", "unsafe")
-
-
 def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
     """What can be said of one text on one model; all is empty where nothing was padded."""
     if isinstance(given, Sentence):
@@ -391,20 +348,6 @@ def _moved(case: PaddingCase, say: Texts) -> str:
     """A way to pad, by how much it moves a logit, and the cause."""
     told = {"way": say(f"padding.{case.name}"), "cause": say(f"padding.cause_{case.cause}")}
     return say("padding.moved", largest=f"{case.largest:.2g}", **told)
-
-
-CONFIDENCE = "95 %"  # of the intervals in the results
-
-RESULT_CASES: dict[str, tuple[str, ...]] = {
-    "differing": ("none", "some", "all", "alone"),  # how many of the others differ from ``base``; no others
-    "counts": ("none", "some", "alone"),  # whether any two backbones differ; fewer than two can be compared
-}
-CASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {  # by the view of a question
-    **dict.fromkeys(("tokens", "head"), HEAD_CASES),
-    "importance": HEAD_CASES | IMPORTANCE_CASES,
-    "padding": HEAD_CASES | PADDING_CASES,
-    "evidence": RESULT_CASES,
-}
 
 
 def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Texts) -> dict[str, str]:

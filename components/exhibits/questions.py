@@ -6,12 +6,12 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
+from markupsafe import Markup, escape
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
@@ -19,10 +19,11 @@ from components.analyses.anatomy import Anatomy, Step
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.evidence import BASE, Evidence, select
+from components.exhibits.exhibit import strong_html
 from components.exhibits.facts import (
-    CASES,
     NAMED,
     against_facts,
+    cases,
     head_facts,
     heads_facts,
     importance_facts,
@@ -33,12 +34,19 @@ from components.exhibits.facts import (
 )
 from components.exhibits.head import ORIGINS, sizes, step_name
 from components.exhibits.panels import Answered
-from components.exhibits.view import shorten, visible
+from components.exhibits.view import indices, shorten, visible
+from components.markup import render
 from components.results import Table, of
 from components.texts import ASSETS, ENGLISH, Texts, load_texts
 from components.types import BackboneSpec, Query, Reference
 
 ELSE = "else"  # all values of a case that have no text of their own
+LENGTH = 24  # characters of a token
+BREAK = "\u200b"  # a place where a line may break, of no width
+LONG = re.compile(r"[\w.]{20,}")  # a name that may be wider than a phone
+INSIDE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?=\w)")  # before a capital, after a dot
+
+Facts = Mapping[str, str]  # facts and cases, by name
 
 
 def _by_value(line: Any) -> Any:
@@ -84,9 +92,8 @@ class Question:
             raise ValueError(f"papers: {sorted(strangers)} are not among the backbones")
         if any(text.keys() != self.question.keys() for text in self.papers.values()):
             raise ValueError(f"papers: every text is needed in {sorted(self.question)}")
-        cases = CASES[self.view]
         for name, line in chain(self.answer.items(), self.each.items()):
-            values = {*cases.get(name, ())}
+            values = {*cases(self.view).get(name, ())}
             if unknown := line.keys() - values - {ELSE}:
                 raise ValueError(f"{name}: there is no case with the values {sorted(unknown)}")
             if ELSE not in line and (missing := values - line.keys()):
@@ -106,56 +113,28 @@ def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ..
     return tuple(TypeAdapter(dict[str, Question]).validate_python(named).values())
 
 
-LENGTH = 24  # characters of a token
-
-
-def flow_html(anatomy: Anatomy, say: Texts) -> str:
-    """One head from the top down: its T tokens, of which those are marked that are read, and its steps.
-
-    Several stand side by side where there is room for them, and one under the other on a phone.
-    """
+def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
+    """One head from the top down: its T tokens, of which those are marked that are read, and its steps."""
     tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
-    cells = "".join(f'<span class="cell{" read" if one else ""}"></span>' for one in read)
-    names = [shorten(visible(tokens.text[index]), LENGTH) for index in read.nonzero()[0]]
-    line = say("questions.tokens", read=listed(names, NAMED, say), count=len(names), total=len(read))
-    steps = "".join(_step(anatomy, step, say) for step in anatomy.steps)
-    return (
-        f'<p class="tokens" aria-hidden="true">{cells}</p><p class="taken">{escape(line)}</p>'
-        f'<ol class="steps">{steps}</ol>'
-    )
+    names = listed([shorten(visible(tokens.text[index]), LENGTH) for index in indices(read)], NAMED, say)
+    taken = say("questions.tokens", read=names, count=int(read.sum()), total=len(read))
+    steps = [_step(anatomy, step, say) for step in anatomy.steps]
+    return render("flow", read=read.tolist(), taken=taken, steps=steps)
 
 
-def module_html(anatomy: Anatomy, say: Texts) -> str:
+def module_html(anatomy: Anatomy, say: Texts) -> Markup:
     """The head as PyTorch code to train, and the program that runs the whole model, which is folded."""
-    return (
-        f'<details class="code" open>{_code(say("takehome.module"), anatomy.module)}</details>'
-        f'<details class="code">{_code(say("takehome.program"), anatomy.program)}</details>'
-    )
+    codes = (("takehome.module", anatomy.module, True), ("takehome.program", anatomy.program, False))
+    told = [(key, "\n".join(map(visible, code.splitlines())), open_) for key, code, open_ in codes]
+    return render("module", say, codes=told)
 
 
-def _step(anatomy: Anatomy, step: Step, say: Texts) -> str:
+def _step(anatomy: Anatomy, step: Step, say: Texts) -> tuple[str, str, str]:
     """A step with where its weights come from or, of one without weights, what it makes of the numbers."""
-    note = say("steps.idle") if step.idle else sizes(step, say)
-    kind = "idle" if step.idle else "plain"
+    kind, note = ("idle", say("steps.idle")) if step.idle else ("plain", sizes(step, say))
     if step.origin:
         kind, note = step.origin, say(ORIGINS[step.origin])
-    name = escape(step_name(anatomy, step, say))
-    return f'<li class="{kind}"><b>{name}</b> <span>{escape(note)}</span></li>'
-
-
-def _code(title: str, code: str) -> str:
-    label, lines = escape(title), "\n".join(map(visible, code.splitlines()))
-    return (
-        f'<summary>{label}</summary><pre tabindex="0" role="region" aria-label="{label}">'
-        f"<code>{escape(lines)}</code></pre>"
-    )
-
-
-Facts = Mapping[str, str]  # facts and cases, by name
-
-BREAK = "\u200b"  # a place where a line may break, of no width
-LONG = re.compile(r"[\w.]{20,}")  # a name that may be wider than a phone
-INSIDE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?=\w)")  # before a capital, after a dot
+    return kind, step_name(anatomy, step, say), note
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,10 +186,13 @@ class Answers:
         try:
             return self._from_results(question) if question.view == "evidence" else self._from_heads(question)
         except PoolscopeError as error:
-            heading = escape(self.texts("questions.mistake"))
-            said = f'<p class="said">{heading}</p><p>{escape(visible(error.said(self.texts)))}</p>'
-            tag, key = self.texts.language.tag, escape(question.key)
-            return Answer(f'<div class="answer" role="alert" lang="{tag}" data-question="{key}">{said}</div>')
+            refused = Markup(
+                '<div class="answer" role="alert" lang="{}" data-question="{}">'
+                '<p class="said">{}</p><p>{}</p></div>'
+            )
+            why = visible(error.said(self.texts))
+            tag, heading = self.texts.language.tag, self.texts("questions.mistake")
+            return Answer(refused.format(tag, question.key, heading, why))
 
     def _backbones(self, question: Question, specs: Sequence[BackboneSpec]) -> list[str]:
         """The question's backbones that can be asked, or that were measured, in its order, of ``specs``."""
@@ -221,7 +203,7 @@ class Answers:
         return [key for key in question.backbones if key in here]
 
     def _from_heads(self, question: Question) -> Answer:
-        heads, each, pictures = [], [], []
+        heads, each = [], []
         backbones = self._backbones(question, self.analyst.backbones())
         for key in backbones:
             head = self.analyst.ask("anatomy", question.query(key, question.pooling))
@@ -236,10 +218,11 @@ class Answers:
                 facts |= against_facts(head, other, self.texts)
             heads.append(shown)
             each.append(facts)
-            pictures.append(flow_html(head, self.texts) if question.shows == "flows" else "")
-        together = each[0] | heads_facts([one.anatomy for one in heads], self.texts)
-        lines = self._lines(question, backbones, each, pictures)
-        code = module_html(heads[0].anatomy, self.texts) if question.shows == "module" else ""
+        anatomies = [one.anatomy for one in heads]
+        together = each[0] | heads_facts(anatomies, self.texts)
+        flows = [flow_html(one, self.texts) if question.shows == "flows" else "" for one in anatomies]
+        code = module_html(anatomies[0], self.texts) if question.shows == "module" else ""
+        lines = self._lines(question, backbones, each, flows)
         return self._said(question, together, lines, code, heads[0])
 
     def _from_results(self, question: Question) -> Answer:
@@ -247,62 +230,65 @@ class Answers:
         titles = {spec.key: spec.said(self.say) for spec in specs}
         tasks = {task.key: task.said(self.say) for task in self.analyst.tasks()}
         evidence = select(self.results, question.task, self._backbones(question, specs), titles)
-        each = [result_facts(evidence, key, question.poolings, self.texts) for key in evidence.backbones]
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
-        together = each[0] | results_facts(evidence, (*question.poolings, BASE)[0], self.texts)
-        lines = self._lines(question, evidence.backbones, [one | task for one in each], [""] * len(each))
-        return self._said(question, together | task, lines, "", evidence)
+        keys, named = evidence.backbones, question.poolings
+        each = [result_facts(evidence, key, named, self.texts) | task for key in keys]
+        together = each[0] | results_facts(evidence, (*named, BASE)[0], self.texts)
+        lines = self._lines(question, keys, each, [""] * len(each))
+        return self._said(question, together, lines, "", evidence)
 
     def _lines(
         self, question: Question, backbones: Sequence[str], each: Sequence[Facts], pictures: Sequence[str]
-    ) -> str:
+    ) -> list[dict[str, str]]:
         """A line for each backbone: its picture, if it has one, what is measured, what papers say."""
-        say, items = self.texts, []
-        for key, facts, picture in zip(backbones, each, pictures, strict=True):
-            drawn = f'<p class="name">{_html(facts["backbone"])}</p>{picture}' if picture else ""
-            paper = question.papers.get(key)
-            cited = f'<p class="paper">{_html(paper[say.language.tag])}</p>' if paper else ""
-            items.append(f"<li>{drawn}{sentences(question.each, facts, say)}{cited}</li>")
-        style = "each flows" if question.shows == "flows" else "each"
-        return f'<ul class="{style}">{"".join(items)}</ul>' if question.each else ""
+        tag = self.texts.language.tag
+        return [
+            {
+                "picture": picture,
+                "name": _html(facts["backbone"]),
+                "said": sentences(question.each, facts, self.texts),
+                "paper": _html(question.papers[key][tag]) if key in question.papers else "",
+            }
+            for key, facts, picture in zip(backbones, each, pictures, strict=True)
+            if question.each
+        ]
 
     def _said(
-        self, question: Question, together: Facts, lines: str, code: str, measured: Answered | Evidence
+        self,
+        question: Question,
+        together: Facts,
+        lines: Sequence[Mapping[str, str]],
+        code: str,
+        measured: Answered | Evidence,
     ) -> Answer:
-        say, tag, key = self.texts, self.texts.language.tag, escape(question.key)
-        said = f'<p class="said">{sentences(question.answer, together, say)}</p>'
-        seen = lines  # what is drawn is seen at once; sentences about one backbone after the other are folded
-        if lines and question.shows != "flows":
-            seen = f"<details><summary>{escape(say('questions.one_by_one'))}</summary>{lines}</details>"
-        source = f'<p class="source">{escape(_source(question, say))} · {self._link(question)}</p>'
-        return Answer(
-            f'<div class="answer" role="status" lang="{tag}" data-question="{key}">'
-            f"{said}{lines}{code}{source}</div>",
-            f'<details class="banner" lang="{tag}" data-question="{key}" open>'
-            f"<summary>{_html(question.question[tag])}</summary>{said}{seen}{code}{source}</details>",
-            question.view,
-            measured,
-        )
-
-    def _link(self, question: Question) -> str:
-        """A link to this answer, in the language of the page."""
+        """The answer as a card and as a banner, which folds sentences about one backbone after the other."""
+        say, tag = self.texts, self.texts.language.tag
         own = {"text": question.text, "pair": question.text_pair, "panel": question.view}
-        more = {} if question in self.questions else own
-        address = urlencode(
-            {"lang": self.say.language.tag, "question": question.key, **more}, errors="replace"
-        )
-        return f'<a href="?{escape(address)}">{escape(self.texts("questions.link"))}</a>'
+        asked = {"lang": self.say.language.tag, "question": question.key}  # in the language of the page
+        values = {
+            "tag": tag,
+            "key": question.key,
+            "question": _html(question.question[tag]),
+            "sentences": sentences(question.answer, together, say),
+            "lines": lines,
+            "flows": question.shows == "flows",
+            "code": code,
+            "source": _source(question, say),
+            "address": urlencode(asked if question in self.questions else asked | own, errors="replace"),
+        }
+        card, banner = (render("answer", say, card=alone, **values) for alone in (True, False))
+        return Answer(card, banner, question.view, measured)
 
 
-def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> str:
+def sentences(lines: Mapping[str, Line], facts: Facts, say: Texts) -> Markup:
     """The sentences that hold, with every fact marked; KeyError if a fact or a case is unknown."""
-    marked = {name: f"<strong>{_html(fact)}</strong>" for name, fact in facts.items()}
+    marked = {name: strong_html(_html(fact)) for name, fact in facts.items()}
     chosen = (
         line[ELSE] if line.keys() == {ELSE} else line.get(facts[name], line.get(ELSE))
         for name, line in lines.items()
     )
     tag = say.language.tag
-    return say.together(escape(text[tag], quote=False).format(**marked) for text in chosen if text)
+    return Markup(say.together(escape(text[tag]).format(**marked) for text in chosen if text))
 
 
 def breakable(text: str) -> str:
@@ -310,15 +296,13 @@ def breakable(text: str) -> str:
     return LONG.sub(lambda name: INSIDE.sub(BREAK, name.group()), text)
 
 
-def _html(text: str) -> str:
-    return escape(breakable(text)).replace(BREAK, "<wbr>")
+def _html(text: str) -> Markup:
+    return Markup("<wbr>").join(breakable(text).split(BREAK))
 
 
 def _source(question: Question, say: Texts) -> str:
-    """Where the numbers come from."""
+    """Where the numbers come from, not escaped."""
     if question.view == "evidence":
         return say("questions.results")
-    if not question.text_pair:
-        return say("questions.now", text=visible(question.text))
     pair = say("questions.pair", text=question.text, text_pair=question.text_pair)
-    return say("questions.now", text=visible(pair))
+    return say("questions.now", text=visible(pair if question.text_pair else question.text))

@@ -13,11 +13,8 @@ from components.analyses.lens import Lens
 from components.analyses.padding import Padding
 from components.exhibits.evidence import Evidence, select
 from components.exhibits.facts import (
-    HEAD_CASES,
-    IMPORTANCE_CASES,
-    PADDING_CASES,
-    RESULT_CASES,
     against_facts,
+    cases,
     head_facts,
     heads_facts,
     importance_facts,
@@ -36,6 +33,11 @@ from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_anatomy import fake_padding
 from tests.ui.fake_results import fake_results
 
+HEAD_CASES, RESULT_CASES = cases("head"), cases("evidence")
+IMPORTANCE_CASES, PADDING_CASES = (
+    {case: values for case, values in cases(view).items() if case not in HEAD_CASES}
+    for view in ("importance", "padding")
+)
 EN, ZH = load_texts("en"), load_texts("zh")
 
 TEXT = "a very slow film"
