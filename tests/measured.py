@@ -1,11 +1,11 @@
 """Rows of a table of results, and tables in which some of them are others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from components.results import KINDS, Row, Table, each, of, table
 
 
-def measured(results: Table, kind: str, **where: str) -> list[Row]:
+def measured(results: Table, kind: str, **where: str | Sequence[str]) -> list[Row]:
     """The rows of a kind that hold these texts in these columns."""
     return each(of(results, kind, **where))
 

@@ -26,7 +26,7 @@ from components.types import Query
 from components.ui.places import build_places
 from components.ui.shell import build
 from components.ui.tab import Surroundings
-from tests.exhibits.questions.asking import RESULTS, shipped
+from tests.exhibits.asking import RESULTS, shipped
 from tests.exhibits.showing import checked
 from tests.readme import block, run_block, saying
 from tests.serving import built

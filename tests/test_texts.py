@@ -30,7 +30,7 @@ CODE = Path(components.texts.__file__).parent
 FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]
 KEY = re.compile(r"[a-z]+\.\w*[^\W_]")
 NAMED = {  # files
-    *("talk.js", "lab.js", "room.js", "head.safetensors"),
+    *("talk.js", "lab.js", "room.js", "head.html", "head.safetensors"),
     *("questions.toml", "ordinary.toml", "passport.toml"),
 }
 SAY = load_texts()

@@ -92,7 +92,7 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         say,
         colours=[(shorten(visible(label), NAME), colour) for label, colour in comparison.colours.items()],
         marks=marks,
-        kinds=[kind for kind, occurs in kinds.items() if occurs],
+        kinds=[(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs],
         linked=any(classify_link(analysis.query, say) for analysis in found),
         warnings=_warnings(cells, comparison.names, say),
         reasons=_reasons(cells, say),

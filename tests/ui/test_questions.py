@@ -18,7 +18,7 @@ from components.ui.evidence import EvidenceTab
 from components.ui.public.answering import Asker, with_timeout
 from components.ui.questions import QuestionsTab
 from components.ui.shell import build
-from tests.exhibits.questions.asking import KEYS, LANGUAGES, QUESTIONS, shipped
+from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, shipped
 from tests.serving import built
 from tests.ui.page import functions_of, links_of, place_of
 

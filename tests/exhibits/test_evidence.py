@@ -1,0 +1,170 @@
+"""The part of the results that is looked at and its tables: no winner is named where none counts."""
+
+import re
+from itertools import combinations
+
+import pytest
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportions_ztest
+
+from components.exhibits.evidence import (
+    OWN_HEADS,
+    PROBES,
+    SWAPS,
+    Evidence,
+    against_base,
+    differing,
+    proportions_p,
+    select,
+    vectors,
+)
+from components.exhibits.exhibit import to_csv
+from components.exhibits.intervals import ACCURACY, FINDINGS
+from components.exhibits.view import one_vector
+from components.results import Table, beside, holm, read_results
+from components.texts import languages, load_texts
+from tests.exhibits.asking import answers
+from tests.exhibits.showing import checked, plain, records, saved
+from tests.measured import having, measured
+from tests.serving import ROOT
+from tests.ui.fake_results import BACKBONES, LEARNED, fake_results
+
+RESULTS = fake_results()
+SHIPPED = read_results(ROOT / "assets" / "results.csv")
+SAY = load_texts()
+BERT, GPT, TUNED = "bert-pretrained", "gpt2-pretrained", "bert-sentiment"
+
+
+def evidence(task: str = "sentiment", *backbones: str, results: Table = RESULTS) -> Evidence:
+    return select(results, task, backbones or (BERT,), {BERT: "BERT", TUNED: "Tuned BERT"})
+
+
+def test_only_what_was_chosen_is_there_and_has_a_title() -> None:
+    chosen = evidence("topic", BERT, "gpt2-sentiment")
+    assert {row.task for row in chosen.every["probe"]} == {"topic"}
+    for kind in ("probe", "cosine"):
+        assert {row.backbone for row in chosen.every[kind]} == {BERT, "gpt2-sentiment"}
+    assert (chosen.titles[BERT], chosen.titles["gpt2-sentiment"]) == ("BERT", "gpt2-sentiment")
+    assert chosen.every["head"] == measured(RESULTS, "head")
+    assert chosen.of("probe", BERT) == measured(RESULTS, "probe", backbone=BERT, task="topic")
+    names = [name for (name,) in chosen.rows]  # in the order of the results
+    assert (names[:2], tuple(names[-2:])) == (["native", "cls"], LEARNED)
+    assert {row.pooling for row in against_base(vectors(chosen.of("probe", BERT)))} == set(names) - {"cls"}
+
+
+def alike(pooling: str, backbone: str = BERT, results: Table = RESULTS) -> Table:
+    """Results in which native, cls and ``pooling`` are one vector of a backbone."""
+
+    def same(kind: str) -> list[object]:
+        return [
+            beside(row, vector="native")
+            if row.backbone == backbone and row.pooling in ("native", "cls", pooling)
+            else row
+            for row in measured(results, kind)
+        ]
+
+    return having(results, probe=same("probe"), cosine=same("cosine"))
+
+
+def test_one_vector_is_one_row_and_one_test() -> None:
+    chosen = evidence(results=alike("first"))
+    raw = {row.pooling: row.p for row in chosen.of("probe", BERT)}
+    others = [name for name in raw if name not in ("native", "cls", "first")]
+    assert chosen.rows == [("native", "cls", "first"), *((name,) for name in others)]
+    tested = {row.pooling: row.corrected for row in against_base(vectors(chosen.of("probe", BERT)))}
+    corrected = multipletests([raw[name] for name in others], method="holm")[1]
+    assert tested == pytest.approx(dict(zip(others, corrected, strict=True)))
+    found = records(PROBES.show(chosen, {}, SAY))
+    assert [row["pooling"] for row in found] == [one_vector(row) for row in chosen.rows]
+    assert (found[0]["pooling"], found[0]["p"], found[0]["p, Holm"]) == ("native = cls = first", "", "")
+    drawn = checked(ACCURACY.show(chosen, {}, SAY).figure)
+    assert drawn.layout.yaxis.ticktext[0] == "<b>native = cls =<br>first</b>"
+    assert len(drawn.data[0].x) == len(chosen.rows) == len(found)
+    sentence = plain(FINDINGS.show(chosen, {}, SAY).html)
+    assert f"over {len(found)} different vectors" in sentence
+    assert f"of {len(found) - 1} differ from cls" in sentence
+
+
+def test_backbones_share_a_row_where_it_is_one_vector_in_each() -> None:
+    assert all(len(row) == 1 for row in evidence("sentiment", BERT, GPT, results=alike("first")).rows)
+    both = evidence("sentiment", BERT, GPT, results=alike("lasttoken", GPT, alike("first")))
+    assert both.rows[0] == ("native", "cls")
+    assert {("first",), ("lasttoken",)} <= set(both.rows)
+    assert vectors(both.of("probe", GPT))[0].called == "native = cls = lasttoken"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [((746, 872), (757, 872)), ((10, 50), (600, 900)), ((5, 5), (5, 5))]
+)
+def test_the_test_is_the_textbook_s(one: tuple[int, int], other: tuple[int, int]) -> None:
+    found = proportions_p(one[0] / one[1], one[1], other[0] / other[1], other[1])
+    counts, totals = zip(one, other, strict=True)
+    assert found == (1 if one == other else pytest.approx(proportions_ztest(counts, totals)[1], rel=1e-9))
+
+
+@pytest.mark.parametrize("pooling", ["own", "cls", "mean"])
+def test_pairs_are_counted_after_holm_s_correction(pooling: str) -> None:
+    rows = measured(SHIPPED, "head", task="paraphrase")
+    if pooling != "own":
+        keys = [row.backbone for row in rows]
+        rows = measured(SHIPPED, "probe", task="paraphrase", pooling=pooling, backbone=keys)
+    pairs = list(combinations([(round(row.value * row.measured), row.measured) for row in rows], 2))
+    ps = [proportions_ztest(*zip(*pair, strict=True))[1] for pair in pairs]
+    expected = int(multipletests(ps, alpha=0.05, method="holm")[0].sum())
+    assert len(pairs) == 10
+    assert differing(rows) == expected == (pooling == "mean")
+
+
+@pytest.mark.parametrize("tag", languages())
+def test_the_question_of_fairness_names_no_winner_where_no_difference_counts(tag: str) -> None:
+    said = re.sub(r"<[^>]+>|\u200b", "", answers(results=SHIPPED, language=tag).answer("fair").card)
+    assert {"en": "None of the 10 differences", "zh": "10 个差异都不显著"}[tag] in said
+    assert not re.search(r"first in|comes first|居首", said)
+    assert {"en": "choice of test examples only", "zh": "只反映测试样本的抽取"}[tag] in said
+
+
+def test_the_file_holds_every_number_of_the_selection() -> None:
+    turned = tuple(reversed(BACKBONES[3:5]))
+    chosen = evidence("sentiment", *turned)
+    shown = PROBES.show(chosen, {}, SAY)
+    rows = records(shown)
+    assert tuple(dict.fromkeys(row["backbone"] for row in rows)) == turned
+    rhos = {(row.backbone, row.pooling): row for row in measured(RESULTS, "cosine")}
+    for row, probe in zip(rows, chosen.of("probe", *turned), strict=True):
+        assert (row["backbone"], row["pooling"]) == (probe.backbone, probe.pooling)
+        ends = [float(row[f"accuracy{end}"]) for end in ("", ", lower end", ", upper end")]
+        assert ends == pytest.approx([probe.value, probe.low, probe.high])
+        counts = [int(row[name]) for name in ("better", "worse", "width", "trained on")]
+        assert counts == [probe.better, probe.worse, probe.width, probe.trained]
+        assert row["p"] == ("" if probe.pooling == "cls" else f"{probe.p:.7g}")
+        rho = rhos.get((probe.backbone, probe.pooling))
+        told = (f"{rho.value:.7g}", f"{rho.high:.7g}", "1500") if rho else ("", "", "")
+        assert (row["ρ"], row["ρ, upper end"], row["pairs for ρ"]) == told
+    assert saved(shown.html) == to_csv(shown.data)
+    cell = f"{100 * probe.value:.1f} % ({100 * probe.low:.1f} to {100 * probe.high:.1f})"
+    assert f">{cell}</td>" in shown.html
+
+
+def test_own_heads_are_shown_beside_baselines() -> None:
+    shown, heads = OWN_HEADS.show(evidence(), {}, SAY), measured(RESULTS, "head")
+    assert shown.html.count("<tr>") == 1 + len(heads) + 2 * len({row.task for row in heads})
+    found = [[row[name] for name in ("backbone", "accuracy", "better", "p")] for row in records(shown)]
+    assert found[0] == ["always the most frequent label", "0.51", "", ""]
+    assert found[1][:2] == ["logistic regression on which words occur", "0.74"]
+    assert found[2] == ["Tuned BERT", f"{heads[0].value:.7g}", "60", "0.057"]
+    empty = OWN_HEADS.show(evidence(results=having(RESULTS, head=[])), {}, SAY)
+    assert (empty.html.count("<tr>"), records(empty)) == (1, [])
+
+
+def test_swaps_are_tested_once_for_each_vector_of_a_head() -> None:
+    rows = measured(RESULTS, "swap")
+    alike = [beside(row, vector="mean") if row.pooling == "max" else row for row in rows]
+    for given, names in ((rows, ["lasttoken", "mean", "max"]), (alike, ["lasttoken", "mean = max"])):
+        shown = SWAPS.show(evidence(TUNED, results=having(RESULTS, swap=given)), {}, SAY)
+        found = records(shown)[: len(names)]
+        assert [cells["pooling"] for cells in found] == names
+        ps = holm([0.03, 0.02, 0.001][: len(names)])
+        assert [float(cells["p, Holm"]) for cells in found] == pytest.approx(ps)
+        assert saved(shown.html) == to_csv(shown.data)
+    nothing = SWAPS.show(evidence(results=having(RESULTS, swap=[])), {}, SAY)
+    assert "No own head was measured under a swap." in nothing.html

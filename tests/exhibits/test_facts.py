@@ -1,0 +1,347 @@
+"""Facts and cases: each is computed here once more, from the analysis, the head or what was measured."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from components.analyses.anatomy import Anatomy, Declared, Step, Weight
+from components.analyses.importance import Importance
+from components.analyses.lens import Lens
+from components.exhibits.evidence import select
+from components.exhibits.facts import (
+    against_facts,
+    cases,
+    head_facts,
+    heads_facts,
+    importance_facts,
+    padding_facts,
+    result_facts,
+    results_facts,
+)
+from components.exhibits.importance import Methods
+from components.exhibits.view import percent
+from components.results import Table, beside, holm
+from components.texts import Sentence, load_texts
+from components.types import Query
+from tests.exhibits.answers import alike, made
+from tests.measured import having, measured
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_anatomy import fake_padding
+from tests.ui.fake_results import fake_results
+
+EN, ZH = load_texts("en"), load_texts("zh")
+RESULTS = fake_results()
+
+
+def anatomy(key: str = "first", read: list[int] | None = None, **query: Any) -> Anatomy:
+    """A made-up head of six tokens, which reads the tokens ``read``."""
+    whole = FakeAnalyst().ask("anatomy", Query(key, "a very slow film", **query))
+    if read is None:
+        return whole
+    positions = np.isin(np.arange(len(whole.analysis.tokens.text)), read)
+    share = (positions / max(positions.sum(), 1)).astype(np.float32)
+    reads = replace(whole.analysis.reads, positions=positions, share=share)
+    return replace(whole, analysis=replace(whole.analysis, reads=reads))
+
+
+def along(start: float, end: float) -> Anatomy:
+    """A head beneath which the cosine of [CLS] goes from ``start`` to ``end``."""
+    whole = anatomy()
+    similarity = np.full_like(whole.analysis.similarity, 0.5)
+    similarity[[0, -1], whole.analysis.tokens.cls] = start, end
+    return replace(whole, analysis=replace(whole.analysis, similarity=similarity))
+
+
+def seen_as(*pooled: float) -> Anatomy:
+    """A head that gives its second label these probabilities, layer by layer."""
+    whole = anatomy()
+    assert isinstance(whole.lens, Lens)
+    seen = np.array([[1 - one, one] for one in pooled], dtype=np.float32)
+    analysis = replace(whole.analysis, probabilities=seen[-1])
+    return replace(whole, analysis=analysis, lens=replace(whole.lens, pooled_probabilities=seen))
+
+
+def unsure() -> Anatomy:
+    """A head of several labels that may hold, of which none does."""
+    given = anatomy("emotions")
+    low = np.full_like(given.analysis.probabilities, 0.1)
+    return replace(given, analysis=replace(given.analysis, probabilities=low))
+
+
+def with_weights(*origins: Any) -> Anatomy:
+    """A head with weights of six numbers each."""
+    return replace(anatomy(), weights=tuple(Weight(f"w.{n}", (2, 3), one) for n, one in enumerate(origins)))
+
+
+def only_token() -> Anatomy:
+    """A head that reads a text of one token."""
+    whole = anatomy(read=[0])
+    tokens, reads = whole.analysis.tokens, whole.analysis.reads
+    first = {name: getattr(tokens, name)[:1] for name in ("text", "span", "segment", "special")}
+    read = replace(reads, positions=reads.positions[:1], share=reads.share[:1])
+    return replace(whole, analysis=replace(whole.analysis, tokens=replace(tokens, **first), reads=read))
+
+
+def reaches(view: str, found: Iterable[Mapping[str, str]]) -> None:
+    """Check that the facts ``found`` are in every case of a view but those of a head."""
+    wanted = {
+        key: values for key, values in cases(view).items() if view == "head" or key not in cases("head")
+    }
+    reached = {(key, one[key]) for one in found for key in wanted.keys() & one.keys()}
+    assert reached == {(key, value) for key, values in wanted.items() for value in values}
+
+
+@pytest.mark.parametrize(
+    ("read", "named", "place", "case"),
+    [
+        ([0], "[CLS]", "the first token", "cls"),
+        ([5], "[SEP]", "the last token", "one"),
+        ([2], "“very”", "token number 3", "one"),
+        ([0, 3], "[CLS], “slow”", "the first token, token number 4", "some"),
+        (
+            [0, 1, 2, 3, 4, 5],
+            "[CLS], “a”, “very”, “slow” and 2 more",
+            "the first token, token number 2, token number 3, token number 4 and 2 more",
+            "all",
+        ),
+        ([], "none", "none", "none"),
+    ],
+)
+def test_what_is_read_is_named_counted_and_placed(read: list[int], named: str, place: str, case: str) -> None:
+    found = head_facts(anatomy(read=read), EN)
+    assert [found[name] for name in ("read", "place", "count", "total", "cls", "reads")] == [
+        *(named, place, str(len(read)), "6", "[CLS]", case)
+    ]
+
+
+def test_steps_are_those_that_ran() -> None:
+    found = head_facts(anatomy(), EN)
+    assert found["steps"] == "pick one token → dense → tanh → dropout → classifier"
+    assert found["classes"] == "BodyPooler (pick one token → dense → tanh) → dropout → classifier"
+    assert found["between"] == "dense → tanh → dropout"
+    assert found["core"] == "linear → tanh → linear"
+    assert found["printed"] == "dense, classifier, dropout"
+    assert head_facts(anatomy(), ZH)["steps"].startswith("取出一个词元 → dense")
+
+
+def test_a_layer_before_the_pick_is_part_of_the_core() -> None:
+    values = np.zeros((3, 2), dtype=np.float32)
+    score = Step("linear", "score", "M", ("score.weight",), 6, "checkpoint", False, False, values, values)
+    pick = Step("getitem", "", "M", (), 0, None, False, True, values, values[0])
+    found = head_facts(replace(anatomy(), steps=(score, pick)), EN)
+    assert (found["core"], found["between"], found["direct"]) == ("linear", "none", "yes")
+    cut, mean = replace(pick, picks=False), replace(pick, kind="mean")
+    assert head_facts(replace(anatomy(), steps=(cut, mean, score)), EN)["steps"] == "getitem → mean → score"
+
+
+def test_weights_are_counted_by_where_they_come_from() -> None:
+    found = head_facts(anatomy("untrained"), EN)
+    counts = ("parameters", "new_parameters", "weight_count", "new_count", "kept_count")
+    assert [found[name] for name in counts] == ["90", "18", "4", "2", "2"]
+    assert found["new"] == "classifier.weight, classifier.bias"
+    assert found["kept"] == "body.pooler.dense.weight, body.pooler.dense.bias"
+    assert found["unused"] == "lm_head.weight"
+    found = head_facts(with_weights("checkpoint", "new", "constant", "reshaped"), EN)
+    assert (found["new"], found["new_parameters"]) == ("w.1, w.2, w.3", "18")
+    assert (found["random"], found["random_parameters"]) == ("w.1, w.3", "12")
+    assert (found["constant"], found["constant_parameters"]) == ("w.2", "6")
+    assert (found["origin"], found["drawn"], found["set"]) == ("mixed", "some", "some")
+
+
+def test_the_pooling_compared_with_has_the_same_facts() -> None:
+    own, mean = anatomy(), anatomy(pooling="mean")
+    found = against_facts(own, mean, EN)
+    assert {f"against_{name}" for name in head_facts(own, EN)} <= found.keys()
+    assert (found["against_count"], found["against_says"]) == ("6", head_facts(mean, EN)["says"])
+    score, other = anatomy("score"), anatomy("score", pooling="mean")  # of a value, what is shown is compared
+    assert [against_facts(score, one, EN)["agree"] for one in (score, other)] == ["yes", "no"]
+
+
+def test_every_case_of_a_head_is_reached() -> None:
+    own = anatomy()
+    turned = replace(
+        own.analysis, logits=-own.analysis.logits, probabilities=own.analysis.probabilities[::-1]
+    )
+    in_order = tuple(Declared(path, 0, "x") for path in ("body.pooler.dense", "dropout", "classifier"))
+    last_step = replace(own, steps=own.steps[-1:])
+    heads = [
+        *(anatomy(read=read) for read in ([0], [2], [0, 2], list(range(6)), [])),
+        *(anatomy("untrained"), last_step, replace(own, declared=in_order)),
+        *map(with_weights, ("checkpoint", "new")),
+        *(with_weights("checkpoint", other) for other in ("new", "constant")),
+        *(along(*ends) for ends in ((0.1, 0.9), (0.9, 0.1), (0.301, 0.299))),
+        *(seen_as(*pooled) for pooled in ((0.2, 0.3, 0.9), (0.2, 0.6, 0.9), (0.6, 0.7, 0.9))),
+        *(unsure(), anatomy("score"), anatomy(head="probe", pooling="attention")),
+    ]
+    pairs = [(own, own), (own, replace(own, analysis=turned)), (anatomy("untrained"),) * 2]
+    several = [[own], [own, own], [own, anatomy("last")], [own, last_step], [only_token()] * 2]
+    several += [[with_weights("checkpoint"), with_weights("new")], [with_weights("new")] * 2]
+    found = [head_facts(one, EN) for one in heads] + [against_facts(one, two, EN) for one, two in pairs]
+    reaches("head", found + [heads_facts(some, EN) for some in several])
+
+
+@pytest.mark.parametrize(
+    ("pooled", "case", "since"),
+    [((0.2, 0.3, 0.9), "last", "2"), ((0.2, 0.6, 0.9), "later", "1"), ((0.6, 0.7, 0.9), "every", "0")],
+)
+def test_since_which_layer_the_head_says_so(pooled: tuple[float, ...], case: str, since: str) -> None:
+    given = seen_as(*pooled)
+    assert isinstance(given.lens, Lens)
+    found = head_facts(given, EN)
+    assert (found["knows"], found["since"], found["label"]) == (case, since, "positive")
+    assert found["depths"] == " → ".join(map(percent, pooled))
+    assert found["pointed"] == str(sum(int(row[1] > row[0]) for row in given.lens.probabilities[-1]))
+
+
+def test_heads_are_named_by_where_they_read_what_they_do_and_what_they_go_on_with() -> None:
+    first, last = anatomy(), anatomy("last")
+    one = replace(last, steps=last.steps[-1:])
+    titles = [given.analysis.backbone.title for given in (first, one)]
+    found = heads_facts([first, one], EN)
+    assert (found["first_names"], found["last_names"]) == tuple(titles)
+    assert found["core_names"] == f"linear → tanh → linear ({titles[0]}); linear ({titles[1]})"
+    assert heads_facts([anatomy(read=[0, 1]), last], EN)["first_names"] == "none"
+    kept, new = with_weights("checkpoint", "new"), with_weights("new", "constant")
+    for heads, several, names in (
+        ([kept, new], "some", titles[0]),
+        ([new, new], "none", "none"),
+        ([kept, kept], "all", f"{titles[0]}, {titles[0]}"),
+    ):
+        found = heads_facts(heads, EN)
+        assert (found["inherited"], found["inheriting_names"]) == (several, names)
+        assert found["inheriting"] == str(heads.count(kept))
+
+
+def test_steps_that_only_move_numbers_make_no_head_different() -> None:
+    first, *rest = anatomy().steps
+    moved = Step("view", "", "", (), 0, None, False, False, first.given, first.given[None], moves=True)
+    longer, other = (
+        replace(anatomy(), steps=(first, one, *rest)) for one in (moved, replace(moved, moves=False))
+    )
+    assert head_facts(longer, EN)["core"] == "linear → tanh → linear"
+    assert [heads_facts([anatomy(), one], EN)["same"] for one in (longer, other)] == ["yes", "no"]
+
+
+def test_of_one_token_the_first_is_the_last_and_tells_nothing() -> None:
+    """As GPT-2, which adds none, reads a word: at the end, and at the beginning."""
+    alone = only_token()
+    assert head_facts(alone, EN)["place"] == "the only token"
+    for others, expected in (
+        ([anatomy(), alone], "short"),
+        ([alone, anatomy("last")], "short"),
+        ([alone, anatomy(), anatomy("last")], "no"),
+        ([alone, anatomy(read=[0, 1])], "no"),
+        ([anatomy(), anatomy()], "yes"),
+    ):
+        assert heads_facts(others, EN)["alike"] == expected
+    found = heads_facts([alone, anatomy(), anatomy("last")], EN)
+    assert (found["firsts"], found["lasts"]) == ("1", "1")
+
+
+def given(backbone: str = "first", text: str = "a b c d e f") -> Importance:
+    return made(FakeAnalyst().ask("analyze", Query(backbone, text)))
+
+
+def test_every_case_of_importance_is_reached() -> None:
+    one, falls = given(), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+    others = (falls, falls[::-1], [0.3, 0.0, 0.1, 0.2, 0.4, 0.05])
+    asked = (given(text="one"), given("untrained"), Sentence("errors.died"))
+    every = (*(alike(one, falls, other) for other in others), *asked)
+    reaches("importance", [importance_facts(each, EN) for each in every])
+
+
+def test_both_tokens_are_named_with_what_the_output_is_without_them() -> None:
+    one = alike(given(), [0.1, 0.9, 0.2, 0.3, 0.4, 0.5], [0.0, 0.1, 0.0, 0.0, 0.2, 0.05])
+    facts, methods, before = importance_facts(one, EN), Methods(one), float(one.analysis.probabilities.max())
+    assert (facts["similar"], facts["erased"]) == ("b", "e")
+    outputs = [methods.text(before - fall) for fall in (0, 0.1, 0.2)]
+    assert [facts[name] for name in ("before", "similar_after", "erased_after")] == outputs
+    assert facts["explained"] == one.analysis.predicted[0]
+
+
+def test_padding_is_told_as_it_was_audited_and_every_case_is_reached() -> None:
+    one = fake_padding(FakeAnalyst().ask("analyze", Query("first", "not good")))  # left padding moves
+    batch, right, left = one.cases
+    calm = replace(left, name="left_positions", reads_padding=False, cause="")
+    moved = replace(batch, largest=0.1234, cause="positions")
+    ways = ((batch, right, calm), (moved, right), (replace(moved, reads_padding=True),), ())
+    audits = (one, *(replace(one, cases=cases) for cases in ways), Sentence("errors.died"))
+    reaches("padding", [padding_facts(each, EN) for each in audits])
+    facts = padding_facts(replace(one, cases=(moved, right, left)), EN)
+    assert (facts["side"], facts["largest"]) == ("on the right", "0.12")
+    assert facts["why"] == "positions are counted from the padding"
+    assert facts["unsafe"] == "on the left (by 0.5: the head reads other positions)"
+
+
+def measured_of(key: str, results: Table = RESULTS) -> dict[str, str]:
+    """Facts of one backbone, with two poolings that are named."""
+    return result_facts(select(results, "sentiment", (key,), {}), key, ("cls", "mean"), EN)
+
+
+def together(*backbones: str, results: Table = RESULTS) -> dict[str, str]:
+    """Facts of several backbones, with the first token for the one classifier."""
+    return results_facts(select(results, "sentiment", backbones, {}), "cls", EN)
+
+
+def test_results_are_those_of_the_file() -> None:
+    key = "gpt2-sentiment"
+    rows = {row.pooling: row for row in measured(RESULTS, "probe", backbone=key, task="sentiment")}
+    low, *_, high = sorted(rows.values(), key=lambda row: row.value)
+    others, found = [row.p for row in rows.values() if row.pooling != "cls"], measured_of(key)
+    assert (found["lowest"], found["highest"]) == (low.pooling, high.pooling)
+    for name, row in (("lowest_accuracy", low), ("highest_accuracy", high)):
+        assert found[name] == f"{100 * row.value:.1f} % ({100 * row.low:.1f} to {100 * row.high:.1f})"
+    assert (found["measured"], found["others"]) == (str(len(rows)), str(len(rows) - 1))
+    assert found["differ"] == str(sum(p < 0.05 for p in holm(others)))
+    assert (found["base"], found["level"], found["confidence"]) == ("cls", "0.05", "95 %")
+    cells = [f"{name} {100 * rows[name].value:.1f} % (" for name in ("cls", "mean")]
+    assert re.findall(r"\w+ [\d.]+ % \(", found["accuracies"]) == cells
+    assert found["examples"] == str(rows["cls"].measured) == "872"
+
+
+def test_own_heads_and_probes_are_compared() -> None:
+    keys = ("bert-sentiment", "xlnet-sentiment", "gpt2-sentiment")
+    own = {row.backbone: row.value for row in measured(RESULTS, "head", backbone=keys)}
+    rows = measured(RESULTS, "probe", task="sentiment", pooling="cls", backbone=keys)
+    found, probe = together(*keys), {row.backbone: row.value for row in rows}
+    for name, accuracies in (("own", own), ("probe", probe)):
+        shown = [round(100 * accuracy, 1) for accuracy in accuracies.values()]
+        assert found[f"{name}_spread"] == f"{max(shown) - min(shown):.1f}"
+        low, high = min(accuracies, key=accuracies.__getitem__), max(accuracies, key=accuracies.__getitem__)
+        ends = rf"from {low} with {min(shown)} % \(.*\) to {high} with {max(shown)} % \(.*\)"
+        assert re.fullmatch(ends, found[f"{name}_ends"])
+    assert (found["probe_pooling"], found["pairs"]) == ("cls", "3")
+    assert measured_of(keys[0])["own"].startswith(f"{100 * own[keys[0]]:.1f} % (")
+    alone = together("bert-pretrained")  # without a head of its own
+    assert (alone["counts"], alone["pairs"], alone["probe_spread"]) == ("alone", "0", "0.0")
+    assert alone["own_ends"] == measured_of("bert-pretrained")["own"] == "not measured"
+
+
+def test_every_case_of_results_is_reached() -> None:
+    keys = ("bert-sentiment", "roberta-sentiment")
+    probes, head = measured(RESULTS, "probe"), measured(RESULTS, "head")[0]
+
+    def probed(**others: float) -> Table:
+        return having(RESULTS, probe=[beside(row, **others) for row in probes])
+
+    def own(results: Table, *accuracies: float) -> Table:
+        rows = zip(keys, accuracies, strict=True)
+        return having(results, head=[beside(head, backbone=key, value=one) for key, one in rows])
+
+    alone = having(RESULTS, probe=[row for row in probes if row.pooling == "cls"])
+    results = (
+        RESULTS,
+        probed(p=0),
+        probed(p=1),
+        alone,
+        own(RESULTS, 0.1, 0.9),
+        own(probed(value=0.5), 0.5, 0.51),
+    )
+    every = [measured_of(key, one) for one in results for key in keys]
+    reaches(
+        "evidence", every + [together(*keys, results=one) for one in results] + [together("bert-pretrained")]
+    )

@@ -1,0 +1,317 @@
+"""Questions: the file is whole in every language, and its sentences hold for whatever is measured."""
+
+import re
+import string
+from dataclasses import replace
+from functools import cache
+from html import unescape
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from components.analyses.anatomy import Anatomy
+from components.exhibits import facts
+from components.exhibits.evidence import Evidence, select
+from components.exhibits.panels import Answered
+from components.exhibits.questions import (
+    Answer,
+    Question,
+    Text,
+    flow_html,
+    module_html,
+    read_questions,
+    sentences,
+)
+from components.results import table
+from components.texts import ASSETS, load_texts
+from components.types import Analysis, Query
+from tests.exhibits.answers import made
+from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, put_to, shipped
+from tests.exhibits.showing import Tags, plain
+from tests.measured import having, measured
+from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake_anatomy import fake_padding
+from tests.ui.fake_kinds import KINDS, Kind
+from tests.ui.fake_results import BACKBONES
+
+SAY = load_texts()
+FILE = ASSETS / "questions.toml"
+ASKED = dict(zip(KEYS, QUESTIONS, strict=True))
+(HOSTILE,) = (kind for kind in KINDS if kind.spec.key == "hostile")
+TOLD = [  # each question by hostile words and by another kind, each kind by some question
+    *((question, HOSTILE, "en") for question in QUESTIONS),
+    *((question, kind, "zh") for question, kind in zip(cycle(QUESTIONS), KINDS * 2, strict=False)),
+]
+
+
+@cache
+def answered(key: str) -> Answer:
+    return answers().answer(key)
+
+
+def analysis_of(answer: Answer) -> Analysis:
+    """The analysis that an answer was measured on."""
+    assert isinstance(answer.measured, Answered)
+    return answer.measured.analysis
+
+
+def texts(question: Question) -> list[tuple[str, str, str, Text]]:
+    """Every text of the answers after its part, its sentence and the value of the case that it is for."""
+    return [
+        (part, name, value, text)
+        for part, lines in (("answer", question.answer), ("each", question.each))
+        for name, line in lines.items()
+        for value, text in line.items()
+    ]
+
+
+def placeholders(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+@cache
+def known(key: str, part: str) -> set[str]:
+    """The facts and the cases that a sentence of a question may use."""
+    question = ASKED[key]
+    if question.view == "evidence":
+        keys = [key for key in question.backbones if key in BACKBONES]
+        evidence = select(RESULTS, question.task, keys, {})
+        found = {"task", *facts.result_facts(evidence, keys[0], question.poolings, SAY)}
+        together = facts.results_facts(evidence, "cls", SAY)
+    else:
+        head = FakeAnalyst().ask("anatomy", Query("first", "a text"))
+        found = {*facts.head_facts(head, SAY)}
+        found |= facts.against_facts(head, head, SAY).keys() if question.against else set()
+        if question.view == "importance":
+            found |= facts.importance_facts(made(head.analysis), SAY).keys()
+        if question.view == "padding":
+            found |= facts.padding_facts(fake_padding(head.analysis), SAY).keys()
+        together = facts.heads_facts([head], SAY)
+    return found | together.keys() if part == "answer" else found
+
+
+def test_the_file_asks_what_people_asked_in_every_language_without_a_number() -> None:
+    assert len(KEYS) == len(set(KEYS)) >= 8
+    assert {one.view for one in QUESTIONS} == {"tokens", "head", "importance", "padding", "evidence"}
+    assert LANGUAGES == ("en", "zh")
+    for question in QUESTIONS:
+        assert question.answer
+        assert set(question.backbones) <= set(BACKBONES)
+        sentences_of = [text for *_, text in texts(question) if text]
+        for text in (question.question, *sentences_of):
+            assert tuple(text) == LANGUAGES
+            assert all(text.values())
+            assert not re.search(r"[\u4e00-\u9fff]", text["en"])
+        assert re.search(r"[\u4e00-\u9fff]", question.question["zh"])
+        assert not [one for text in sentences_of for one in text.values() if re.search(r"\d", one)]
+        for text in question.papers.values():  # years are the same in every language
+            years = [set(re.findall(r"\b\d{4}", text[tag])) for tag in LANGUAGES]
+            assert years[0] == years[1]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
+def test_sentences_use_what_is_known_and_cover_every_case(question: Question) -> None:
+    cases = facts.cases(question.view)
+    for part, name, value, text in texts(question):
+        for one in text.values():
+            assert placeholders(one) <= known(question.key, part) - cases.keys()
+        lines = question.answer if part == "answer" else question.each
+        if name in cases:
+            assert name in known(question.key, part)
+            assert value in (*cases[name], "else")
+            assert "else" in lines[name] or lines[name].keys() == set(cases[name])
+        else:
+            assert value == "else"
+
+
+def test_every_fact_and_case_is_used_by_a_question() -> None:
+    found = [text for question in QUESTIONS for text in texts(question)]
+    used = {name for _, name, *_ in found}
+    used |= {name for *_, text in found for one in text.values() for name in placeholders(one)}
+    every = {fact for key in KEYS for part in ("answer", "each") for fact in known(key, part)}
+    assert {fact for fact in every if not fact.startswith("against_")} <= used
+    assert used <= every | {name for _, name, value, _ in found if value == "else"}
+
+
+FAULTS = {
+    "unknown field": (("view = ", "vue = "), r"pooler\.vue"),
+    "unknown view": (('view = "tokens"', 'view = "elsewhere"'), r"pooler\.view"),
+    "no backbones": (("backbones = [", "backbones = [] #"), r"pooler\s.*backbones and a text are needed"),
+    "no task": (("task = ", "#"), r"position\s.*, for the evidence, backbones and a task"),
+    "question in another language": (("question.zh", "question.fr"), r"needed in \['en', 'fr'\]"),
+    "missing language": (("reads.cls.zh", "#"), r"reads: every text is needed in \['en', 'zh'\]"),
+    "unknown case": (("reads.cls.", "raeds.cls."), r"raeds: there is no case with the values \['cls'\]"),
+    "unknown value": (("reads.none.", "reads.nothing."), r"no case with the values \['nothing'\]"),
+    "missing value": (("direct.no.", "# "), r"direct: the values \['no'\] have no text"),
+    "paper of a backbone that is not asked": (("gpt2-pretrained.en", "gpt3-pretrained.en"), r"papers: "),
+    "picture in the evidence": (
+        ('task = "', 'shows = "flows"\ntask = "'),
+        r"position\s.*the evidence has no",
+    ),
+    "case of heads in the evidence": (("differing.", "reads."), r"position\s.*reads: there is no case"),
+}
+
+
+@pytest.mark.parametrize(("change", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_file_with_a_fault_is_refused_and_told_why(
+    tmp_path: Path, change: tuple[str, str], fault: str
+) -> None:
+    text, path = FILE.read_text("utf-8"), tmp_path / "questions.toml"
+    assert change[0] in text
+    path.write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"(?s){fault}"):
+        read_questions(path)
+
+
+def test_a_question_is_added_without_python(tmp_path: Path) -> None:
+    added = """
+[added]
+view = "head"
+backbones = ["bert-paraphrase"]
+text = "one"
+text_pair = "two"
+question.en = "How many?"
+question.zh = "多少？"
+answer.count.en = "{parameters}."
+answer.count.zh = "{parameters}。"
+"""
+    path = tmp_path / "questions.toml"
+    path.write_text(FILE.read_text("utf-8") + added, encoding="utf-8")
+    given = answers(read_questions(path)).answer("added")
+    anatomy: Anatomy = shipped().ask("anatomy", Query("bert-paraphrase", "one", "two"))
+    assert f"{sum(step.parameters for step in anatomy.steps)}." in plain(given.card)
+    assert "“one” and “two”" in plain(given.card)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "language"),
+    TOLD,
+    ids=[f"{one.key}-{kind.spec.key}-{tag}" for one, kind, tag in TOLD],
+)
+def test_every_question_has_an_answer_from_every_kind_of_classifier(
+    question: Question, kind: Kind, language: str
+) -> None:
+    given = put_to(kind, question, language)
+    assert given.view == question.view
+    for html in (given.card, given.banner):
+        assert len(plain(html)) > 40
+        pictures = {"flows": {"ol", "b", "span"}, "module": {"pre", "code"}}.get(question.shows, set())
+        found = {"div", "p", "ul", "li", "strong", "details", "summary", "wbr", "a"}
+        assert Tags(html).tags <= found | pictures
+        seen = {"tabindex", "aria-label", "aria-hidden"} if pictures else set()
+        assert Tags(html).attributes <= {"class", "lang", "role", "open", "data-question", "href"} | seen
+        assert "{" not in html or kind is HOSTILE or question.shows == "module"
+    if kind is HOSTILE and "{architecture}" in str(question):
+        assert "&lt;img" in given.card
+
+
+def test_the_answer_says_which_tokens_are_read() -> None:
+    analyst, asked, said = shipped(), ASKED["families"], plain(answered("families").card)
+    for key in asked.backbones:
+        analysis = analyst.ask("analyze", Query(key, asked.text))
+        total, (read,) = len(analysis.tokens.text), analysis.reads.positions.nonzero()[0]
+        place = "the first token" if read == 0 else "the last token"
+        assert f"{analysis.backbone.architecture} reads 1 of {total} tokens: " in said
+        assert re.search(rf"{analysis.backbone.architecture} [^:]*: [^:]*{place}\.", said)
+    assert "No: 5 heads were asked; 3 of them read the first token alone (BERT-SENTIMENT, " in said
+    assert "), 2 the last one alone (XLNET-SENTIMENT, GPT2-SENTIMENT)." in said
+
+
+def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
+    asked = next(one for one in QUESTIONS if one.papers)
+    lines = answered(asked.key).card.split('<p class="name">')[1:]
+    for key, line in zip(asked.backbones, lines, strict=True):
+        assert plain(line).startswith(key.upper())
+        (paper,) = re.findall(r'<p class="paper">(.*?)</p>', line)
+        assert plain(paper) == asked.papers[key]["en"]
+    silent = replace(asked, papers={})
+    assert 'class="paper"' not in answers((silent,)).answer(asked.key).card
+
+
+def test_the_average_is_compared_with_the_own_vector() -> None:
+    given = answered("average")
+    swapped = analysis_of(given)
+    assert swapped.query == Query("bert-sentiment", swapped.query.text, pooling="mean", reference="pooled")
+    own = shipped().ask("analyze", replace(swapped.query, pooling="native"))
+    said = plain(given.card)
+    assert ("still chooses the same" in said) == (own.predicted == swapped.predicted)
+    for one in (own, swapped):
+        assert f"{one.predicted[0]} ({100 * one.probabilities.max():.0f} %)" in said
+    assert f"the cosine of the two is {swapped.similarity[-1, swapped.tokens.cls]:.2f};" in said
+
+
+def test_the_evidence_is_that_of_the_results() -> None:
+    given = answered("position")
+    assert isinstance(given.measured, Evidence)
+    assert (given.measured.task, given.measured.backbones) == (
+        "sentiment",
+        ("bert-pretrained", "bert-sentiment"),
+    )
+    said = plain(given.card)
+    for pooling in ("cls", "flatten"):
+        for row in measured(
+            RESULTS, "probe", backbone=given.measured.backbones, task="sentiment", pooling=pooling
+        ):
+            value, low, high = (f"{100 * one:.1f}" for one in (row.value, row.low, row.high))
+            assert f"{pooling} {value} % ({low} to {high})" in said
+
+
+def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> None:
+    given = answers()
+    own = given.answer("matters", "so <good>", "")
+    assert (analysis_of(own).query.text, given.takes_texts("matters")) == ("so <good>", True)
+    assert "on “so <good>”" in plain(own.card)
+    assert "question=matters&amp;text=so+%3Cgood%3E&amp;pair=&amp;panel=importance" in own.card
+    for key, text in (("matters", "  "), ("pooler", "so good")):
+        assert analysis_of(given.answer(key, text)).query.text == ASKED[key].text
+
+
+def test_a_question_that_nobody_here_can_answer_is_left_out() -> None:
+    tuned = FakeAnalyst(tuple(kind for kind in shipped().kinds if "pretrained" not in kind.spec.key))
+    left = answers(analyst=tuned, results=table())
+    assert [one.key for one in left.available] == [
+        "pooler",
+        "families",
+        "when",
+        "matters",
+        "batch",
+        "average",
+    ]
+    with pytest.raises(KeyError):
+        left.answer("position")
+    elsewhere = having(RESULTS, probe=measured(RESULTS, "probe", task="topic"))
+    assert "fair" not in [one.key for one in answers(analyst=tuned, results=elsewhere).available]
+
+
+def test_what_cannot_be_answered_as_asked_is_said_in_its_place() -> None:
+    asked = replace(QUESTIONS[0], text=f" {XSS}", reference=f"{XSS}")
+    given = answers((asked,)).answer(asked.key)
+    assert (given.view, given.measured, given.banner) == ("", None, "")
+    assert "This cannot be answered here." in given.card
+    assert "reference: " in plain(given.card)
+    assert "参照：" in plain(answers((asked,), language="zh").answer(asked.key).card)
+    assert Tags(given.card).tags == {"div", "p"}
+
+
+def test_an_unknown_fact_or_case_is_named() -> None:
+    with pytest.raises(KeyError, match="nothing"):
+        sentences({"a": {"else": {"en": "{nothing}."}}}, {"something": "1"}, SAY)
+    with pytest.raises(KeyError, match="trained"):
+        sentences({"trained": {"yes": {"en": "Yes."}, "no": {}}}, {}, SAY)
+
+
+def test_a_head_is_drawn_step_by_step_and_its_code_can_be_copied() -> None:
+    own, untrained = (
+        FakeAnalyst().ask("anatomy", Query(key, "a very slow film")) for key in ("first", "untrained")
+    )
+    assert re.findall(r'<li class="(\w+)"><b>(.*?)</b>', flow_html(own, SAY)) == [
+        ("plain", "takes one position"),
+        ("checkpoint", "dense"),
+        ("plain", "tanh"),
+        ("idle", "dropout"),
+        ("checkpoint", "classifier"),
+    ]
+    assert '<li class="new"><b>classifier</b> <span>newly initialised: random' in flow_html(untrained, SAY)
+    codes = re.findall(r"<pre [^>]*><code>(.*?)</code></pre>", module_html(own, SAY), re.DOTALL)
+    assert [unescape(code) for code in codes] == [own.module.rstrip("\n"), own.program.rstrip("\n")]
