@@ -34,34 +34,15 @@ def real(folder: Path) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="package")
 def gate(folder: Path) -> Gate:
-    return _closed(folder / "gate")
+    gate = Gate(folder / "gate")
+    gate.close()
+    return gate
 
 
 @pytest.fixture(scope="package")
 def faulty(folder: Path, gate: Gate) -> Iterator[httpx.Client]:
     """The page on an analyst with faults; few questions may wait, and few come from one visitor."""
-    limits = {"POOLSCOPE_RATE": "3", "POOLSCOPE_WAITING": str(WAITING)}
-    yield from _faulty(folder / "faulty.log", gate, limits)
-
-
-@pytest.fixture(scope="package")
-def hasty_gate(folder: Path) -> Gate:
-    return _closed(folder / "hasty-gate")
-
-
-@pytest.fixture(scope="package")
-def hasty(folder: Path, hasty_gate: Gate) -> Iterator[httpx.Client]:
-    """The same, where answers may take half a second."""
-    yield from _faulty(folder / "hasty.log", hasty_gate, {"POOLSCOPE_SECONDS": "0.5"})
-
-
-def _closed(path: Path) -> Gate:
-    gate = Gate(path)
-    gate.close()
-    return gate
-
-
-def _faulty(log: Path, gate: Gate, limits: dict[str, str]) -> Iterator[httpx.Client]:
     app = ("-m", "tests.public.faulty_app", str(gate.path))
-    with served(*app, log=log, **limits) as url, client_of(url) as client:
+    limits = {"POOLSCOPE_RATE": "3", "POOLSCOPE_WAITING": str(WAITING)}
+    with served(*app, log=folder / "faulty.log", **limits) as url, client_of(url) as client:
         yield client

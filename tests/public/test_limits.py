@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, asked_plainly, client_of, heard
+from tests.public.asking import ANALYZE, AT_ONCE, QUESTION, Gate, ask, client_of, heard
 from tests.public.conftest import WAITING
 from tests.public.faulty_app import SECRET
 from tests.serving import eventually
@@ -33,18 +33,11 @@ def test_a_visitor_who_asks_too_often_is_told_when_again(faulty: httpx.Client) -
     assert faulty.get("/").status_code == HTTPStatus.OK
     other = {"X-Forwarded-For": "8.8.8.8"}
     assert posted(faulty, other).status_code == HTTPStatus.OK
-    spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, 8.8.8.8"} for last in range(4)]
+    plain = faulty.post("/analyze", json={**QUESTION, "backbone": "first"}, headers=other)  # at the same rate
+    assert plain.status_code == HTTPStatus.OK
+    spoofed = [{"X-Forwarded-For": f"1.1.1.{last}, 8.8.8.8"} for last in range(3)]
     answers = [posted(faulty, headers) for headers in spoofed]
-    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
-
-
-def test_plain_http_has_the_same_rate(faulty: httpx.Client) -> None:
-    with client_of(str(faulty.base_url)) as client:
-        client.headers["X-Forwarded-For"] = "8.8.5.5"
-        answers = [asked_plainly(client, backbone="first") for _ in range(2)]
-        answers += [posted(client, {}), asked_plainly(client, backbone="first")]
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert int(answers[-1].headers["retry-after"]) > 0
+    assert [answer.status_code for answer in answers] == [200, 429, 429]
 
 
 def test_a_fault_says_nothing_of_the_inside(faulty: httpx.Client, folder: Path) -> None:
@@ -81,13 +74,3 @@ def test_a_flood_is_told_to_come_back_and_the_page_stays(faulty: httpx.Client, g
         told = [threads.submit(heard, faulty, answer.json()["event_id"]) for answer in waiting]
         gate.open()
         assert all("event: complete" in one.result() for one in told)
-
-
-def test_an_answer_that_takes_too_long_is_given_up_with_a_message(
-    hasty: httpx.Client, hasty_gate: Gate
-) -> None:
-    late = "It took longer than 0.5 seconds"
-    assert late in ask(hasty, backbone="first", text="slow")["error"]
-    answer = ask(hasty, backbone="first", text="good")  # nobody waits for what is given up
-    assert answer["backbone"] == "first"
-    hasty_gate.open()

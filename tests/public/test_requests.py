@@ -232,7 +232,7 @@ def test_odd_values_of_the_page_s_parts_are_answered_in_a_sentence(real: httpx.C
     session = "odd"
     told = Counter()
     for function in real.get("/config").json()["dependencies"]:
-        for _ in range(2):
+        if function["backend_fn"]:
             event = {
                 "data": [chosen.choice(ODD_VALUES) for _ in function["inputs"]],
                 "fn_index": function["id"],
@@ -247,7 +247,7 @@ def test_odd_values_of_the_page_s_parts_are_answered_in_a_sentence(real: httpx.C
             if answer.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
                 assert answer.json()["error"] not in (None, "", FAULT), event
             assert FAULT not in answer.text, event
-    assert told[HTTPStatus.OK] > 50
+    assert told[HTTPStatus.OK] > 25
 
 
 SECRET = "quetzalcoatlus"

@@ -139,6 +139,8 @@ def test_a_good_body_comes_through_for_its_function_and_nothing_else_with_it(
         (NAMED, {**ASKS, "nope": 1}, "field: 'nope' was given; analyze takes backbone,"),
         (RESET, {"data": 1}, "event_id: None was given"),
         (CANCEL, {"event_id": "x", "session_hash": "x"}, "fn_index: None was given"),
+        ("/report", {"query": ["a"], "session_hash": "x"}, "query: ['a'] was given"),
+        ("/report", {"query": "", "page": ""}, "session_hash: None was given"),
         (JOIN, {**JOINS, "fn_index": 99}, "fn_index: 99 was given"),
         (JOIN, {**JOINS, "fn_index": True}, "fn_index: True was given"),
         (JOIN, {**JOINS, "data": [1]}, "data: '1 values' was given; 2 are expected"),
