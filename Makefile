@@ -28,6 +28,7 @@ check: $(VENV)/test.stamp static
 static: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/oxlint --deny-warnings components
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
