@@ -25,8 +25,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *(f"inference/test_{name}.py" for name in ("cluster", "guests", "workers")),
-        *(f"ui/test_{name}.py" for name in ("api", "api_compare", "fit_api", "compare")),
-        *(f"ui/test_{name}.py" for name in ("orders", "own_head")),
+        *(f"ui/test_{name}.py" for name in ("api", "classify", "compare")),
         *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "readme_examples", "swaps")),
     ),
     "families": (

@@ -11,8 +11,7 @@ from components.errors import PoolscopeError
 from components.menus import BackboneMenu, Choices, Example, suited
 from components.texts import Sentence, in_bytes, load_texts
 from components.types import BackboneSpec, PoolingSpec, Query
-from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_kinds import KINDS, POOLINGS, TASKS
+from tests.ui.fake import KINDS, POOLINGS, TASKS, FakeAnalyst
 
 SAY = load_texts()
 SPEC = BackboneSpec("key", "Title", "task", "a note", "hub", "org/name", available=False, size=1)

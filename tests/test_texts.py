@@ -23,8 +23,7 @@ from components.texts import ASSETS, ENGLISH, Sentence, languages, load_texts
 from components.types import Query
 from tests.exhibits.answers import answered
 from tests.exhibits.compared import answer, comparison
-from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_kinds import KINDS, Kind
+from tests.ui.fake import KINDS, FakeAnalyst, Kind
 
 CODE = Path(components.texts.__file__).parent
 FILES = [file for file in sorted(CODE.rglob("*.py")) if "bundle" not in file.parts]

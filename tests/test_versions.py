@@ -8,7 +8,7 @@ import pytest
 from components.exhibits.edit import align_versions, versions
 from components.inference.engine import Engine
 from components.types import Query
-from tests.ui.compare_page import Page
+from tests.ui.page import ComparePage as Page
 
 BEFORE, AFTER = "The plot is not bad, but the acting is dull.", "The plot is bad, but the acting is dull."
 KEYS = ["bert-sentiment", "xlnet-sentiment", "gpt2-sentiment"]

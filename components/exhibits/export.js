@@ -82,12 +82,8 @@ const image = (plot, button) => {
     title: {
       text: title.text,
       font: { size: BASE },
-      x: EDGE / width,
-      xref: "container",
-      xanchor: "left",
-      y: 1 - (EDGE + HEADING / 2) / (height + title.height), // Plotly puts the middle of the first line there
-      yref: "container",
-      yanchor: "top",
+      x: EDGE / width, xref: "container", xanchor: "left",
+      y: 1 - (EDGE + HEADING / 2) / (height + title.height), yref: "container", yanchor: "top", // of the first line's middle
     },
   };
   if (button.dataset.scale) { // on the page it stands beside the plot

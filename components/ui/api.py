@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from inspect import cleandoc, signature
 from itertools import islice, product
 from typing import Any
 
+import gradio as gr
 from gradio.events import api
 
 from components.analyses.compare import rows_json
@@ -21,12 +22,20 @@ from components.fitting import Plan, Stage, fit_json, stage_json
 from components.settings import ASSETS
 from components.tables import Columns, read_sheet, to_table
 from components.types import Progress, Query
-from components.ui.classify.download import hub_queue
-from components.ui.refused import refused_in_english
+from components.ui.question import hub_queue
 
 MEANINGS = ASSETS / "api.toml"  # of the arguments
 FITTED = 5  # backbones of a fit, where none is named
 ENOUGH = 1000  # combinations, more than any analyst compares: what two long lists would make fills no memory
+
+
+@contextmanager
+def refused_in_english() -> Iterator[None]:
+    """Turn a refusal into gradio's error, in English: that is what programs read, whoever asks."""
+    try:
+        yield
+    except PoolscopeError as error:
+        raise gr.Error(str(error), print_exception=False) from error
 
 
 def add_api(analyst: Analyst) -> None:

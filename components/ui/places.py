@@ -6,7 +6,7 @@ gradio's Plotly, which the browser loads for the first gr.Plot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -14,39 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
-from components.menus import Menu
+from components.markup import render
 from components.texts import Texts
+from components.types import Progress
 from components.ui.gradio_internals import PLOTLY
-from components.ui.scripted import scripted_html
-
-PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # both of the head
-SCRIPT = f"<script>{Path(__file__).with_name('plots.js').read_text(encoding='utf-8')}</script>"
-
-
-def load_plotly() -> gr.Plot:
-    """An empty plot that nobody sees, for which Plotly comes before the first answer does."""
-    return gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")
-
-
-def plot_box(name: str, figure: Figure | None = None) -> gr.HTML:
-    """A plot in a box of its own, which scrolls where the plot is larger; its value is `plot_value`."""
-    with gr.Column(elem_id=name, elem_classes="plot"):
-        return gr.HTML(
-            plot_value(figure),
-            html_template="<div></div>",
-            js_on_load="drawPlot(element, props, watch)",
-            apply_default_css=False,
-        )
-
-
-def plot_value(figure: Figure | None) -> str:
-    """What a plot is given to draw: a figure as JSON, or "" for none."""
-    return "" if figure is None else figure.to_json()
-
 
 Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
@@ -55,20 +31,67 @@ NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
-OF_MODEL: dict[str, Any] = {
-    "concurrency_id": "model",
-    "api_visibility": "private",
-    "show_progress": "minimal",
-}
+QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}  # the same where a State changes
+OF_MODEL: dict[str, Any] = {**PRIVATE, "concurrency_id": "model", "show_progress": "minimal"}
 LAST_OF_MODEL: dict[str, Any] = {**OF_MODEL, "trigger_mode": "always_last"}  # what is asked meanwhile waits
+
+
+def browser(name: str) -> str:
+    """Read a file that runs in the browser.
+
+    A script of a `scripted_html` runs once, when that is on the page. To it, ``element`` is that piece, and
+    ``trigger(event, data)`` fires the component's event of that name on the server, whose function gets
+    ``data`` as attributes of a `gr.EventData`.
+    """
+    return (Path(__file__).with_name("browser") / name).read_text(encoding="utf-8")
+
+
+PRELOAD = f'<link rel="modulepreload" href="./assets/{PLOTLY}">'  # both of the head
+SCRIPT = f"<script>{browser('plots.js')}</script>"
+
+
+def scripted_html(element: str, script: str, html: str = "") -> gr.HTML:
+    """Make a piece of HTML with the id ``element`` and a ``script`` of its own; see `browser`."""
+    return gr.HTML(html, js_on_load=script, elem_id=element)
+
+
+def load_plotly() -> gr.Plot:
+    """Make an empty plot that nobody sees, for which Plotly comes before the first answer does."""
+    return gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")
+
+
+def build_exporter() -> gr.HTML:
+    """Make an empty component that makes the buttons work which save images of plots."""
+    return scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))
+
+
+def build_watch() -> gr.HTML:
+    """Make an empty component that fires ``select`` when its value changes while it is in sight."""
+    script = """watch("value", () => requestAnimationFrame(() => {
+        if (element.parentElement.checkVisibility()) trigger("select");
+    }))"""
+    return gr.HTML("", html_template="", js_on_load=script, apply_default_css=False)
+
+
+def hidden_text(element: str) -> gr.Textbox:
+    """Make a text that only the browser and the server see."""
+    return gr.Textbox("", visible="hidden", show_label=False, elem_id=element)
+
+
+def plot_value(figure: Figure | None) -> str:
+    """Write what a plot is given to draw: a figure as JSON, or "" for none."""
+    return "" if figure is None else figure.to_json()
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where one exhibit stands: HTML above, a plot, HTML below it, and programs, as far as it has them."""
+    """Where one exhibit stands: HTML above, a plot, HTML below it, and programs, as far as it has them.
+
+    ``name``: of its heading and its plot.
+    """
 
     exhibit: Exhibit[Any]
-    name: str  # which its heading and its plot have
+    name: str
     above: gr.HTML
     plot: gr.HTML | None
     below: gr.HTML | None
@@ -80,14 +103,12 @@ class Place:
         return [part for part in (self.above, self.plot, self.below, *self.codes) if part is not None]
 
     def show(self, shown: Shown, say: Texts, summary: str = "") -> Updates:
-        """Updates that put ``shown`` here; ``summary`` is HTML that goes before it, under its heading."""
+        """Put ``shown`` here; ``summary`` is HTML that goes before it, under its heading."""
         above, below = f"{heading_html(shown, self.name, say)}{summary}", f"{shown.html}{shown.legend}"
-        if self.below is None:
-            above += below
+        ends = {self.above: above, self.below: below} if self.below else {self.above: above + below}
+        plot = {self.plot: plot_value(shown.figure)} if self.plot else {}
         codes = shown.codes or ("",) * len(self.codes)
-        updates: Updates = {self.above: above, **dict(zip(self.codes, codes, strict=True))}
-        updates |= {} if self.plot is None else {self.plot: plot_value(shown.figure)}
-        return updates if self.below is None else {**updates, self.below: below}
+        return {**ends, **plot, **dict(zip(self.codes, codes, strict=True))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +126,11 @@ class Places:
         return [part for place in self.places for part in place.parts]
 
     def following(self, *controls: Control[Any]) -> list[Place]:
-        """The places of the exhibits that depend on any of ``controls``."""
+        """List the places of the exhibits that depend on any of ``controls``."""
         return [place for place in self.places if set(controls) & set(place.exhibit.controls)]
 
     def show(self, subject: Any, state: State, only: list[Place] | None = None) -> Updates:
-        """Updates that show what the panel shows of an answer, or what ``only`` these places do."""
+        """Show what the panel shows of an answer, or what ``only`` these places do."""
         updates: Updates = {}
         for place in self.places if only is None else only:
             updates |= place.show(place.exhibit.shown(subject, state, self.say), self.say)
@@ -129,9 +150,7 @@ class Places:
                     **AT_ONCE,
                 )
 
-    def _look(
-        self, place: Place, stored: gr.State, own: Mapping[Control[Any], Widget], given: Given
-    ) -> Updates:
+    def _look(self, place: Place, stored: gr.State, own: Mapping[Any, Widget], given: Given) -> Updates:
         return NOTHING if given[stored] is None else self.show(given[stored], state_of(own, given), [place])
 
 
@@ -155,20 +174,16 @@ def build_places(
         shown = [exhibit for exhibit in row if "page" in exhibit.where]
         with gr.Row() if len(shown) > 1 else nullcontext():
             for exhibit in shown:
-                last = exhibit is shown[-1] and number == 0 and beside is not None
-                column = _column(exhibit) if len(shown) > 1 else {}
-                side = (
-                    gr.Column(**column, elem_id=f"{panel.key}-side", elem_classes="side")
-                    if last
-                    else nullcontext()
-                )
-                with side:
+                last = beside if exhibit is shown[-1] and number == 0 else None
+                column: dict[str, Any] = {"scale": exhibit.width, "min_width": 300} if len(shown) > 1 else {}
+                side: Any = {**column, "elem_id": f"{panel.key}-side", "elem_classes": "side"}
+                with gr.Column(**side) if last else nullcontext():
                     with _framed(exhibit, say, {} if last else column):
                         if panel.summary is not None and summarised == [exhibit]:
                             made.append(build(panel.summary))
                         made.append(build(exhibit))
-                    if last and beside is not None:
-                        beside()
+                    if last:
+                        last()
     return Places(panel, tuple(made), controls, say)
 
 
@@ -180,63 +195,50 @@ def build_place(
     controls: Callable[[], object] | None = None,
     element: str | None = None,
 ) -> Place:
-    """An exhibit's components, without what it stands in.
+    """Lay the components of an exhibit out, without what it stands in.
 
     ``controls`` builds its own, under its heading; ``element`` is the id of the HTML where that stands bare.
     """
     above, below = str(heading_html(shown, name, say)), f"{shown.html}{shown.legend}"
-    apart = exhibit.plotted or controls is not None
+    apart, plot = exhibit.plotted or controls is not None, None
     ends = gr.HTML(
         above if apart else above + below, elem_id=element, elem_classes="part" if exhibit.codes else None
     )
     if controls is not None:
         controls()
-    plot = plot_box(f"{name}-plot", shown.figure) if exhibit.plotted else None
+    if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
+        with gr.Column(elem_id=f"{name}-plot", elem_classes="plot"):
+            script = "drawPlot(element, props, watch)"
+            value, empty = plot_value(shown.figure), "<div></div>"
+            plot = gr.HTML(value, html_template=empty, js_on_load=script, apply_default_css=False)
     rest = gr.HTML(below, elem_classes="part") if apart else None
-    codes = tuple(_code(key, name, say) for key in exhibit.codes)
-    return Place(exhibit, name, ends, plot, rest, codes)
-
-
-def build_watch() -> gr.HTML:
-    """Make an empty component that fires ``select`` when its value changes while it is in sight."""
-    script = """watch("value", () => requestAnimationFrame(() => {
-        if (element.parentElement.checkVisibility()) trigger("select");
-    }))"""
-    return gr.HTML("", html_template="", js_on_load=script, apply_default_css=False)
-
-
-def build_exporter() -> gr.HTML:
-    """An empty component that makes the buttons work which save images of plots."""
-    return scripted_html("", EXPORT, "exporter")
+    return Place(exhibit, name, ends, plot, rest, tuple(_code(key, name, say) for key in exhibit.codes))
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:
-    """The component for a control in the card of an exhibit: switch, slider, menu or options in a row."""
-    kind = control.kind
-    more: dict[str, Any] = {
-        "label": say(control.label),
-        "info": say(control.info) if control.info else None,
-        "elem_id": control.key.replace("_", "-"),
-    }
+    """Make the component for a control in a card: switch, slider, menu or options in a row."""
+    kind, name, label = control.kind, control.key.replace("_", "-"), say(control.label)
+    more: dict[str, Any] = {"label": label, "info": say(control.info) if control.info else None}
     if isinstance(kind, Whole):
-        return gr.Slider(kind.least, kind.most, control.default, step=kind.step, buttons=[], **more)
+        ends = kind.least, kind.most, control.default
+        return gr.Slider(*ends, step=kind.step, buttons=[], elem_id=name, **more)
     if isinstance(kind, Switch):
-        return gr.Checkbox(control.default, **more)
+        return gr.Checkbox(control.default, elem_id=name, **more)
     if isinstance(kind, Choice):
         options = [(say(label), option) for label, option in zip(kind.labels, kind.options, strict=True)]
-        return gr.Radio(options, value=control.default, **more)
+        return gr.Radio(options, value=control.default, elem_id=name, **more)
     if isinstance(kind, Brought):
-        return menu(str(more["elem_id"]), str(more["label"]), [("", "")], "")
+        return menu(name, label, [("", "")], "")
     raise TypeError(f"{control.key}: a card holds switches, sliders, choices and menus, not {kind}")
 
 
 def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:
-    """A box that grows with its text; of one line, so that Enter asks."""
+    """Make a box that grows with its text; of one line, so that Enter asks."""
     return gr.Textbox(text, label=label, placeholder=hint, lines=1, max_lines=6, elem_id=name, **more)
 
 
-def menu(name: str, label: str, choices: Menu, value: str | list[str] | None, **more: Any) -> gr.Dropdown:
-    """A menu of one or several choices, each with what is shown and what is sent.
+def menu(name: str, label: str, choices: list[tuple[str, Any]], value: Any, **more: Any) -> gr.Dropdown:
+    """Make a menu of one or several choices, each with what is shown and what is sent.
 
     What a browser sends need not be one of them: they may have changed by then.
     """
@@ -244,8 +246,38 @@ def menu(name: str, label: str, choices: Menu, value: str | list[str] | None, **
 
 
 def state_of(controls: Mapping[Control[Any], Widget], given: Given) -> State:
-    """What a browser sent, by the key of each control."""
+    """Read what a browser sent, by the key of each control."""
     return {control.key: given[part] for control, part in controls.items()}
+
+
+class ProgressBar:
+    """How far an answer is: a line of words, a bar, and a button that gives it up."""
+
+    def __init__(self, name: str, say: Texts, apart: bool = False, **button: Any) -> None:
+        """Lay it out: nothing is under way. ``apart``: the line is rendered elsewhere, later."""
+        self.status = gr.HTML("", elem_id=f"{name}-status", render=not apart)
+        self.cancel = gr.Button(say("download.cancel"), interactive=False, elem_id=f"{name}-cancel", **button)
+        self.parts: list[Any] = [self.status, self.cancel]
+
+    def busy(self, line: str, step: Progress | None = None, below: str = "") -> Updates:
+        """Say how far it is, None where nothing is known, and let it be given up; ``below`` is HTML."""
+        told = render("progress", line=line, step=step)
+        return {self.status: f"{told}{below}", self.cancel: gr.update(interactive=True)}
+
+    def idle(self, said: str = "") -> Updates:
+        """Say that nothing is under way; ``said`` is HTML."""
+        return {self.status: str(said), self.cancel: gr.update(interactive=False)}
+
+    def stopped(self, said: str) -> Updates:
+        """Say that it was given up."""
+        return self.idle(Markup('<p class="progress" role="status">{}</p>').format(said))
+
+    def connect(
+        self, coming: Any, stop: Callable[..., Updates], outputs: list[Any], inputs: Iterable[Any] = ()
+    ) -> None:
+        """End the event ``coming`` when the button is pressed, and then ``stop``, which comes last."""
+        self.cancel.click(None, cancels=[coming], api_visibility="private")
+        self.cancel.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)
 
 
 def _build(
@@ -255,7 +287,7 @@ def _build(
     panel: Panel[Any, Any],
     controls: dict[Control[Any], Widget],
 ) -> Place:
-    """An exhibit with its own controls, which are added to ``controls``."""
+    """Lay out an exhibit with its own controls, which are added to ``controls``."""
     elsewhere = {*panel.controls, *controls}  # beside all, or in the card of another exhibit
     own = [control for control in exhibit.controls if control not in elsewhere]
     shown = Shown() if first is None else exhibit.shown(*first, say)
@@ -270,7 +302,7 @@ def _build(
 
 
 def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> AbstractContextManager[Any]:
-    """What an exhibit stands in."""
+    """Lay out what an exhibit stands in."""
     name, style = exhibit.element or exhibit.name, [exhibit.style] if exhibit.style else []
     if exhibit.frame == "folded":
         return gr.Accordion(say(exhibit.title), open=False, elem_id=name, elem_classes=style)
@@ -279,12 +311,8 @@ def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> Abstra
     return gr.Column(elem_id=name, elem_classes=["card", *style], **column)
 
 
-def _column(exhibit: Exhibit[Any]) -> dict[str, Any]:
-    return {"scale": exhibit.width, "min_width": 300}
-
-
 def _code(key: str, place: str, say: Texts) -> gr.Code:
-    """Python to copy or to save, titled by the text of ``key``."""
+    """Lay out Python to copy or to save, titled by the text of ``key``."""
     exhibit, _, name = key.partition(".")
     element = name if place == exhibit else f"{place}-{name}"  # a slide shows what the page has already
     return gr.Code(language="python", label=say(key), interactive=False, wrap_lines=True, elem_id=element)

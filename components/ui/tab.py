@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import gradio as gr
 from gradio.components import Component
@@ -17,6 +17,8 @@ from components.results import Table
 from components.texts import Texts
 from components.ui.places import Given, Updates
 
+Followed = tuple[Updates, list[PoolscopeError]]  # what a link changes, and what of it could not be had
+
 
 @dataclass(frozen=True, eq=False)
 class Linked:
@@ -27,52 +29,35 @@ class Linked:
     tabs: gr.Tabs | None = None
 
 
-class Tab(Protocol):
-    """One tab of the page; what it does not have is empty."""
+class Tab:
+    """One tab of the page; what it does not have is empty.
 
-    @property
-    def linked(self) -> Sequence[Linked]:
-        """Everything in it that a link, a step of a talk or a report may set."""
+    ``linked``: everything in it that a link, a step of a talk or a report may set. ``panels``: what it shows
+    of an answer. ``needs``: the components whose values ``open`` needs; ``outputs``: those that ``open`` and
+    ``fill`` may change; ``waits``: those that show that an answer is on its way, while a link is followed.
+    """
 
-    @property
-    def panels(self) -> Sequence[Panel[Any, Any]]:
-        """What it shows of an answer; none where it shows nothing of its own."""
-        return []
-
-    @property
-    def needs(self) -> set[Any]:
-        """Every component whose value ``open`` needs: none where a link sets what it sets."""
-        return set()
-
-    @property
-    def waits(self) -> list[Any]:
-        """The components that show that an answer is on its way, while a link is followed."""
-        return []
-
-    @property
-    def outputs(self) -> list[Any]:
-        """Every component that ``open`` and ``fill`` may change."""
+    linked: Sequence[Linked] = ()
+    panels: Sequence[Panel[Any, Any]] = ()
+    needs: Collection[Any] = ()
+    outputs: Sequence[Any] = ()
+    waits: Sequence[Any] = ()
 
     def answer_to(self, state: State) -> Any:
-        """What the panels show in ``state``; PoolscopeError where there is no answer."""
+        """Give what the panels show in ``state``; PoolscopeError where there is no answer."""
+        raise PoolscopeError("tab", state["tab"], "link.elsewhere")
 
     def facts(self, answer: Any, state: State) -> dict[str, str]:
-        """What was asked and how it is looked at, by name, not escaped; the text first."""
-        del answer, state
-        return {}
+        """Say what was asked and how it is looked at, by name, not escaped; the text first."""
+        raise NotImplementedError(answer, state)
 
-    def open(
-        self, state: State, chosen: Sequence[Linked], given: Given
-    ) -> tuple[Updates, list[PoolscopeError]]:
-        """Follow a link: updates that show ``state``, of which ``chosen`` is not as on arrival.
-
-        Says what of it could not be had.
-        """
+    def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
+        """Follow a link: show ``state``, of which ``chosen`` is not as on arrival."""
+        raise NotImplementedError(state, chosen, given)
 
     def fill(self, answer: Any, state: State) -> Updates:
-        """Updates that show an ``answer`` that was given in ``state``."""
-        del answer, state
-        return {}
+        """Show an ``answer`` that was given in ``state``."""
+        raise NotImplementedError(answer, state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +78,10 @@ class Surroundings:
     lab_rows: int = 0
     mine: gr.State = field(default_factory=lambda: gr.State(""))
 
+    def linked(self) -> list[Linked]:
+        """List what a link may set in the tabs that were built before."""
+        return [one for tab in self.tabs.values() for one in tab.linked]
+
 
 @dataclass(frozen=True, eq=False)
 class TabKind:
@@ -107,5 +96,5 @@ class TabKind:
 
 
 def selected(linked: Iterable[Linked], state: State) -> Updates:
-    """Updates that select the tabs which ``state`` says."""
+    """Select the tabs which ``state`` says."""
     return {one.tabs: gr.update(selected=one.control.of(state)) for one in linked if one.tabs is not None}

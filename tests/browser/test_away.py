@@ -14,7 +14,7 @@ from components.inference.engine import Engine
 from components.texts import load_texts
 from components.types import Query
 from tests.browser.visitor import Visitor
-from tests.ui.markup import XSS
+from tests.ui.fake import XSS
 
 TEXT = "The plot is thin, but the actors are a delight."
 SAY = load_texts()

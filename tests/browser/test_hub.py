@@ -12,7 +12,7 @@ from tests.browser.visitor import Visitor, visit
 from tests.hub import Hub, hub
 from tests.serving import served
 from tests.tiny import checkpoint
-from tests.ui.markup import XSS
+from tests.ui.fake import XSS
 
 SLOW = 4_000_000  # bytes a second, of models of 26 MB: huggingface_hub reports 10 MB at a time
 QUIET = 60  # seconds within which a server has noticed that nobody waits for a download

@@ -37,12 +37,8 @@ from components.fitting import Fit, Miss, Plan, Table
 from components.texts import Sentence
 from components.types import Analysis, Floats, Query
 from tests.exhibits.compared import comparison
-from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.fake_anatomy import fake_padding
-from tests.ui.fake_detect import fake_detected
-from tests.ui.fake_importance import agreed, fake_importance
-from tests.ui.fake_kinds import KINDS
-from tests.ui.fake_lab import fake_fit
+from tests.ui.fake import KINDS, XSS, FakeAnalyst
+from tests.ui.fake_answers import agreed, fake_detected, fake_fit, fake_importance, fake_padding
 from tests.ui.fake_results import BACKBONES, fake_results
 
 

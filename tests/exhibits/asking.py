@@ -6,8 +6,7 @@ from components.exhibits.questions import Answer, Answers, Question, read_questi
 from components.results import Table, beside
 from components.texts import load_texts
 from tests.measured import having, measured
-from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_kinds import KINDS, Kind
+from tests.ui.fake import KINDS, FakeAnalyst, Kind
 from tests.ui.fake_results import BACKBONES, fake_results
 
 QUESTIONS = read_questions()

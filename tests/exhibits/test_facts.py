@@ -30,7 +30,7 @@ from components.types import Query
 from tests.exhibits.answers import alike, made
 from tests.measured import having, measured
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_anatomy import fake_padding
+from tests.ui.fake_answers import fake_padding
 from tests.ui.fake_results import fake_results
 
 EN, ZH = load_texts("en"), load_texts("zh")

@@ -14,7 +14,7 @@ from components.texts import Sentence
 from components.types import Floats
 from tests.exhibits.answers import alike, made, without_attention
 from tests.exhibits.showing import SAY, analysis, drawn, numbers, plain, rows
-from tests.ui.fake_importance import HEADS
+from tests.ui.fake_answers import HEADS
 
 
 def given(backbone: str = "first", text: str = "not good but bad", text_pair: str = "") -> Importance:

@@ -10,7 +10,7 @@ from components.exhibits.report import badge, passport_page
 from components.texts import languages, load_texts
 from components.types import Query
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_passport import fake_passport
+from tests.ui.fake_answers import fake_passport
 
 XSS = "<script>alert(1)</script>"
 

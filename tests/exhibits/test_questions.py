@@ -30,9 +30,8 @@ from tests.exhibits.answers import made
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, RESULTS, answers, put_to, shipped
 from tests.exhibits.showing import Tags, plain
 from tests.measured import having, measured
-from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.fake_anatomy import fake_padding
-from tests.ui.fake_kinds import KINDS, Kind
+from tests.ui.fake import KINDS, XSS, FakeAnalyst, Kind
+from tests.ui.fake_answers import fake_padding
 from tests.ui.fake_results import BACKBONES
 
 SAY = load_texts()

@@ -12,7 +12,7 @@ from components.exhibits.serving import DETECTIVE, PADDED
 from components.types import Query
 from tests.exhibits.showing import SAY, analysis, plain
 from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_anatomy import fake_padding
+from tests.ui.fake_answers import fake_padding
 
 
 @pytest.fixture

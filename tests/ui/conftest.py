@@ -60,15 +60,15 @@ def laid_out() -> Page:
 
 
 @pytest.fixture
-def page(laid_out: Page, analyst: Counting) -> Page:
-    """A visitor's Classify tab."""
-    del analyst
-    return laid_out.anew()
-
-
-@pytest.fixture
 def analyst(laid_out: Page) -> Counting:
     """Who answers on it."""
     assert isinstance(laid_out.tab.analyst, Counting)
     laid_out.tab.analyst.forget()
     return laid_out.tab.analyst
+
+
+@pytest.fixture
+def page(laid_out: Page, analyst: Counting) -> Page:
+    """A visitor's Classify tab."""
+    del analyst
+    return laid_out.anew()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,7 +28,6 @@ from components.types import (
     Analysis,
     BackboneSpec,
     Bands,
-    Floats,
     PoolingSpec,
     ProblemType,
     Progress,
@@ -36,15 +36,165 @@ from components.types import (
     TaskSpec,
     Tokens,
 )
-from tests.ui.fake_anatomy import fake_anatomy, fake_lens, fake_padding, fake_trace
-from tests.ui.fake_compare import fake_compare
-from tests.ui.fake_detect import fake_detected
-from tests.ui.fake_hub import FakeHub
-from tests.ui.fake_importance import fake_importance
-from tests.ui.fake_kinds import HUB, KINDS, OWN, POOLINGS, TASKS, Kind
-from tests.ui.fake_lab import fake_fit
-from tests.ui.fake_passport import fake_passport
-from tests.ui.markup import XSS as XSS
+from tests.ui.fake_answers import (
+    fake_anatomy,
+    fake_compare,
+    fake_detected,
+    fake_fit,
+    fake_importance,
+    fake_lens,
+    fake_padding,
+    fake_passport,
+    fake_trace,
+    probabilities,
+)
+
+XSS = (
+    "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
+    "{{7*7}}${pwn()}\"'&amp;</style><br>"
+)
+STEPS = 5  # news of a download
+
+
+def _far(key: str, title: str, size: int | None, licence: str, location: str) -> BackboneSpec:
+    return BackboneSpec(
+        key=key,
+        title=title,
+        task="made up",
+        note="made-up numbers",
+        source="hub",
+        location=location,
+        revision="0" * 40,
+        texts=1,
+        architecture="FarForSequenceClassification",
+        labels=("negative", "positive"),
+        licence=licence,
+        size=size,
+    )
+
+
+LISTED = (
+    _far("far", "Far away · sentiment", 268_064_743, "Apache-2.0", "org/far"),
+    _far("near", "Near by · sentiment", 91_600_000, "MIT", "org/near"),
+    _far("broken", "Half-way · sentiment", 1_450_000_000, "MIT", "org/broken"),
+    _far("markup", XSS, 5_000_000, XSS, XSS),
+)
+FINDABLE = (
+    _far("org/found", "org/found", None, "", "org/found"),
+    _far("org/markup", f"org/{XSS}", 1_000, f"[x](javascript:pwn()) {XSS}", XSS),
+)
+
+
+@dataclass
+class FakeHub:
+    """``specs``: what is listed. ``here``: the keys of what has been downloaded. ``pace``: seconds a step.
+
+    ``left`` counts the downloads that somebody closed before their end. Those of the keys ``broken`` fail
+    half-way, once.
+    """
+
+    specs: tuple[BackboneSpec, ...] = LISTED
+    findable: tuple[BackboneSpec, ...] = FINDABLE
+    here: set[str] = field(default_factory=lambda: {"near"})
+    broken: set[str] = field(default_factory=lambda: {"broken"})
+    pace: float = 0.0
+    online: bool = True
+    left: int = 0
+
+    def now(self, spec: BackboneSpec) -> BackboneSpec:
+        """A backbone as it is now: of what is not here, neither the architecture nor the labels are known."""
+        here = spec.key in self.here
+        known = spec if here else replace(spec, architecture="", labels=())
+        return replace(known, available=here)
+
+    def find(self, given: str) -> BackboneSpec:
+        """The backbone of a key or of an id."""
+        for spec in (*self.specs, *self.findable):
+            if given in (spec.key, spec.location):
+                return self.now(spec)
+        raise PoolscopeError("backbone", given, "errors.hub_unknown")
+
+    def fetch(self, key: str) -> Generator[Progress]:
+        """Download a backbone in a few steps."""
+        spec = self.find(key)
+        total = spec.size or 1000
+        try:
+            for step in () if key in self.here else range(STEPS):
+                if step == STEPS // 2 and key in self.broken:
+                    self.broken.discard(key)
+                    raise PoolscopeError("backbone", key, "errors.hub_slow")
+                yield Progress(total * step // STEPS, total)
+                time.sleep(self.pace)
+        except GeneratorExit:
+            self.left += 1
+            raise
+        if key not in self.here:
+            self.here.add(key)
+            yield Progress(total, total)
+
+
+LABELS = ("negative", "positive")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What sets one fake classifier apart from the others."""
+
+    spec: BackboneSpec
+    layers: int = 2
+    brackets: tuple[str, str] | None = ("[CLS]", "[SEP]")  # special tokens around texts, or none at all
+    problem_type: ProblemType = "single_label"
+    trained: bool = True
+
+
+def _kind(
+    key: str,
+    title: str,
+    labels: tuple[str, ...] = LABELS,
+    texts: int = 1,
+    probed: tuple[str, ...] = (),
+    architecture: str = "FirstForSequenceClassification",
+    **how: Any,
+) -> Kind:
+    spec = BackboneSpec(
+        *(key, title, "made up", "made-up numbers", "local", key),
+        texts=texts, probed=probed, architecture=architecture, labels=labels,
+    )  # fmt: skip
+    return Kind(spec, **how)
+
+
+KINDS = (
+    _kind("first", "First token · sentiment", probed=("sentiment", "topic", "paraphrase")),
+    _kind(
+        "last", "Last token · sentiment",
+        probed=("topic",), architecture="LastForSequenceClassification", brackets=None,
+    ),
+    _kind(
+        "pair", "First token · paraphrase", ("different", "same"), 2, ("paraphrase", "sentiment"), layers=6
+    ),
+    _kind("untrained", "First token · untrained", trained=False),
+    _kind("many", "First token · 40 topics", tuple(f"topic {n}" for n in range(40)), layers=3),
+    _kind(
+        "emotions", "First token · several emotions", ("joy", "anger", "trust", "fear"),
+        problem_type="multi_label",
+    ),
+    _kind("score", "First token · a score", ("score",), problem_type="regression"),
+    _kind("hostile", XSS, (XSS, f"{XSS} again"), architecture=XSS),
+)  # fmt: skip
+HUB = tuple(Kind(spec) for spec in (*LISTED, *FINDABLE))
+POOLINGS = (
+    PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),
+    PoolingSpec("cls", "cls · the [CLS] token", "The token in the place of [CLS]."),
+    PoolingSpec("mean", "mean · average of all tokens", "The average over all tokens."),
+    PoolingSpec("pooler", "pooler · the checkpoint's own pooler", "None of these has one."),
+    PoolingSpec("attention", "attention · learned weights", "An average with learned weights.", learned=True),
+)
+OWN = ("native", "cls")  # what every one of these own heads was trained on
+TASKS = (
+    TaskSpec("sentiment", "sentiment", ("negative", "positive"), 1),
+    TaskSpec("topic", "topic of news", ("world", "sports", "business"), 1),
+    TaskSpec("paraphrase", "paraphrase", ("not a paraphrase", "paraphrase"), 2),
+)
 
 
 @dataclass(frozen=True)
@@ -212,7 +362,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         ordinary=fake_bands(kind.layers),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
-        probabilities=_probabilities(kind.problem_type, logits),
+        probabilities=probabilities(logits, kind.problem_type),
         labels=labels,
         problem_type=kind.problem_type,
         reads=Reads(positions, (positions / positions.sum()).astype(np.float32)),
@@ -247,15 +397,6 @@ def _tokens(kind: Kind, query: Query) -> Tokens:
     special = np.array(segment) < 0
     cls = 0 if kind.brackets else len(text) - 1
     return Tokens(tuple(text), np.array(span), np.array(segment), special, cls)
-
-
-def _probabilities(problem_type: ProblemType, logits: Floats) -> Floats:
-    if problem_type == "regression":
-        return logits
-    if problem_type == "multi_label":
-        return (1 / (1 + np.exp(-logits))).astype(np.float32)
-    shifted = np.exp(logits - logits.max())
-    return (shifted / shifted.sum()).astype(np.float32)
 
 
 def _warnings(kind: Kind, query: Query) -> tuple[Sentence, ...]:

@@ -1,25 +1,26 @@
-"""A visitor's page without a browser: the values of its components, as handlers change them."""
+"""A visitor's tabs without a browser: the values of their components, as handlers change them."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import gradio as gr
 import plotly.graph_objects as go
 
-from components.menus import load_examples
+from components.analyses.compare import Compared
+from components.results import Table, table
 from components.texts import load_texts
 from components.types import Analysis, Query
-from components.ui.classify.answer import build_answer
-from components.ui.classify.question import build_question
-from components.ui.classify.tab import Classify
+from components.ui.classify import Classify
+from components.ui.compare import Compare
 from components.ui.gradio_internals import block_functions
-from components.ui.links.links import Links
+from components.ui.links import Links
 from components.ui.places import NOTHING, Place, Places, Updates
+from components.ui.tab import Surroundings, Tab
 from tests.serving import built
-from tests.ui.fake import FakeAnalyst
-from tests.ui.fake_hub import FakeHub
+from tests.ui.fake import FakeAnalyst, FakeHub
 
 SAY = load_texts()
 
@@ -30,6 +31,24 @@ def small_page() -> gr.Blocks:
         name = gr.Textbox()
         gr.Button().click(str.upper, name, name, concurrency_id="model", api_name="upper")
     return page
+
+
+def tab_alone(kind: Any, analyst: FakeAnalyst, results: Table | None = None) -> tuple[Any, gr.Blocks]:
+    """A tab of this kind, and the page on which it stands after Classify, which is one itself."""
+
+    def make() -> tuple[Any, gr.Blocks]:
+        tabs: dict[str, Tab] = {}
+        measured = table() if results is None else results
+        with gr.Blocks(analytics_enabled=False) as page:
+            banner, mine = gr.HTML(""), gr.State("")
+            with gr.Tabs() as chosen:
+                for one in dict.fromkeys((Classify, kind)):
+                    with gr.Tab() as select:
+                        around = analyst, measured, SAY, banner, select, chosen, dict(tabs)
+                        tabs["classify"] = tab = one(Surroundings(*around, mine=mine))
+        return tab, page
+
+    return built(make)
 
 
 def functions_of(page: gr.Blocks, language: str = "") -> list[Any]:
@@ -60,13 +79,15 @@ def place_of(panels: Iterable[Places], name: str) -> Place:
 
 
 class Counting(FakeAnalyst):
-    """Remembers what it was asked."""
+    """Remembers what it was asked, of what comparison, and which of its iterators were closed early."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
         object.__setattr__(self, "asked", [])
+        object.__setattr__(self, "log", [])
 
     asked: list[Query]
+    log: list[str]
 
     def forget(self) -> None:
         """Be as new: nothing was asked, and nothing was downloaded."""
@@ -77,19 +98,47 @@ class Counting(FakeAnalyst):
         self.asked.append(query)
         return super().analyze(query)
 
+    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+        self.log.append("asked")
+        try:
+            for compared in super().compare(queries):
+                self.log.append(compared.backbone.key)
+                yield compared
+        except GeneratorExit:
+            self.log.append("left")
+            raise
 
-class Page:
-    """A visitor's page: keeps the values that handlers update."""
+
+class Visited:
+    """A tab that a visitor is at: keeps the values that handlers update."""
+
+    values: dict[Any, Any]
+
+    def anew(self) -> Self:
+        """Another visitor's page with the same on it."""
+        other = copy(self)
+        other.values = dict(self.values)
+        return other
+
+    def take(self, updates: Updates) -> Updates:
+        """Keep what handlers update."""
+        if updates is not NOTHING:
+            for part, update in updates.items():
+                value = update.get("value", self.values.get(part)) if isinstance(update, dict) else update
+                if part in self.values:
+                    self.values[part] = value
+        return updates
+
+
+class Page(Visited):
+    """The Classify tab."""
 
     def __init__(self, analyst: FakeAnalyst) -> None:
-        self.tab = built(lambda: _tab(analyst))
-        self.values = _arrival(self.tab)
-
-    def anew(self) -> "Page":
-        """Another visitor's page on the same components, on which nothing has happened."""
-        other = copy(self)
-        other.values = _arrival(self.tab)
-        return other
+        self.tab: Classify = tab_alone(Classify, analyst)[0]
+        question, head = self.tab.question, self.tab.answer.head
+        more = [question.place, self.tab.download.arrived, head.pointed, head.label]
+        more += [question.lookup.box] if question.lookup else []
+        self.values = {part: part.value for part in (*self.tab.inputs, *more)} | {self.tab.answer.layer: 1}
 
     def set(self, **values: Any) -> Updates:
         """Change controls of the question or the answer by name, and ask."""
@@ -118,37 +167,57 @@ class Page:
         """The page or a download has come."""
         return self.take(self.tab.arrive(self.values))
 
-    def take(self, updates: Updates) -> Updates:
-        """Keep what handlers update."""
-        if updates is not NOTHING:
-            for part, update in updates.items():
-                value = update.get("value", self.values.get(part)) if isinstance(update, dict) else update
-                if part in self.values:
-                    self.values[part] = value
+
+NAMES = {"text": "compare_text", "pair": "compare_pair", "head": "compare_head", "depth": "words_depth"}
+NAMES |= {"pool_layer": "compare_pool_layer", "centred": "compare_centred"}
+
+
+class ComparePage(Visited):
+    """The Compare tab."""
+
+    def __init__(self, analyst: FakeAnalyst) -> None:
+        tab, page = tab_alone(Compare, analyst)
+        self.tab: Compare = tab
+        self.events = list(block_functions(page).values())
+        kept = {*tab.inputs, *tab.looks.values(), tab.shown, tab.calls, tab.trace.texts}
+        self.values = {part: part.value for part in kept}
+
+    def set(self, **values: Any) -> None:
+        """Set controls by what they are called here: a link calls some of them otherwise."""
+        parts = {one.control.key: one.part for one in self.tab.linked}
+        self.values |= {parts[NAMES.get(name, name)]: one for name, one in values.items()}
+
+    def place(self, name: str) -> Place:
+        """Where an exhibit stands."""
+        return place_of([self.tab.places], name)
+
+    def look(self, name: str) -> Updates:
+        """What the page does when a control in the card of an exhibit has been moved."""
+        place = self.place(name)
+        looks = [one for one in self.events if isinstance(one.fn, partial) and place in one.fn.args]
+        (updates,) = self._told(*looks)
         return updates
 
+    def steps(self) -> Iterator[dict[Any, Any]]:
+        for updates in self.tab.stream(self.values):
+            assert set(updates) <= set(self.tab.changed)
+            yield self.take(updates)
 
-def _arrival(tab: Classify) -> dict[Any, Any]:
-    lookup = tab.question.lookup
-    more = (
-        tab.question.place,
-        tab.download.arrived,
-        tab.answer.head.pointed,
-        tab.answer.head.label,
-        *([lookup.box] if lookup else []),
-    )
-    return {part: part.value for part in (*tab.inputs, *more)} | {tab.answer.layer: 1}
+    def ask(self) -> dict[Any, Any]:
+        """Everything that a comparison leaves on the page, and what is drawn once it is over."""
+        left: dict[Any, Any] = {}
+        for updates in self.steps():
+            left |= updates
+        settled = self.tab.settle(self.values)
+        assert set(self.tab.places.parts) <= set(settled) <= set(self.tab.drawn)
+        return {**left, **self.take(settled)}
 
+    def trace(self) -> list[Updates]:
+        """What the page does when the trace is asked for."""
+        return self._told(*(one for one in self.events if one.name == "trace_versions"))
 
-def _tab(analyst: FakeAnalyst) -> Classify:
-    with gr.Blocks(analytics_enabled=False):
-        question = build_question(analyst, load_examples(), gr.State(""), SAY)
-        return Classify(
-            analyst,
-            question,
-            question.download,
-            build_answer(analyst, SAY),
-            gr.HTML(""),
-            load_examples(),
-            SAY,
-        )
+    def _told(self, event: Any) -> list[Updates]:
+        told = event.fn({part: self.values[part] for part in event.inputs})
+        every: list[Updates] = list(told) if event.types_generator else [told]
+        assert all(updates is NOTHING or set(updates) <= set(event.outputs) for updates in every)
+        return every

@@ -2,51 +2,67 @@
 
 import json
 import urllib.request
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
 import numpy as np
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from components.analyses.compare import Cell, Compared
 from components.analyses.registry import analyses
+from components.errors import PoolscopeError
 from components.types import Query
+from components.ui.api import add_api
+from components.ui.gradio_internals import block_functions
+from tests.serving import built
 from tests.ui.fake import FakeAnalyst
 
 KEYS = [
     "backbone", "architecture", "pooling", "head", "task", "layer", "pool_layer", "tokens", "cls_index",
-    "similarity",
-    "similarity_by_layer", "centred", "standardised", "ordinary", "ordinary_centred", "ordinary_standardised",
-    "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
+    "similarity", "similarity_by_layer", "centred", "standardised", "ordinary", "ordinary_centred",
+    "ordinary_standardised", "labels", "logits", "probabilities", "predicted", "reads", "head_trained",
     "body_trained", "warnings", "milliseconds",
 ]  # fmt: skip
 SPEC = [
     "key", "title", "architecture", "task", "source", "labels", "available", "probes", "licence", "size",
     "declared",
 ]  # fmt: skip
+ROW = [
+    "backbone", "pooling", "head", "task", "pool_layer", "predicted", "probability", "labels", "logits",
+    "probabilities", "reads", "head_trained", "body_trained", "warnings", "refusal",
+]  # fmt: skip
+CSV = "text,stars,note\n" + "\n".join(f"text {row},{row % 2},x" for row in range(40))
+CELLS = ["", "=1+1", "nan", '"', "\t", "\ufffd", "\0", "a", "b", "1", "2", "text", "{", "😀", "1e999"]
+
+
+def events_of(address: str, endpoint: str, arguments: list[object]) -> list[tuple[str, Any]]:
+    """What two calls of curl print: one posts the question, one reads every event with its data."""
+    call, kind = f"{address}/gradio_api/call/{endpoint}", {"Content-Type": "application/json"}
+    request = urllib.request.Request(call, json.dumps({"data": arguments}).encode(), kind)
+    with urllib.request.urlopen(request) as response:
+        event = json.load(response)["event_id"]
+    with urllib.request.urlopen(f"{call}/{event}") as response:
+        lines = response.read().decode().splitlines()
+    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+    data = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    return list(zip(names, data, strict=True))
 
 
 def test_the_endpoints_are_the_public_ones_and_no_others(client: Client) -> None:
-    assert set(client.view_api(return_format="dict")["named_endpoints"]) == {
-        "/backbones",
-        "/find",
-        "/fetch",
-        "/poolings",
-        "/analyze",
-        "/anatomy",
-        "/lens",
-        "/trace",
-        "/importance",
-        "/padding",
-        "/detect",
-        "/passport",
-        "/compare",
-        "/fit",
-    }
+    others = {"backbones", "find", "fetch", "poolings", "compare", "fit"}
+    named = client.view_api(return_format="dict")["named_endpoints"]
+    assert set(named) == {f"/{name}" for name in (*others, *analyses())}
 
 
-def test_backbones(client: Client) -> None:
+def test_backbones_and_poolings(client: Client) -> None:
     listed = client.predict(api_name="/backbones")
     first, far = listed[0], next(one for one in listed if one["key"] == "far")
     assert list(first) == SPEC
@@ -55,62 +71,43 @@ def test_backbones(client: Client) -> None:
     assert first["probes"] == list(FakeAnalyst().backbones()[0].probed)
     assert (far["source"], far["available"], far["labels"]) == ("hub", False, [])
     assert (far["licence"], far["size"]) == ("Apache-2.0", 268_064_743)
+    pooling = client.predict(api_name="/poolings")[0]
+    assert list(pooling) == ["key", "title", "summary", "learned", "wide", "declared"]
+    assert (pooling["key"], pooling["learned"]) == ("native", False)
 
 
 def test_a_model_is_found_by_key_and_by_id(client: Client) -> None:
-    listed = client.predict(api_name="/backbones")
-    assert client.predict("far", api_name="/find") in listed
+    assert client.predict("far", api_name="/find") in client.predict(api_name="/backbones")
     found = client.predict("org/found", api_name="/find")
     assert (list(found), found["key"], found["size"]) == (SPEC, "org/found", None)
-    with pytest.raises(AppError, match="check its spelling"):
-        client.predict("nobody/nothing", api_name="/find")
 
 
-def test_a_download_is_told_step_by_step_and_then_asked(client: Client) -> None:
+def test_a_download_is_told_step_by_step_and_then_asked(client: Client, address: str) -> None:
     with pytest.raises(AppError, match="fetch it first"):
         client.predict("far", "not good", api_name="/analyze")
     job = client.submit("far", api_name="/fetch")
-    last = job.result()
-    news = job.outputs()
+    last, news = job.result(), job.outputs()
     assert [one["done"] for one in news] == sorted(one["done"] for one in news)
     assert last == news[-1] == {"done": 268_064_743, "total": 268_064_743}
     assert len(news) > 2
     assert client.predict("far", "not good", api_name="/analyze")["backbone"] == "far"
     assert client.submit("far", api_name="/fetch").result() == {"done": 0, "total": 0}
+    *events, end = events_of(address, "fetch", ["org/found"])
+    assert {name for name, _ in events} == {"generating"}
+    assert [one[0]["done"] for _, one in events] == [0, 200, 400, 600, 800, 1000]
+    assert end[0] == "complete"
 
 
-def test_a_download_that_fails_says_why(client: Client, log: Path) -> None:
-    with pytest.raises(AppError, match="the hub does not answer in time"):
-        client.submit("broken", api_name="/fetch").result()
-    with pytest.raises(AppError, match="check its spelling"):
-        client.submit("nobody/nothing", api_name="/fetch").result()
-    assert "Traceback" not in log.read_text()
-
-
-def test_curl_follows_a_download(address: str) -> None:
-    events = _events(address, "fetch", ["org/found"])
-    assert [name for name, _ in events[:-1]] == ["generating"] * (len(events) - 1)
-    assert [one[0]["done"] for _, one in events[:-1]] == [0, 200, 400, 600, 800, 1000]
-    assert events[-1][0] == "complete"
-
-
-def test_poolings(client: Client) -> None:
-    first = client.predict(api_name="/poolings")[0]
-    assert list(first) == ["key", "title", "summary", "learned", "wide", "declared"]
-    assert (first["key"], first["learned"]) == ("native", False)
-
-
-def test_analyze_with_defaults_by_name(client: Client) -> None:
+def test_analyze_by_name_by_position_and_by_curl(client: Client, address: str) -> None:
     answer = client.predict(backbone="first", text="not good", api_name="/analyze")
     assert list(answer) == KEYS
     assert answer == FakeAnalyst().ask("analyze", Query("first", "not good")).to_json()
-
-
-def test_analyze_by_position(client: Client) -> None:
     answer = client.predict("pair", "a", "b", "mean", "own", 3, "1", "", 2, api_name="/analyze")
-    assert (answer["layer"], answer["pool_layer"]) == (3, 2)
-    assert answer["similarity"][1] == 1
+    assert (answer["layer"], answer["pool_layer"], answer["similarity"][1]) == (3, 2, 1)
     assert [token["segment"] for token in answer["tokens"]] == [None, 0, None, 1, None]
+    rest = ["", "native", "own", -1, "cls", "", -1, ""]
+    assert events_of(address, "analyze", ["first", "not good", *rest])[-1][1][0]["backbone"] == "first"
+    assert "text: '' was given" in events_of(address, "analyze", ["first", "", *rest])[-1][1]["error"]
 
 
 def test_the_task_is_the_probes_and_of_nobody_else(client: Client) -> None:
@@ -118,12 +115,15 @@ def test_the_task_is_the_probes_and_of_nobody_else(client: Client) -> None:
     probe, own = client.predict(head="probe", **asked), client.predict(head="own", **asked)
     assert (probe["task"], own["task"]) == ("topic", "")
     assert probe["labels"] == ["world", "sports", "business"]
+    steps = client.predict(**{**asked, "head": "probe", "pooling": "mean", "api_name": "/anatomy"})["steps"]
+    assert [step["kind"] for step in steps] == ["pooling", "linear"]
 
 
 LENS = ("logits", "pooled", "warnings")
 SEVERAL = json.dumps([{"text": text, "vector": [1.0, 2.0]} for text in ("not good", "not bad")])
 ASKED = [  # an analysis, what it is asked, and its keys
-    ("analyze", {"backbone": "first"}, KEYS),
+    ("analyze", {"backbone": "first", "reference": "2"}, KEYS),
+    ("analyze", {"backbone": "first", "reference": 2}, KEYS),
     ("anatomy", {"backbone": "untrained"}, ["steps", "weights", "unused", "source", "code", "module"]),
     ("lens", {"backbone": "first", "text_pair": "a pair"}, ["tokens", "labels", *LENS]),
     ("trace", {"backbone": "first", "other": "not bad"}, None),
@@ -141,82 +141,85 @@ def test_an_endpoint_says_what_its_analysis_does(
 ) -> None:
     asked = {"text": "not good", **asked}
     answer = client.predict(**asked, api_name=f"/{name}")
-    query, options = analyses()[name].parted(asked)
+    query, options = analyses()[name].parted({"reference": "cls", **asked})
     expected = FakeAnalyst().ask(name, query, **options).to_json()
     assert answer == expected
     assert list(answer) == list(expected) == (keys or list(expected))
 
 
-def test_every_analysis_is_asked_here() -> None:
+def test_every_analysis_is_asked_here(client: Client) -> None:
     assert {name for name, _, _ in ASKED} | {"passport"} == set(analyses())
+    answer = client.predict("first", api_name="/passport")
+    assert answer == FakeAnalyst().ask("passport", Query("first", "")).to_json()
 
 
 @pytest.mark.parametrize(
     ("name", "asked", "says"),
     [
-        ("anatomy", {"text": ""}, "text: '' was given"),
-        ("trace", {"text": "", "other": "not bad"}, "text: '' was given"),
-        ("importance", {"label": "x"}, "label: 'x' was given"),
-        ("detect", {"vector": "a film"}, "vector: 'a film' was given; the numbers of one vector"),
-        ("passport", {"backbone": "nothing"}, "nothing"),
+        ("find", ["nobody/nothing"], "check its spelling"),
+        ("fetch", ["nobody/nothing"], "check its spelling"),
+        ("fetch", ["broken"], "the hub does not answer in time"),
+        ("analyze", ["none", "not good"], "backbone: 'none' was given; it is not in the list"),
+        ("anatomy", ["first", ""], "text: '' was given"),
+        ("trace", ["first", "", "", "native", "own", "", -1, "", "not bad"], "text: '' was given"),
+        ("passport", ["nothing"], "nothing"),
+        ("compare", [["first"], ["cls"], ""], "text: '' was given"),
+        ("compare", ["first", ["cls"], "good"], "backbones: 'first' was given; a list of keys is expected"),
+        ("compare", [None, ["cls"], "good"], "backbones: None was given; a list of keys is expected"),
+        ("fit", ["", "text", "stars"], "paste a table"),
+        ("fit", [CSV, "review", "stars"], "there is no such column"),
+        ("fit", [CSV, "text", "text"], "different columns"),
+        ("fit", [CSV, "text", "stars", "", "bert"], "list"),
+        ("fit", [CSV, "text", "stars", "", [], [], "first"], "last and all"),
     ],
 )
-def test_a_mistake_is_a_message(client: Client, name: str, asked: dict[str, Any], says: str) -> None:
-    given = {"backbone": "first"} if name == "passport" else {"backbone": "first", "text": "not good"}
+def test_a_mistake_is_a_message(client: Client, log: Path, name: str, asked: list[Any], says: str) -> None:
     with pytest.raises(AppError, match=says):
-        client.predict(**(given | asked), api_name=f"/{name}")
-
-
-def test_the_anatomy_of_a_probe(client: Client) -> None:
-    asked = {"pooling": "mean", "head": "probe", "task": "topic", "api_name": "/anatomy"}
-    answer = client.predict("first", "not good", **asked)
-    assert [step["kind"] for step in answer["steps"]] == ["pooling", "linear"]
-    assert {weight["origin"] for weight in answer["weights"]} == {"probe"}
-
-
-def test_passport(client: Client) -> None:
-    answer = client.predict("first", api_name="/passport")
-    assert answer == FakeAnalyst().ask("passport", Query("first", "")).to_json()
-    assert answer["reads"]["place"] == "first"
-
-
-@pytest.mark.parametrize("reference", ["cls", "pooled", 2, "2"])
-def test_every_kind_of_reference(client: Client, reference: str | int) -> None:
-    answer = client.predict("first", "not good", reference=reference, api_name="/analyze")
-    assert len(answer["similarity"]) == 4
-
-
-def test_a_mistake_comes_back_as_its_message(client: Client, log: Path) -> None:
-    with pytest.raises(AppError, match="backbone: 'none' was given; it is not in the list"):
-        client.predict("none", "not good", api_name="/analyze")
+        client.submit(*asked, api_name=f"/{name}").result()
     assert "Traceback" not in log.read_text()
 
 
-def test_curl_sees_answer_and_mistake(address: str) -> None:
-    assert _curl(address, ["first", "not good"])["backbone"] == "first"
-    assert "text: '' was given" in _curl(address, ["first", ""])["error"]
+@pytest.mark.parametrize(
+    ("name", "asked", "says"),
+    [
+        ("importance", {"label": "x"}, "label: 'x' was given"),
+        ("detect", {"vector": "a film"}, "vector: 'a film' was given; the numbers of one vector"),
+    ],
+)
+def test_a_mistake_in_an_option_is_a_message(
+    client: Client, name: str, asked: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(AppError, match=says):
+        client.predict(backbone="first", text="not good", **asked, api_name=f"/{name}")
 
 
 @pytest.mark.parametrize(
     ("backbone", "kind"), [("first", str), ("emotions", list), ("score", type(None)), ("untrained", str)]
 )
-def test_predicted_follows_the_kind_of_problem(backbone: str, kind: type) -> None:
-    answer = FakeAnalyst().ask("analyze", Query(backbone, "not good")).to_json()
+def test_predicted_and_its_probability_follow_the_kind_of_problem(backbone: str, kind: type) -> None:
+    analysis = FakeAnalyst().ask("analyze", Query(backbone, "not good"))
+    answer, row = analysis.to_json(), Cell(analysis.query, analysis).to_json()
     assert isinstance(answer["predicted"], kind)
+    assert row["predicted"] == answer["predicted"]
     assert answer["head_trained"] == (backbone != "untrained")
+    by_label = dict(zip(row["labels"], row["probabilities"], strict=True))
+    if kind is str:
+        assert row["probability"] == by_label[row["predicted"]] == max(by_label.values())
+    elif kind is list:
+        assert row["predicted"] == [label for label, value in by_label.items() if value > 0.5] != []
+        assert row["probability"] == max(by_label[label] for label in row["predicted"])
+        none = replace(analysis, probabilities=np.full(4, 0.3, np.float32))
+        row = Cell(none.query, none).to_json()
+        assert (row["predicted"], row["probability"]) == ([], None)
 
 
 def test_128_tokens_and_six_layers_stay_below_60_kilobytes_and_true_to_1e_6() -> None:
-    analysis = FakeAnalyst().ask("analyze", Query("pair", "unquestionably " * 62, "extraordinarily " * 63))
+    query = Query("pair", "unquestionably " * 62, "extraordinarily " * 63, layer=2)
+    analysis = FakeAnalyst().ask("analyze", query)
     answer = analysis.to_json()
     assert (len(answer["tokens"]), len(answer["similarity_by_layer"])) == (128, 7)
     assert len(json.dumps(answer)) <= 60_000
     np.testing.assert_allclose(answer["similarity_by_layer"], analysis.similarity, rtol=0, atol=1e-6)
-
-
-def test_it_says_what_is_ordinary_at_each_layer() -> None:
-    analysis = FakeAnalyst().ask("analyze", Query("pair", "not good", layer=2))
-    answer = analysis.to_json()
     for key, centring in (("", "plain"), ("_centred", "centred"), ("_standardised", "standardised")):
         band = analysis.ordinary.of(centring)
         assert band.shape == (7, 3)
@@ -225,23 +228,90 @@ def test_it_says_what_is_ordinary_at_each_layer() -> None:
     np.testing.assert_allclose(answer["standardised"], analysis.standardised[2], rtol=0, atol=1e-6)
 
 
-def _curl(address: str, data: list[str]) -> dict[str, object]:
-    """What two calls of curl would print: one posts the question, one reads the answer."""
-    ((_, answer),) = _events(address, "analyze", [*data, "", "native", "own", -1, "cls", "", -1, ""])
-    return answer[0] if isinstance(answer, list) else answer
+def test_compare_gives_a_row_for_each_combination_in_the_order_asked(client: Client) -> None:
+    keys, poolings = ["score", "first", "score"], ["mean", "cls", "mean"]
+    rows = client.predict(keys, poolings, "not good", api_name="/compare")
+    assert [list(row) for row in rows] == [ROW] * 9
+    assert [(row["backbone"], row["pooling"]) for row in rows] == list(product(keys, poolings))
+    alike = [key for key in ROW if key not in ("probability", "reads", "refusal")]
+    for row in rows[:5]:
+        alone = client.predict(row["backbone"], "not good", pooling=row["pooling"], api_name="/analyze")
+        assert [row[key] for key in alike] == [alone[key] for key in alike]
+        assert (row["reads"], row["refusal"]) == (alone["reads"]["positions"], None)
+    fitting = client.predict(["first", "broken", "first"], [], "not good", api_name="/compare")
+    names = [key for key, _ in groupby(fitting, lambda row: row["backbone"])]
+    assert names == ["first", "broken", "first"]
+    assert [bool(row["refusal"]) for row in fitting] == [False] * 3 + [True] * 5 + [False] * 3
 
 
-def _events(address: str, endpoint: str, arguments: list[object]) -> list[tuple[str, Any]]:
-    """The name and the data of every event that comes back."""
-    request = urllib.request.Request(
-        f"{address}/gradio_api/call/{endpoint}",
-        json.dumps({"data": arguments}).encode(),
-        {"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request) as response:
-        event = json.load(response)["event_id"]
-    with urllib.request.urlopen(f"{address}/gradio_api/call/{endpoint}/{event}") as response:
-        lines = response.read().decode().splitlines()
-    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
-    data = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
-    return list(zip(names, data, strict=True))
+def test_a_combination_that_cannot_be_answered_says_why_in_its_row(client: Client) -> None:
+    rows = client.predict(["first", "broken"], ["pooler", "cls"], "good", "", "probe", api_name="/compare")
+    assert [list(row) for row in rows] == [ROW] * 4
+    refused, answered, far, _ = rows
+    assert "this checkpoint has no pooler" in refused["refusal"]
+    assert "fetch it first" in far["refusal"]
+    empty = {key: refused[key] for key in ROW[5:14]}
+    assert list(empty.values()) == [None, None, [], [], [], [], None, None, []]
+    assert (refused["backbone"], refused["pooling"], refused["head"]) == ("first", "pooler", "probe")
+    assert (answered["task"], answered["refusal"]) == ("sentiment", None)
+
+
+def test_empty_lists_stand_for_all_that_is_here_and_fits(client: Client) -> None:
+    rows = client.predict([], ["cls"], "not good", api_name="/compare")
+    here = [spec["key"] for spec in client.predict(api_name="/backbones") if spec["available"]]
+    assert [(row["backbone"], row["pooling"]) for row in rows] == [(key, "cls") for key in here]
+    rows = client.predict(["last", "first"], [], "not good", api_name="/compare")
+    fitting = product(("last", "first"), ("native", "cls", "mean"))
+    assert [(row["backbone"], row["pooling"]) for row in rows] == list(fitting)
+    assert not any(row["refusal"] for row in rows)
+
+
+def test_two_long_lists_are_not_multiplied() -> None:
+    asked = []
+
+    class Refusing(FakeAnalyst):
+        def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
+            asked.append(len(queries))
+            raise PoolscopeError("combinations", len(queries), "errors.combinations", most=3)
+            yield
+
+    def endpoints() -> gr.Blocks:
+        with gr.Blocks(analytics_enabled=False) as blocks:
+            add_api(Refusing())
+        return blocks
+
+    functions = block_functions(built(endpoints)).values()
+    (compare,) = (function.fn for function in functions if function.api_name == "compare")
+    with pytest.raises(gr.Error, match="at most 3"):
+        compare(["first"] * 100_000, ["cls"] * 100_000, "good")
+    assert asked == [1000]
+
+
+def test_a_fit_says_how_far_it_is_and_then_everything(client: Client) -> None:
+    table = f"{CSV}\n,1,x\ntext 1,0,x"
+    job = client.submit(table, "text", "stars", "", ["bert-sentiment"], ["native", "cls"], api_name="/fit")
+    answer = job.result()
+    *stages, last = job.outputs()
+    assert last == answer
+    assert {tuple(stage)[:4] for stage in stages} == {("done", "total", "stage", "backbone")}
+    first = answer["rows"][0]
+    (reached,) = (stage["reached"] for stage in stages if "reached" in stage)
+    assert reached == {name: first[name] for name in ("backbone", "pooling", "layer", "accuracy")}
+    assert (answer["n"], answer["classes"], answer["folds"]) == (41, ["0", "1"], 5)
+    assert [row["same_as"] for row in answer["rows"]] == ["", "native"]
+    assert first["low"] <= first["accuracy"] <= first["high"]
+    assert answer["learning_curve"][-1]["rows"] == 41
+    assert [sum(row) for row in answer["confusion"]] == [21, 20]
+    assert answer["warnings"] == [
+        "Rows without a text or a label: 1. They are left out.",
+        "Rows that repeat a text: 1. The same texts always stand in one fold.",
+        "Texts with different labels in different rows: 1. No classifier can get all of them right.",
+    ]
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(table=st.lists(st.lists(st.sampled_from(CELLS), max_size=3).map(",".join), max_size=6).map("\n".join))
+def test_an_odd_table_gets_a_sentence(client: Client, table: str) -> None:
+    """A refusal names the part that is wrong, as ``field: given; what is allowed``; a fault does not."""
+    with pytest.raises(AppError, match=" was given; "):
+        client.predict(table, "no such text", "no such label", api_name="/fit")

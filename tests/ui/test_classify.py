@@ -1,75 +1,80 @@
-"""The tab's handlers, without a browser and without torch."""
+"""The Classify tab's handlers, without a browser and without torch."""
 
 import asyncio
+from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import gradio as gr
 import pytest
+from gradio.state_holder import SessionState
+from gradio_client import Client
+from gradio_client.exceptions import AppError
 
-from components.analyses.anatomy import Anatomy
 from components.errors import PoolscopeError
-from components.menus import load_examples
+from components.exhibits.control import from_link
+from components.exhibits.panels import ANSWER
+from components.fitting import MINE, TABLE, Plan, Table
+from components.menus import HEADS, Choices, load_examples
 from components.types import Analysis, Query
-from components.ui.classify.question import to_query, to_reference
-from components.ui.places import NOTHING
+from components.ui.classify import Classify
+from components.ui.compare import asked, compared
+from components.ui.gradio_internals import hand_over
+from components.ui.places import NOTHING, Places, Updates
 from components.ui.public.answering import Asker, with_timeout
-from tests.ui.page import Counting, Page, drawn, place_of
+from components.ui.question import to_query, to_reference
+from tests.ui.fake import FakeAnalyst
+from tests.ui.fake_answers import fake_head
+from tests.ui.page import SAY, Counting, Page, drawn, functions_of, place_of, tab_alone
+from tests.ui.test_api import CSV
 
 
-def test_the_first_example_is_asked_on_arrival(page: Page, analyst: Counting) -> None:
+def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
+    page: Page, analyst: Counting
+) -> None:
     updates = page.set()
     assert analyst.asked[0].text == load_examples()[0].text
     assert "reads" in updates[page.tab.answer.verdict]
     assert updates[page.tab.answer.area]["visible"]
+    assert page.set() is NOTHING
+    assert len(analyst.asked) == 1
 
 
 def test_a_head_that_is_looked_at_is_taken_apart_in_the_same_pass(page: Page, analyst: Counting) -> None:
-    view = page.tab.answer.head
-    page.values[view.opened] = True
+    head = page.tab.answer.head
+    page.values[head.opened] = True
     updates = page.set(backbone="untrained")
     assert len(analyst.asked) == 1
-    assert set(view.parts) <= set(updates) <= set(page.tab.outputs)
-    assert "drawn at random" in updates[place_of([view.view.places], "head").above]
-    assert updates[place_of([view.view.places], "takehome").codes[0]].startswith("import torch")
+    assert set(head.parts) <= set(updates) <= set(page.tab.outputs)
+    assert "drawn at random" in updates[place_of([head.view.places], "head").above]
+    assert updates[place_of([head.view.places], "takehome").codes[0]].startswith("import torch")
+    page.values[head.opened] = False  # nobody looks at it any longer
+    updates = page.set(text="so good")
+    assert {updates[part] for part in head.view.places.parts} == {""}
+    assert not set(head.view.places.parts) & set(page.set(text="too good"))  # nothing stands there
 
 
 def test_a_head_is_taken_apart_when_its_view_is_opened(page: Page, analyst: Counting) -> None:
-    view = page.tab.answer.head
-    assert not set(view.view.places.parts) & set(page.set(backbone="untrained"))
-    updates = page.take(page.tab.answer.head.dissect(page.values))
-    assert set(updates) == set(view.parts)
-    assert "drawn at random" in updates[place_of([view.view.places], "head").above]
+    head = page.tab.answer.head
+    assert not set(head.view.places.parts) & set(page.set(backbone="untrained"))
+    updates = page.take(head.dissect(page.values))
+    assert set(updates) == set(head.parts)
+    assert "drawn at random" in updates[place_of([head.view.places], "head").above]
     assert [query.backbone for query in analyst.asked] == ["untrained", "untrained"]
-    assert page.tab.answer.head.dissect(page.values) == {view.opened: True}  # it stands there
+    assert head.dissect(page.values) == {head.opened: True}  # it stands there
     assert len(analyst.asked) == 2
 
 
-def test_a_head_that_nobody_looks_at_any_longer_is_not_that_of_another_answer(page: Page) -> None:
-    view = page.tab.answer.head
-    page.values[view.opened] = True
-    page.set(text="not good")
-    page.values[view.opened] = False
-    updates = page.set(text="so good")
-    assert {updates[part] for part in view.view.places.parts} == {""}
-    assert not set(view.view.places.parts) & set(page.set(text="too good"))  # nothing stands there
-
-
 def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Query) -> Anatomy:
+    def refuse(_: Counting, _query: Query) -> Any:
         raise PoolscopeError("backbone", "first", "errors.died")
 
     page.set()
-    monkeypatch.setattr(type(page.tab.analyst), "anatomy", lambda _, query: refuse(query))
-    view = page.tab.answer.head
-    updates = page.take(page.tab.answer.head.dissect(page.values))
-    assert 'class="mistake"' in updates[view.view.places.places[0].above]
-    assert page.values[view.view.stored] is None  # opening it once more asks again
-
-
-def test_the_same_question_is_not_asked_twice(page: Page, analyst: Counting) -> None:
-    page.set()
-    assert page.set() is NOTHING
-    assert len(analyst.asked) == 1
+    monkeypatch.setattr(Counting, "anatomy", refuse)
+    head = page.tab.answer.head
+    updates = page.take(head.dissect(page.values))
+    assert 'class="mistake"' in updates[head.view.first]
+    assert page.values[head.view.stored] is None  # opening it once more asks again
 
 
 def test_an_answer_is_looked_at_as_the_one_before(page: Page) -> None:
@@ -80,112 +85,69 @@ def test_an_answer_is_looked_at_as_the_one_before(page: Page) -> None:
     assert "layer 1 of 2" in axis
 
 
-@pytest.mark.parametrize(("given", "layer"), [(99, 2), (-5, 0), ("x", 2), (None, 2), (1.0, 1)])
-def test_any_layer_from_a_browser_becomes_one_that_exists(page: Page, given: object, layer: int) -> None:
+@pytest.mark.parametrize(
+    ("given", "backbone", "layer"),
+    [(99, "last", 2), (-5, "last", 0), ("x", "last", 2), (None, "pair", 6), (1, "pair", 1)],
+)
+def test_any_layer_becomes_one_that_exists_and_the_last_one_stays_the_last(
+    page: Page, given: object, backbone: str, layer: int
+) -> None:
     page.set()
-    assert page.set(layer=given, pooling="mean")[page.tab.answer.layer]["value"] == layer
-
-
-def test_who_looks_at_the_last_layer_goes_on_doing_so(page: Page) -> None:
-    page.set()
-    assert page.set(backbone="pair")[page.tab.answer.layer]["value"] == 6
-    assert page.set(layer=1, backbone="first")[page.tab.answer.layer]["value"] == 1
+    assert page.set(layer=given, backbone=backbone)[page.tab.answer.layer]["value"] == layer
 
 
 def test_a_token_is_the_reference_only_for_its_own_tokens(page: Page, analyst: Counting) -> None:
-    page.set()
-    page.set(reference="2")
-    page.set(pooling="mean")
-    page.set(text="another text")
+    for values in ({}, {"reference": "2"}, {"pooling": "mean"}, {"text": "another text"}):
+        page.set(**values)
     assert [query.reference for query in analyst.asked] == ["cls", 2, 2, "cls"]
 
 
 def test_an_example_fills_the_question_and_is_answered(page: Page, analyst: Counting) -> None:
-    index = next(index for index, example in enumerate(load_examples()) if example.text_pair)
-    updates = page.tab.try_example({**page.values, page.tab.question.examples: index})
-    assert updates[page.tab.question.text] == load_examples()[index].text
-    assert updates[page.tab.question.pair] == load_examples()[index].text_pair
-    assert updates[page.tab.question.backbone]["value"] == "pair"
-    assert analyst.asked[-1].text_pair == load_examples()[index].text_pair
+    index, example = next((n, one) for n, one in enumerate(load_examples()) if one.text_pair)
+    question = page.tab.question
+    updates = page.tab.try_example({**page.values, question.examples: index, question.pool_layer: 1})
+    assert (updates[question.text], updates[question.pair]) == (example.text, example.text_pair)
+    assert updates[question.backbone]["value"] == "pair"
+    assert (analyst.asked[-1].text_pair, analyst.asked[-1].pool_layer) == (example.text_pair, -1)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"text": " "},
-        {"backbone": "unknown"},
-        {"pooling": "pooler"},
-        {"text": None},
-        {"reference": "x"},
-        {"head": "x"},
-    ],
-)
-def test_a_mistake_takes_the_place_of_the_verdict(page: Page, values: dict[str, Any]) -> None:
+@pytest.mark.parametrize("part", ["text", "backbone", "pooling", "reference", "head"])
+def test_a_mistake_takes_the_place_of_the_verdict(page: Page, part: str) -> None:
     page.set()
-    updates = page.set(**values)
+    updates = page.set(**{part: None if part == "text" else "unknown"})
     assert 'class="mistake"' in updates[page.tab.answer.verdict]
     assert not updates[page.tab.answer.area]["visible"]
 
 
-def test_the_engine_chooses_the_task_and_the_menu_shows_it(page: Page, analyst: Counting) -> None:
-    page.set()
+def test_the_engine_chooses_the_task_and_one_that_no_longer_fits_gives_way(
+    page: Page, analyst: Counting
+) -> None:
+    question, verdict = page.tab.question, page.tab.answer.verdict
     updates = page.set(head="probe")
-    task = page.tab.question.task
     assert analyst.asked[-1].task == ""
-    assert (updates[task]["value"], updates[task]["visible"]) == ("sentiment", True)
-    assert updates[task]["choices"] == [("sentiment", "sentiment"), ("topic of news", "topic")]
+    assert (updates[question.task]["value"], updates[question.task]["visible"]) == ("sentiment", True)
+    assert updates[question.task]["choices"] == [("sentiment", "sentiment"), ("topic of news", "topic")]
     assert page.set() is NOTHING
-
-
-def test_a_task_that_no_longer_fits_gives_way_to_one_that_does(page: Page) -> None:
-    page.set(text="good", head="probe", task="topic")
-    assert "trained on the <strong>native</strong> vector for <strong>topic" in str(
-        page.set(text="bad")[page.tab.answer.verdict]
-    )
-    page.set(pair="and bad")
-    assert page.values[page.tab.question.task] == "paraphrase"
-    page.set(pair="")
-    assert page.values[page.tab.question.task] == "sentiment"
+    updates = page.set(text="bad", task="topic")
+    assert "trained on the <strong>native</strong> vector for <strong>topic" in updates[verdict]
+    for pair, task in (("and bad", "paraphrase"), ("", "sentiment")):
+        page.set(pair=pair)
+        assert page.values[question.task] == task
     page.set(backbone="untrained")
-    assert (page.values[page.tab.question.head], page.values[page.tab.question.task]) == ("own", None)
+    assert (page.values[question.head], page.values[question.task]) == ("own", None)
     assert page.values[page.tab.answer.shown] is not None
 
 
-def test_a_learned_pooling_goes_with_the_probe(page: Page, analyst: Counting) -> None:
-    page.set(head="probe", pooling="attention")
-    assert analyst.asked[-1].pooling == "attention"
-    updates = page.set(head="own")
-    assert updates[page.tab.question.pooling]["value"] == "native"
-    assert "attention" not in dict(map(reversed, updates[page.tab.question.pooling]["choices"]))
-
-
-def test_a_lower_layer_is_asked_and_named_and_an_example_forgets_it(page: Page, analyst: Counting) -> None:
+def test_a_lower_layer_is_asked_and_named(page: Page, analyst: Counting) -> None:
     menu = page.tab.question.pool_layer
     updates = page.set(pool_layer=1, pooling="mean")
     assert analyst.asked[-1].pool_layer == 1
     last = page.values[page.tab.answer.shown].analysis.layers
     assert [value for _, value in updates[menu]["choices"]] == [-1, *range(last - 1, -1, -1)]
-    assert "value" not in updates[menu]
+    menus = menu, page.tab.question.backbone, page.tab.question.pooling, page.tab.question.head
+    assert all("value" not in updates[one] for one in menus)  # one that fits keeps it
     facts = page.tab.facts(analyst.ask("anatomy", analyst.asked[-1]), {})
     assert "mean of layer 1" in facts.values()
-    page.take(page.tab.try_example({**page.values, page.tab.question.examples: 1}))
-    assert (analyst.asked[-1].pool_layer, page.values[menu]) == (-1, -1)
-
-
-@pytest.mark.parametrize(
-    ("given", "layer"), [("2", -1), (None, -1), (1e9, 1000), (-7, -1), (True, 1), (2.0, 2)]
-)
-def test_any_layer_to_pool_from_a_browser_becomes_a_number(
-    page: Page, analyst: Counting, given: object, layer: int
-) -> None:
-    page.set(pool_layer=given, text="so good")
-    assert analyst.asked[-1].pool_layer == layer
-
-
-def test_a_menu_that_fits_keeps_its_value(page: Page) -> None:
-    updates = page.set(pooling="mean")
-    parts = page.tab.question
-    assert all("value" not in updates[menu] for menu in (parts.backbone, parts.pooling, parts.head))
 
 
 def test_a_banner_is_taken_away_by_what_is_asked_after_an_answer(page: Page) -> None:
@@ -197,16 +159,16 @@ def test_a_banner_is_taken_away_by_what_is_asked_after_an_answer(page: Page) -> 
     assert page.set(text="")[page.tab.banner] == ""  # an answered question above it was about another text
 
 
-def test_a_reference_that_no_longer_fits_is_given_up() -> None:
+def test_a_reference_that_no_longer_fits_is_given_up(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal would leave the visitor without the menu to choose another one: it is the answer's."""
+    whole = Counting.analyze
 
-    class Narrow(Counting):
-        def analyze(self, query: Query) -> Analysis:
-            if (query.pooling, query.reference) == ("mean", "pooled"):
-                raise PoolscopeError("reference", "pooled", "errors.wide", pooling="mean")
-            return super().analyze(query)
+    def analyze(self: Counting, query: Query) -> Analysis:
+        if (query.pooling, query.reference) == ("mean", "pooled"):
+            raise PoolscopeError("reference", "pooled", "errors.wide", pooling="mean")
+        return whole(self, query)
 
-    page = Page(Narrow())
+    monkeypatch.setattr(Counting, "analyze", analyze)
     page.set(reference="pooled")
     updates = page.set(pooling="mean")
     assert updates[page.tab.answer.area]["visible"]
@@ -225,31 +187,145 @@ def test_a_bug_is_a_plain_sentence_and_keeps_its_cause() -> None:
 
 @pytest.mark.parametrize(
     ("given", "reference"),
-    [
-        ("cls", "cls"),
-        ("pooled", "pooled"),
-        (3, 3),
-        ("3", 3),
-        (" 3 ", 3),
-        ("-1", -1),
-        (None, ""),
-        (True, "True"),
-        ("²", "²"),
-    ],
+    [("pooled", "pooled"), (3, 3), (" 3 ", 3), ("-1", -1), (None, ""), (True, "True"), ("²", "²")],
 )
 def test_a_reference_is_a_name_or_an_index(given: object, reference: object) -> None:
     assert to_reference(given) == reference
 
 
 def test_whatever_a_browser_sends_becomes_a_query() -> None:
-    sent = {
-        "text": "a",
-        "pair": None,
-        "backbone": ["x"],
-        "pooling": 5,
-        "head": 7,
-        "task": True,
-        "reference": {},
-    }
-    assert to_query(sent) == Query("['x']", "a", "", "5", "7", reference="{}", task="True")
+    sent = {"text": "a", "pair": None, "backbone": ["x"], "pooling": 5, "head": 7, "task": True}
+    assert to_query({**sent, "reference": {}}) == Query(
+        "['x']", "a", "", "5", "7", reference="{}", task="True"
+    )
     assert to_query({"backbone": "x", "text": "a"}) == Query("x", "a")
+    layers = {"2": -1, None: -1, 1e9: 1000, -7: -1, 2.0: 2}
+    assert {given: to_query({"pool_layer": given}).pool_layer for given in layers} == layers
+
+
+CHOICES = [
+    *(("backbone", key) for key in ("first", "last", "pair", "untrained")),
+    *(("pooling", key) for key in ("native", "mean", "attention", "pooler")),
+    *(("head", key) for key in ("own", "probe")),
+    *(("task", key) for key in ("sentiment", "topic")),
+]
+
+
+def twice(page: Page, **chosen: str) -> str:
+    """Choose in menus, and report that twice, as browsers do; gives the first verdict."""
+    parts = vars(page.tab.question)
+    page.values |= {parts[menu]: key for menu, key in chosen.items()}
+    sent, shown = dict(page.values), page.tab.answer.shown
+    first = page.take(page.tab.ask(sent))
+    page.take(page.tab.ask({**sent, shown: page.values[shown]}))  # with stale menus; the server keeps states
+    return "" if first is NOTHING else str(first.get(page.tab.answer.verdict, ""))
+
+
+@pytest.mark.parametrize("start", [{}, {"head": "probe"}, {"head": "probe", "pooling": "attention"}])
+def test_no_order_of_two_choices_ends_in_an_error(
+    page: Page, start: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole: Callable[..., Updates] = Places.show
+    monkeypatch.setattr(  # without plots, which take most of the time
+        Places, "show", lambda one, *shown: whole(one, *shown[:2], [*one.places] * (one.panel is ANSWER))
+    )
+    for first, second in permutations(CHOICES, 2):
+        order, visited = (start, first, second), page.anew()
+        question, shown = visited.tab.question, visited.tab.answer.shown
+        twice(visited, **start)
+        verdicts = [twice(visited, **dict([choice])) for choice in (first, second)]
+        pooling = visited.values[question.pooling]
+        if pooling == "pooler":  # none of these has one
+            assert "this checkpoint has no pooler" in (verdicts[1] or verdicts[0]), order
+        else:
+            assert visited.values[shown] is not None, order
+            assert visited.values[shown].analysis.query.pooling == pooling, order
+        assert visited.values[question.head] == "probe" or pooling != "attention", order
+
+
+def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_either() -> None:
+    """In gradio's own server, which keeps for each visitor what their menus offer."""
+    _, page = tab_alone(Classify, FakeAnalyst())
+    (ask,) = (one for one in functions_of(page) if one.name == "ask")
+    hand_over(ask)  # as it is served
+    named = {part.elem_id: part._id for part in ask.inputs if getattr(part, "elem_id", None)}
+    values, server = {part._id: getattr(part, "value", None) for part in ask.inputs}, SessionState(page)
+
+    async def report() -> str:
+        sent = [values[part._id] for part in ask.inputs]
+        told = (await page.process_api(ask, sent, state=server))["data"]
+        by_name = {part.elem_id: said for said, part in zip(told, ask.outputs, strict=True)}
+        return str(by_name["verdict"])
+
+    verdicts = []
+    for choice in ({}, {"head": "probe"}, {"pooling": "attention"}, {"head": "own"}, {}):
+        values |= {named[menu]: key for menu, key in choice.items()}
+        verdicts.append(asyncio.run(report()))
+    assert "attention</strong> vector" in verdicts[2]
+    assert "reads" in verdicts[3]
+    assert "attention" not in verdicts[3]
+    assert "mistake" not in "".join(verdicts)
+
+
+# The head of a visitor's own table: on the page, in links, and over the API.
+HEAD = fake_head(Table(("good", "bad"), (), ("up", "down")), Plan(("first",), ("mean",)), ("down", "up"))
+PAIRS = fake_head(Table(("good",), ("bad",), ("up",)), Plan(("first",), ("mean",)), ("down", "up"))
+
+
+def test_an_own_head_is_offered_once_there_is_one_and_given_up_for_what_it_was_not_fitted_for(
+    page: Page,
+) -> None:
+    question, verdict = page.tab.question, page.tab.answer.verdict
+    page.set(text="not good", pair="", backbone="first", pooling="native")
+    assert page.values[question.mine] == ""
+    updates = page.set(mine=HEAD, text="not bad")
+    assert [value for _, value in updates[question.head]["choices"]] == list(HEADS)
+    updates = page.set(head=MINE)
+    assert TABLE in updates[verdict]
+    assert page.values[question.pooling] == "mean"
+    assert [value for _, value in updates[question.pooling]["choices"]] == ["mean"]
+    updates = page.set(backbone="score")
+    assert TABLE not in updates[verdict]
+    assert page.values[question.head] == "own"
+    assert MINE not in [value for _, value in updates[question.head]["choices"]]
+
+
+def test_the_menu_has_an_own_head_where_it_can_answer() -> None:
+    asked = [("first", "", HEAD), ("first", "bad", PAIRS), ("last", "", HEAD), ("first", "bad", HEAD)]
+    queries = [Query(backbone, "good", pair, mine=head) for backbone, pair, head in asked]
+    choices = Choices.of(FakeAnalyst())
+    assert [MINE in choices.heads(query) for query in queries] == [True, True, False, False]
+
+
+def test_a_link_that_asks_an_own_head_is_followed_without_it_and_says_so(page: Page) -> None:
+    controls = [one.control for one in page.tab.linked]
+    state, faults = from_link("text=not+good&backbone=first&head=mine&pooling=mean", controls)
+    assert faults == []
+    _updates, faults = page.tab.open(state, page.tab.linked, page.values)
+    assert any("in no link and in no other session" in str(fault) for fault in faults)
+
+
+def test_an_own_head_is_compared_where_it_can_answer() -> None:
+    texts = {"compare_text": "not good", "compare_pair": "", "version_text": "", "version_pair": ""}
+    state = {**texts, "compare_head": MINE, "backbones": ["first"], "poolings": ["cls", "mean"], "mine": HEAD}
+    analyst = FakeAnalyst()
+    *_, whole = compared(analyst, asked(analyst, state, SAY), state)
+    refused, answered = whole.compared[0].cells
+    assert "fitted for mean" in str(refused.refusal)
+    assert answered.analysis is not None
+    assert answered.analysis.labels == ("down", "up")
+    for given, said in (
+        ({"mine": ""}, "in no link and in no other"),
+        ({"backbones": ["last"]}, "choose both"),
+    ):
+        with pytest.raises(PoolscopeError, match=said):
+            asked(analyst, {**state, **given}, SAY)
+
+
+def test_what_a_fit_gave_answers_over_the_api(client: Client) -> None:
+    fit = client.predict(CSV, "text", "stars", "", ["first"], ["mean"], api_name="/fit")
+    ask = {"backbone": "first", "text": "not good", "pooling": "mean", "head": MINE}
+    answer = client.predict(**ask, mine=fit["head"], api_name="/analyze")
+    assert (answer["labels"], answer["head"], answer["task"]) == (fit["classes"], MINE, "")
+    with pytest.raises(AppError, match="in no link and in no other session"):
+        client.predict(**ask, api_name="/analyze")

@@ -12,16 +12,56 @@ from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import to_link
 from components.exhibits.view import number, percent
-from components.texts import load_texts
-from components.types import Analysis, Query
-from components.ui.compare.asking import fair_head, first_rows
+from components.types import Analysis, Progress, Query
+from components.ui.compare import fair_head, first_rows
 from components.ui.places import NOTHING
+from components.ui.public.guard import QUESTION, price
+from components.ui.versions import load_negations
 from tests.exhibits.compared_html import Table, words
-from tests.ui.compare_page import Page, Watched
+from tests.exhibits.showing import plain
 from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.page import drawn, functions_of
+from tests.ui.page import SAY, ComparePage, Counting, drawn, functions_of
 
-SAY = load_texts()
+BEFORE, AFTER = "the plot is not good", "the plot is good"
+TWO = {"version_text": AFTER, "text": BEFORE, "poolings": ["cls", "mean", "pooler"]}
+
+
+class Tracing(Counting):
+    """Notes down what is traced, and what was closed."""
+
+    def trace(self, query: Query, other: str, other_pair: str = "") -> Any:
+        self.log.append(f"{query.backbone}, layer {query.pool_layer}: {query.text}, {query.text_pair} -> ")
+        self.log[-1] += f"{other}, {other_pair}"
+        if query.backbone == "last":
+            raise PoolscopeError("backbone", "last", "errors.untraced", layer=1)
+        return super().trace(query, other, other_pair)
+
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Any:
+        found = self.trace(query, other, other_pair)
+        try:
+            yield Progress(1, found.layers)
+            yield found
+        except GeneratorExit:
+            self.log.append("closed")
+            raise
+
+
+@pytest.fixture(scope="module")
+def laid_out() -> ComparePage:
+    return ComparePage(Tracing())
+
+
+@pytest.fixture
+def page(laid_out: ComparePage) -> ComparePage:
+    """A page on which nothing was compared so far."""
+    log_of(laid_out).clear()
+    return laid_out.anew()
+
+
+def log_of(page: ComparePage) -> list[str]:
+    """What its analyst was asked, step by step."""
+    assert isinstance(page.tab.analyst, Counting)
+    return page.tab.analyst.log
 
 
 def asked_alone(query: Query) -> Analysis | str:
@@ -32,43 +72,23 @@ def asked_alone(query: Query) -> Analysis | str:
         return str(error)
 
 
-@pytest.fixture(scope="module")
-def compared() -> Page:
-    """A page with a comparison on it."""
-    page = Page(FakeAnalyst())
-    page.ask()
-    return page
-
-
-def test_the_first_arrival_asks_for_a_comparison_and_no_other_does() -> None:
-    page = Page(FakeAnalyst())
-    assert page.values[page.tab.calls] == 0
-    assert page.take(page.tab.visit(page.values))[page.tab.calls] == 1
-    assert page.take(page.tab.visit(page.values))[page.tab.calls] == 1
-    page.values[page.tab.calls] = 7
-    assert page.tab.visit(page.values)[page.tab.calls] == 7
-
-
-def test_the_first_example_is_compared_in_the_place_of_the_empty_grid() -> None:
-    analyst = Watched()
-    page = Page(analyst)
+def test_the_first_arrival_compares_the_first_example_in_the_place_of_the_empty_grid(
+    page: ComparePage,
+) -> None:
+    for before, after in ((0, 1), (1, 1), (7, 7)):
+        assert page.tab.visit({**page.values, page.tab.calls: before})[page.tab.calls] == after
     assert page.place("grid").above.value.count('class="pending"') == 15
     left = page.ask()
     shown = page.values[page.tab.shown]
-    assert shown.state == "done"
-    assert len(shown.compared) == 5
-    assert shown.poolings == ("native", "cls", "mean")
+    assert (shown.state, shown.poolings, len(shown.compared)) == ("done", ("native", "cls", "mean"), 5)
     assert left[page.place("grid").above].count('class="told') == 12
-    assert analyst.log.count("asked") == 1
-    page.ask()
-    assert analyst.log.count("asked") == 2
+    assert log_of(page).count("asked") == 1
 
 
 @pytest.mark.parametrize("head", ["own", "probe"])
-def test_every_cell_is_what_its_combination_says_alone(head: str) -> None:
-    analyst = FakeAnalyst()
-    page, keys = Page(analyst), ["first", "pair", "untrained", "many", "emotions", "score"]
-    poolings = [spec.key for spec in analyst.poolings()]
+def test_every_cell_is_what_its_combination_says_alone(page: ComparePage, head: str) -> None:
+    keys = ["first", "pair", "untrained", "many", "emotions", "score"]
+    poolings = [spec.key for spec in page.tab.analyst.poolings()]
     page.set(backbones=keys, poolings=poolings, head=head, text="not good")
     table = Table(page.ask()[page.place("grid").above])
     assert table.rows[0] == ["Backbone", *poolings]
@@ -85,50 +105,43 @@ def test_every_cell_is_what_its_combination_says_alone(head: str) -> None:
                 continue
             likeliest = percent(alone.probabilities.max())
             if alone.predicted:
-                assert all(label in cell for label in alone.predicted)
-                assert likeliest in cell
+                assert all(label in cell for label in (*alone.predicted, likeliest))
             assert ("untrained" in name) == (not alone.head_trained)
 
 
-def test_backbones_come_one_by_one_and_the_rest_waits() -> None:
-    page = Page(FakeAnalyst())
-    page.set(backbones=["first", "last", "pair"], poolings=["cls", "mean"])
-    steps = list(page.steps())
-    assert len(steps) == 1 + 3
-    for done, step in enumerate(steps):
-        said = f"{done} of 3 backbones" if done < 3 else "6 combinations, from one forward pass for each of 3"
+@pytest.mark.parametrize("both", [False, True])
+def test_backbones_come_one_by_one_and_the_rest_waits(page: ComparePage, both: bool) -> None:
+    keys = ["first", "last", "pair"]
+    page.set(backbones=keys, text=BEFORE, poolings=["cls", "mean"], version_text=AFTER * both)
+    *coming, last = list(page.steps())
+    assert [one for one in log_of(page) if one in keys] == sorted(keys * (1 + both), key=keys.index)
+    for done, step in enumerate((*coming, last)):
+        said = f"{done} of 3 backbones" if step is not last else "from one forward pass for each of 3"
         assert said in words(step[page.tab.bar.status])
-        assert step[page.tab.bar.cancel]["interactive"] == (
-            done < 3
-        )  # each time: the page may lose an update
+        assert ("both versions" in words(step[page.tab.bar.status])) == both
+        assert step[page.tab.bar.cancel]["interactive"] == (step is not last)  # the page may lose an update
         assert not set(page.place("curves").parts) & set(step)  # drawn once, at the end
-    for done, step in enumerate(steps[1:], start=1):
-        assert step[page.place("grid").above].count('class="pending"') == 2 * (3 - done)
+        assert done == 0 or step[page.place("grid").above].count('class="pending"') == 2 * (3 - done)
     assert len(drawn(page.tab.settle(page.values)[page.place("curves").plot]).data) == 3
 
 
-def test_cancelling_keeps_what_has_come_and_runs_nothing_more() -> None:
-    analyst = Watched()
-    page = Page(analyst)
+def test_cancelling_keeps_what_has_come_and_runs_nothing_more(page: ComparePage) -> None:
     page.set(backbones=["first", "last", "pair"], poolings=["cls"])
     coming = page.tab.stream(page.values)
-    for _ in range(2):
-        page.take(next(coming))
+    page.take(next(coming)), page.take(next(coming))
     coming.close()  # type: ignore[attr-defined]  # it is a generator
     stopped = page.take(page.tab.stop(page.values))
-    assert analyst.log == ["asked", "first", "left"]
+    assert log_of(page) == ["asked", "first", "left"]
     assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.bar.status])
     assert stopped[page.place("grid").above].count("was not asked") == 2
     assert [one.backbone.key for one in page.values[page.tab.shown].compared] == ["first"]
     assert "curves-heading" in page.look("curves")[page.place("curves").above]
 
 
-def test_another_view_asks_nothing() -> None:
-    analyst = Watched()
-    page = Page(analyst)
+def test_another_view_asks_nothing(page: ComparePage) -> None:
     assert page.look("curves") is page.look("words") is NOTHING
     left = page.ask()
-    log = list(analyst.log)
+    log = list(log_of(page))
     page.set(centred="centred")
     centred, place = page.look("curves"), page.place("curves")
     assert set(centred) == set(place.parts)
@@ -140,9 +153,8 @@ def test_another_view_asks_nothing() -> None:
         page.set(depth=depth, words_centred=centring)
         seen.add(page.look("words")[words_at.below])
     assert len(seen) == 4
-    assert analyst.log == log
+    assert log_of(page) == log
     assert page.ask()[place.plot] == centred[place.plot]
-    assert analyst.log.count("asked") == 2
 
 
 @pytest.mark.parametrize(
@@ -154,80 +166,66 @@ def test_another_view_asks_nothing() -> None:
         ({"backbones": ["far"]}, "backbones: 'far' was given; it is not in the list"),
         ({"backbones": [["first"]]}, "it is not in the list"),
         ({"poolings": []}, "choose at least one pooling"),
-        ({"poolings": [None]}, "poolings: None was given; it is not in the list"),
-        ({"poolings": {"a": 1}}, "it is not in the list"),
+        ({"poolings": {"a": 1}}, "poolings: {'a': 1} was given; it is not in the list"),
         ({"head": "other"}, "head: 'other' was given; own, probe or mine is needed"),
         ({"text": "  "}, "Type a sentence."),
+        ({"poolings": ["native", "cls", "mean", "pooler", "attention"], "backbones": 9}, "at most 40"),
     ],
 )
 def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
-    compared: Page, given: dict[str, Any], told: str
+    page: ComparePage, given: dict[str, Any], told: str
 ) -> None:
-    page = compared.copy()
+    assert "not there yet" not in str(page.tab.settle(page.values))  # nobody waits for what was not asked
+    page.set(backbones=["first"])
+    page.ask()
     shown, before = page.values[page.tab.shown], page.tab.settle(page.values)
-    page.set(**given)
+    here = [spec.key for spec in page.tab.analyst.backbones() if spec.available]
+    page.set(**{**given, **({"backbones": here} if given.get("backbones") == len(here) else {})})
+    log_of(page).clear()
     left = page.ask()
     assert told in words(left[page.tab.bar.status])
     assert "<img" not in left[page.tab.bar.status]
     assert not left[page.tab.bar.cancel]["interactive"]
-    assert set(left) == {
-        page.tab.bar.status,
-        page.tab.bar.cancel,
-        *page.tab.places.parts,
-        *page.tab.trace.news,
-    }
     assert {part: left[part] for part in before} == before
     assert page.values[page.tab.shown] is shown
-
-
-def test_too_many_combinations_are_refused_before_anything_runs() -> None:
-    analyst = Watched()
-    page = Page(analyst)
-    backbones = [spec.key for spec in analyst.backbones() if spec.available]
-    page.set(backbones=backbones, poolings=[spec.key for spec in analyst.poolings()])
-    assert "combinations: 45 was given; at most 40 are compared at once" in words(
-        page.ask()[page.tab.bar.status]
-    )
-    assert analyst.log == ["asked"]
-    assert page.values[page.tab.shown] is None
-    assert "not there yet" not in str(page.tab.settle(page.values))  # nobody waits for what is refused
+    assert set(log_of(page)) <= {"asked"}
 
 
 def test_a_backbone_that_has_come_since_is_offered() -> None:
-    analyst = FakeAnalyst()
-    page = Page(analyst)
-    assert "far" not in dict(page.tab.asking.backbones.choices).values()
-    analyst.hub.here.add("far")
-    assert "far" in dict(page.tab.visit(page.values)[page.tab.asking.backbones]["choices"]).values()
+    page = ComparePage(FakeAnalyst())
+    assert "far" not in dict(page.tab.backbones.choices).values()
+    page.tab.analyst.hub.here.add("far")  # type: ignore[attr-defined]  # it is a fake
+    assert "far" in dict(page.tab.visit(page.values)[page.tab.backbones]["choices"]).values()
 
 
 def test_its_events_are_private_and_cancel_ends_only_its_own(whole: gr.Blocks) -> None:
     functions = functions_of(whole)
     (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
-    assert ask.api_visibility == "private"
     assert [ask._id] in [fn.cancels for fn in functions]
-    others = [fn for fn in functions if fn is not ask and re.search(r"Compare\.|Version\.", str(fn.fn))]
-    assert {fn.api_visibility for fn in others} == {"private"}
+    own = [fn for fn in functions if re.search(r"Compare\.|Version\.", str(fn.fn))]
+    assert {fn.api_visibility for fn in own} == {"private"}
     queued = {
-        name for fn in others if fn.queue for name in re.findall(r"(?:Compare|Version)\.(\w+)", str(fn.fn))
+        name for fn in own if fn.queue for name in re.findall(r"(?:Compare|Version)\.(\w+)", str(fn.fn))
     }
-    # gradio tells of a changed State only then
-    assert queued == {"visit", "bring", "copied", "dropped", "swapped"}
-    assert len(others) == 8
+    assert queued == {
+        "stream",
+        "visit",
+        "bring",
+        "edited",
+        "dropped",
+    }  # gradio tells of a changed State only then
 
 
-def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task() -> None:
+def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task(
+    page: ComparePage,
+) -> None:
     """Own heads on arrival where any of them has none: nothing could be compared then."""
-    assert Page(FakeAnalyst()).tab.asking.head.value == "own"
+    assert page.tab.head.value == "own"
     first = FakeAnalyst().kinds[0]
     probed = replace(first.spec, task="sentiment", probed=("topic", "sentiment"))
     kinds = [replace(first, spec=replace(probed, key=key)) for key in ("a", "b")]
-    page = Page(FakeAnalyst(kinds=tuple(kinds)))
-    assert page.tab.asking.head.value == "probe"
-    page.ask()
-    shown: Comparison = page.values[page.tab.shown]
-    assert {cell.query.head for cell in shown.cells} == {"probe"}
-    assert not any(cell.analysis.swapped for cell in shown.cells if cell.analysis)
+    analyst = FakeAnalyst(kinds=tuple(kinds))
+    assert fair_head(analyst, first_rows(analyst), "good", "") == "probe"
     for other in ({"probed": ("topic",)}, {"task": "paraphrase", "probed": ("paraphrase",)}):
         odd = replace(kinds[1], spec=replace(kinds[1].spec, **other))
         rows = first_rows(FakeAnalyst(kinds=(kinds[0], odd)))
@@ -236,23 +234,20 @@ def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for
         assert [spec.key for spec in rows] == ["a", "b"][: 1 + (odd.spec.task == "sentiment")]
 
 
-@pytest.mark.parametrize(
-    ("layer", "named"), [(-1, {}), (-2, {"Pooled layer": "last − 1"}), (1, {"Pooled layer": "1"})]
-)
-def test_every_combination_pools_the_layer_that_is_chosen(layer: int, named: dict[str, str]) -> None:
-    page = Page(FakeAnalyst())
+@pytest.mark.parametrize(("layer", "named"), [(-1, None), (-2, "last − 1"), (1, "1")])
+def test_every_combination_pools_the_layer_that_is_chosen(
+    page: ComparePage, layer: int, named: str | None
+) -> None:
     page.set(pool_layer=layer, backbones=["first", "last"])
-    *_, _last = page.steps()
-    shown = page.values[page.tab.shown]
+    page.ask()
+    shown: Comparison = page.values[page.tab.shown]
     assert {cell.query.pool_layer for cell in shown.cells} == {layer}
     state = {one.control.key: page.values[one.part] for one in page.tab.linked}
-    facts = page.tab.facts(shown, state)
-    assert {key: fact for key, fact in facts.items() if key == "Pooled layer"} == named
+    assert page.tab.facts(shown, state).get("Pooled layer") == named
 
 
-def test_what_was_asked_stands_beside_what_is_shown() -> None:
+def test_what_was_asked_stands_beside_what_is_shown(page: ComparePage) -> None:
     """The page says when something else is set by then."""
-    page = Page(FakeAnalyst())
     controls = [one.control for one in page.tab.linked if one.part in page.tab.inputs]
 
     def asked(updates: dict[Any, Any]) -> list[str]:
@@ -269,10 +264,151 @@ def test_what_was_asked_stands_beside_what_is_shown() -> None:
     page.set(text="so good & <b>", backbones=["last", "first"], head="probe", version_text="so bad")
     assert asked(page.ask()) == [set_now()]
     assert "compare_text=so+good" in set_now()
-    shown = page.values[page.tab.shown]
     page.set(text="  ")
     assert asked(page.ask()) == []  # what is shown is what was asked before
-    assert page.values[page.tab.shown] is shown
     page.set(text="so good & <b>")
     assert asked(page.take(page.tab.single(page.values))) == [set_now()]
     assert "version" not in set_now()
+
+
+def test_one_version_only_forgets_the_second_and_asks_nothing(page: ComparePage) -> None:
+    page.set(backbones=["first", "score"], **TWO)
+    page.ask()
+    log = list(log_of(page))
+    left = page.take(page.tab.single(page.values))
+    assert (left[page.tab.version.text], left[page.place("moves").above]) == ("", "")
+    assert "now:" not in left[page.place("grid").above]
+    assert "6 combinations, from one forward pass" in words(left[page.tab.bar.status])
+    assert page.values[page.tab.shown].after is None
+    assert log_of(page) == log
+    assert page.tab.single(page.values) == page.tab.version.empty
+
+
+@pytest.mark.parametrize(
+    ("button", "texts", "made"),
+    [
+        ("copy", ("not bad", "never mind"), ("not bad", "never mind", 0)),
+        ("drop", ("not bad", "never mind"), ("bad", "never mind", 1)),
+        ("drop", ("fine", "never mind"), ("fine", "mind", 1)),
+        ("swap", ("not bad", "never mind"), ("never mind", "not bad", 1)),
+        ("drop", ("fine", ""), "no “not”"),
+        ("swap", ("fine", ""), "no second text"),
+    ],
+)
+def test_buttons_fill_the_second_version_and_ask_for_the_comparison(
+    page: ComparePage, button: str, texts: tuple[str, str], made: tuple[str, str, int] | str
+) -> None:
+    version, tab = page.tab.version, page.tab
+    page.set(text=texts[0], pair=texts[1])
+    (click,) = (one for one in page.events if (getattr(version, button)._id, "click") in one.targets)
+    updates = click.fn(page.values)
+    if isinstance(made, str):
+        assert list(updates) == [version.note]
+        assert made in words(updates[version.note])
+    else:
+        assert (updates[version.text], updates[version.pair], updates.get(tab.calls, 0)) == made
+        assert updates[version.note] == ""
+
+
+def test_texts_of_another_tab_are_the_only_version(page: ComparePage) -> None:
+    (text, pair), tab = (gr.Textbox(), gr.Textbox()), page.tab
+    page.set(backbones=["first"], **TWO)
+    page.take(tab.bring(text, pair, {**page.values, text: "good", pair: None}))
+    assert page.values[tab.calls] == 1
+    page.ask()
+    queries = [cell.query for cell in page.values[tab.shown].cells]
+    assert {(query.text, query.text_pair) for query in queries} == {("good", "")}
+    assert page.values[tab.shown].after is None
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ("The plot is not bad, but it is not good.", "The plot is bad, but it is not good."),
+        ("Not bad at all", "Bad at all"),
+        ("it is good? not!", "it is good? !"),
+        ("I don’t like it", "I do like it"),
+        ("Can't complain", "Can complain"),
+        ("they WON'T come", "they Will come"),
+        ("it cannot work", "it can work"),
+        ("a film without a plot", "a film a plot"),
+        ("a knot, a note and nothing", None),
+    ],
+)
+def test_the_first_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
+    assert load_negations().drop(given) == left
+
+
+@pytest.fixture
+def both(page: ComparePage) -> ComparePage:
+    """A page with two versions of a pair."""
+    page.set(backbones=["first", "last", "many"], poolings=["mean"], head="own", version_pair="a fair")
+    page.set(text="not good", pair="a pair", version_text="good")
+    return page
+
+
+def traced(page: ComparePage) -> list[str]:
+    """What was traced so far."""
+    return [one for one in log_of(page) if "->" in one]
+
+
+def test_nothing_is_traced_before_the_click_and_then_what_is_shown(both: ComparePage) -> None:
+    both.set(pool_layer=-2)
+    left, card = both.ask(), both.tab.trace
+    assert traced(both) == []
+    assert SAY("trace.lead") in plain(left[card.place.above])
+    assert [key for _, key in left[card.backbone]["choices"]] == ["", "last", "many"]
+    both.set(version_text="typed since", traced="many")
+    *busy, found = both.trace()
+    assert traced(both) == ["many, layer -2: not good, a pair -> good, a fair"]
+    assert both.tab.analyst.find("many").title in plain(found[card.place.above])
+    assert found[card.place.plot]
+    assert [one[card.bar.cancel]["interactive"] for one in (*busy, found)] == [True, True, False]
+    said = [SAY("trace.starting"), SAY("trace.progress", done=1, total=4), ""]
+    assert [plain(one[card.bar.status]) for one in (*busy, found)] == said
+
+
+def test_what_cannot_be_traced_says_why_and_of_one_version_there_is_none(both: ComparePage) -> None:
+    both.ask()
+    both.set(traced="last")
+    (*_, refused), place = both.trace(), both.tab.trace.place
+    assert SAY("errors.untraced", layer=1) in plain(refused[place.above])
+    assert not refused[place.plot]
+    both.set(version_text="", version_pair="")
+    assert both.ask()[place.above] == ""
+    assert both.trace() == [NOTHING]
+
+
+def test_it_costs_what_the_endpoint_costs_and_nobody_has_it_for_less(both: ComparePage) -> None:
+    """The browser sends the texts along: without them it would be one question, whatever it takes."""
+    both.set(version_text="good " * 30)
+    texts = both.ask()[both.tab.trace.texts]
+    assert texts == "not good" + "a pair" + "good " * 30 + "a fair"
+    (event,) = (one for one in both.events if one.name == "trace_versions")
+    sent = [texts if part is both.tab.trace.texts else None for part in event.inputs]
+    asked = ["not good", "good " * 30, "a pair", "a fair"]
+    assert price(event.name, sent) == price("trace", asked) > 8 * QUESTION
+    both.values[both.tab.trace.texts] = ""
+    assert both.trace() == [NOTHING]
+    assert traced(both) == []
+
+
+def test_who_gives_it_up_keeps_what_was_there_and_what_is_under_way_is_closed(both: ComparePage) -> None:
+    both.ask()
+    steps = both.tab.trace.trace_versions(both.values)
+    next(steps), next(steps)
+    steps.close()  # type: ignore[attr-defined]  # it is a generator
+    assert log_of(both)[-1] == "closed"
+    updates = both.tab.trace.stopped()
+    assert SAY("trace.stopped") in plain(updates[both.tab.trace.bar.status])
+    assert not set(updates) & set(both.tab.trace.place.parts)
+
+
+def test_a_report_and_a_slide_ask_for_the_trace_of_the_backbone_in_the_link(page: ComparePage) -> None:
+    asked = {"backbones": ("first", "many"), "poolings": ("native",), "compare_head": "own"}
+    texts = {"compare_text": "not good", "compare_pair": "", "version_text": "good", "traced": "many"}
+    arrival = {one.control.key: one.control.default for one in page.tab.linked}
+    answer = page.tab.answer_to({**arrival, **asked, **texts})
+    assert traced(page) == []  # a slide of the grid needs none
+    assert page.tab.panels[1].subject(answer).shares.any()
+    assert traced(page) == ["many, layer -1: not good,  -> good, "]

@@ -37,7 +37,8 @@ def test_every_class_that_is_not_this_app_s_own_is_listed() -> None:
     rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL))
     used = set(re.findall(r"\.([a-z][\w-]*)", " ".join(rules)))
     ui, exhibits = ROOT / "components" / "ui", ROOT / "components" / "exhibits"
-    code = [path for folder in (ui, exhibits) for path in (*folder.rglob("*.py"), *folder.rglob("*.js"))]
+    code = [path for folder in (ui, exhibits) for path in folder.rglob("*.[pj][ys]")]
+    code += (ROOT / "assets" / "templates").glob("*.html")
     own = {word for path in code for word in re.findall(r"[\w-]+", path.read_text("utf-8"))}
     listed = SELECTORS["at_times"].keys() | {
         name

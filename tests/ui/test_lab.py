@@ -2,7 +2,7 @@
 
 from components.fitting import Plan, Reached, Stage
 from components.texts import Sentence, load_texts
-from components.ui.lab.tab import Far
+from components.ui.lab import Far
 
 SAY = load_texts()
 

@@ -1,6 +1,7 @@
 """The Questions tab, without a browser: a click says the answer and shows the state that was measured."""
 
 import asyncio
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,13 +10,15 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from starlette.requests import Request
 
 from components.exhibits.questions import BREAK, Question
 from components.texts import ENGLISH, languages
 from components.types import Query
-from components.ui.classify.tab import Classify
+from components.ui.classify import Classify
 from components.ui.evidence import EvidenceTab
-from components.ui.public.answering import Asker, with_timeout
+from components.ui.gradio_internals import hand_over
+from components.ui.public.answering import Asker, for_gradio, with_timeout
 from components.ui.questions import QuestionsTab
 from components.ui.shell import build
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, shipped
@@ -50,74 +53,18 @@ def shown(page: gr.Blocks) -> QuestionsTab:
     return tab_of(page)
 
 
-def classify_of(tab: QuestionsTab) -> Classify:
-    classify = tab.around.tabs["classify"]
-    assert isinstance(classify, Classify)
-    return classify
+@pytest.fixture(scope="module")
+def classify(shown: QuestionsTab) -> Classify:
+    tab = shown.around.tabs["classify"]
+    assert isinstance(tab, Classify)
+    return tab
 
 
-def hidden(page: gr.Blocks) -> list[bool]:
-    """Whether the tab is hidden, in every language."""
-    tabs = [part for part in page.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
-    return [not tab.visible for tab in tabs]
-
-
-def test_there_is_a_card_for_each_question(page: gr.Blocks, shown: QuestionsTab) -> None:
-    assert list(shown.cards) == list(clicks_of(page)) == KEYS
-    assert hidden(page) == [False] * len(languages())
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
-def test_a_click_shows_the_state_that_was_measured(
-    page: gr.Blocks, shown: QuestionsTab, question: Question
-) -> None:
-    updates = clicks_of(page)[question.key].fn()
-    answer = updates[shown.cards[question.key].answer]
-    around, classify = shown.around, classify_of(shown)
-    assert answer == shown.answers.answer(question.key).card
-    assert 'class="said"' in answer
-    assert 'class="banner"' in updates[around.banner]
-    if question.view == "evidence":
-        evidence = around.tabs["evidence"]
-        assert updates[around.chosen]["selected"] == "evidence"
-        assert isinstance(evidence, EvidenceTab)
-        assert evidence.parts is not None
-        assert updates[evidence.parts.task] == question.task
-        assert set(evidence.outputs) <= set(updates)
-        return
-    assert updates[around.chosen]["selected"] == "classify"
-    assert updates[classify.answer.views]["selected"] == question.view
-    query = Query(
-        question.backbones[0],
-        question.text,
-        question.text_pair,
-        question.pooling,
-        reference=question.reference,
-    )
-    assert updates[classify.answer.shown].analysis.query == query
-    assert updates[classify.question.text] == question.text
-    assert updates[classify.question.backbone]["value"] == question.backbones[0]
-    for (
-        control,
-        part,
-    ) in classify.answer.looks.items():  # drawn as it is on arrival, whatever was chosen before
-        assert updates[part] == control.default
-    program, _ = place_of([classify.answer.head.view.places], "takehome").codes
-    assert updates[program] == (shipped().ask("anatomy", query).program if question.view == "head" else "")
-
-
-def test_a_question_may_be_asked_with_the_visitor_s_own_text(page: gr.Blocks, shown: QuestionsTab) -> None:
-    click, classify = clicks_of(page)["matters"], classify_of(shown)
-    assert click.inputs == [classify.question.text, classify.question.pair]
-    updates = click.fn("so good", None)
-    assert "“so good”" in updates[shown.cards["matters"].answer]
-    assert updates[classify.question.text] == "so good"
-    assert updates[classify.answer.views]["selected"] == "importance"
-    own = {question.key for question in QUESTIONS if question.own}
-    assert own == {"matters", "batch"}
-    assert all(one.inputs == [] for key, one in clicks_of(page).items() if key not in own)
-    link = followed(page, "question=matters&text=so+bad")
-    assert "“so bad”" in link[shown.around.banner]
+def asking(tab: QuestionsTab, **answers: Any) -> QuestionsTab:
+    """The same tab with other answers."""
+    other = copy(tab)
+    other.answers = replace(tab.answers, **answers)
+    return other
 
 
 def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
@@ -127,50 +74,116 @@ def followed(page: gr.Blocks, query: str) -> dict[Any, Any]:
     return links.follow(given, SimpleNamespace(query=query))  # type: ignore[return-value,arg-type] # updates
 
 
-def test_a_link_asks_a_question_and_shows_what_was_measured(page: gr.Blocks, shown: QuestionsTab) -> None:
-    assert [one.control.key for one in shown.linked] == ["question", "answered"]
-    updates, around = followed(page, "question=pooler"), shown.around
-    card = shown.cards["pooler"].answer
-    assert updates[card] == shown.show_answer("pooler")[card]
-    assert 'data-question="pooler"' in updates[around.banner]
+def hidden(page: gr.Blocks) -> list[bool]:
+    """Whether the tab is hidden, in every language."""
+    tabs = [part for part in page.blocks.values() if isinstance(part, gr.Tab) and part.id == "questions"]
+    return [not tab.visible for tab in tabs]
+
+
+def test_there_is_a_card_for_each_question(page: gr.Blocks, shown: QuestionsTab, whole: gr.Blocks) -> None:
+    assert list(shown.cards) == list(clicks_of(page)) == KEYS
+    assert hidden(page) == [False] * len(languages())
+    assert clicks_of(whole) == {}  # whose analyst none can be put to
+    assert hidden(whole) == [True] * len(languages())
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=KEYS)
+def test_a_click_shows_the_state_that_was_measured(
+    page: gr.Blocks, shown: QuestionsTab, classify: Classify, question: Question
+) -> None:
+    updates, around = clicks_of(page)[question.key].fn(), shown.around
+    answer = updates[shown.cards[question.key]]
+    assert answer == shown.answers.answer(question.key).card
+    assert 'class="said"' in answer
+    assert 'class="banner"' in updates[around.banner]
+    if question.view == "evidence":
+        evidence = around.tabs["evidence"]
+        assert isinstance(evidence, EvidenceTab)
+        assert (updates[around.chosen]["selected"], updates[evidence.task]) == ("evidence", question.task)
+        assert set(evidence.outputs) <= set(updates)
+        return
     assert updates[around.chosen]["selected"] == "classify"
+    assert updates[classify.answer.views]["selected"] == question.view
+    backbone, texts = question.backbones[0], (question.text, question.text_pair)
+    query = Query(backbone, *texts, question.pooling, reference=question.reference)
+    assert updates[classify.answer.shown].analysis.query == query
+    assert updates[classify.question.text] == question.text
+    assert updates[classify.question.backbone]["value"] == backbone
+    for control, part in classify.answer.looks.items():  # as on arrival, whatever was chosen before
+        assert updates[part] == control.default
+    program, _ = place_of([classify.answer.head.view.places], "takehome").codes
+    assert updates[program] == (shipped().ask("anatomy", query).program if question.view == "head" else "")
 
 
-def test_a_link_answers_every_question_whose_card_was_in_sight(page: gr.Blocks, shown: QuestionsTab) -> None:
-    updates = followed(page, "tab=questions&question=average&answered=pooler&answered=fair")
-    filled = [key for key, card in shown.cards.items() if updates.get(card.answer)]
-    assert filled == ["pooler", "average", "fair"]
-    assert 'data-question="average"' in updates[shown.around.banner]
-    assert updates[shown.around.chosen]["selected"] == "questions"
-    alone = followed(page, "tab=questions&answered=pooler")
-    assert alone[shown.cards["pooler"].answer] == shown.show_answer("pooler")[shown.cards["pooler"].answer]
-    assert alone[shown.around.banner] == ""
+@pytest.mark.parametrize(("key", "sent"), [("pooler", []), ("matters", ["so good", None])])
+def test_a_click_is_answered_as_it_is_served_whether_it_takes_texts_or_not(
+    page: gr.Blocks, shown: QuestionsTab, key: str, sent: list[Any]
+) -> None:
+    """Gradio fills the defaults of a function in, of which no component has sent the value."""
+    function = copy(clicks_of(page)[key])
+    hand_over(function)
+    run = with_timeout(function.fn, 30)
+    function.fn = for_gradio(function, run, queue=None)  # type: ignore[arg-type]  # nobody waits in it
+    request = gr.Request(Request({"type": "http", "headers": []}))
+
+    async def answered() -> Any:
+        return (await page.process_api(function, sent, request=request))["data"]
+
+    place = function.outputs.index(shown.cards[key])
+    assert 'class="said"' in asyncio.run(answered())[place]
+
+
+def test_a_question_may_be_asked_with_the_visitor_s_own_text(
+    page: gr.Blocks, shown: QuestionsTab, classify: Classify
+) -> None:
+    click = clicks_of(page)["matters"]
+    assert click.inputs == [classify.question.text, classify.question.pair]
+    updates = click.fn("so good", None)
+    assert "“so good”" in updates[shown.cards["matters"]]
+    assert updates[classify.question.text] == "so good"
+    assert updates[classify.answer.views]["selected"] == "importance"
+    own = {question.key for question in QUESTIONS if question.own}
+    assert own == {"matters", "batch"}
+    assert all(one.inputs == [] for key, one in clicks_of(page).items() if key not in own)
+    link = followed(page, "question=matters&text=so+bad")
+    assert "“so bad”" in link[shown.around.banner]
+
+
+def test_a_link_answers_its_question_and_every_one_whose_card_was_in_sight(
+    page: gr.Blocks, shown: QuestionsTab
+) -> None:
+    assert [one.control.key for one in shown.linked] == ["question", "answered"]
+    around, card = shown.around, shown.cards["pooler"]
+    for query, asked, answered in (
+        ("question=pooler", "pooler", ["pooler"]),
+        ("tab=questions&question=average&answered=pooler", "average", ["pooler", "average"]),
+        ("tab=questions&answered=pooler", None, ["pooler"]),
+    ):
+        updates = followed(page, query)
+        assert [key for key, one in shown.cards.items() if updates.get(one)] == answered
+        assert updates[card] == shown.show_answer("pooler")[card]
+        assert f'data-question="{asked}"' in (updates[around.banner] or 'data-question="None"')
+        assert updates[around.chosen]["selected"] == ("questions" if "tab" in query else "classify")
 
 
 def test_a_refused_question_changes_nothing_but_its_card(shown: QuestionsTab) -> None:
     refused = replace(QUESTIONS[0], reference="nothing")
-    answers = replace(shown.answers, questions=(refused,))
-    updates = replace(shown, answers=answers).show_answer(refused.key)
-    assert list(updates) == [shown.cards[refused.key].answer]
-    assert 'role="alert"' in updates[shown.cards[refused.key].answer]
+    updates = asking(shown, questions=(refused,)).show_answer(refused.key)
+    assert list(updates) == [shown.cards[refused.key]]
+    assert 'role="alert"' in updates[shown.cards[refused.key]]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_questions_are_asked_in_the_language_of_the_page(page: gr.Blocks, language: str) -> None:
-    tab = tab_of(page, "" if language == ENGLISH else language)
+    path = "" if language == ENGLISH else language
+    tab, clicks = tab_of(page, path), clicks_of(page, path)
     for question in QUESTIONS:
-        button = tab.cards[question.key].button.value
-        assert button.replace(BREAK, "") == question.question[language]
-    assert f'lang="{language}"' in tab.show_answer("pooler")[tab.cards["pooler"].answer]
+        button = page.blocks[clicks[question.key].targets[0][0]]
+        assert str(button.value).replace(BREAK, "") == question.question[language]
+    assert f'lang="{language}"' in tab.show_answer("pooler")[tab.cards["pooler"]]
 
 
 def test_a_bug_is_said_to_be_one(shown: QuestionsTab) -> None:
-    answers = replace(shown.answers, analyst=replace(shipped(), broken=True))
-    served = with_timeout(replace(shown, answers=answers).show_answer, 30)
+    served = with_timeout(asking(shown, analyst=replace(shipped(), broken=True)).show_answer, 30)
     with pytest.raises(gr.Error, match="fault of the page"):
         asyncio.run(served(Asker(), "pooler"))
-
-
-def test_without_any_question_there_is_no_tab(whole: gr.Blocks) -> None:
-    assert clicks_of(whole) == {}
-    assert hidden(whole) == [True] * len(languages())

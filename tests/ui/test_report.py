@@ -16,28 +16,17 @@ from components.exhibits.curves import CURVES
 from components.exhibits.panels import COMPARISON, Answered
 from components.exhibits.report import Made, report
 from components.exhibits.view import CENTRINGS, View, number
-from components.texts import load_texts
 from components.types import Query
-from components.ui.classify.tab import Classify
+from components.ui.classify import Classify
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.showing import checked
-from tests.ui.compare_page import Page as ComparePage
 from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.page import Page
+from tests.ui.page import SAY, ComparePage, Page
 
-SAY = load_texts()
 WHEN = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 LINK = "https://example.org/?text=a&pooling=mean"
 FIGURES = [
-    "similarity",
-    "outputs",
-    "heatmap",
-    "flow",
-    "strips",
-    "lens",
-    "depth",
-    "matters",
-    "erasure-rho",
+    *("similarity", "outputs", "heatmap", "flow", "strips", "lens", "depth", "matters", "erasure-rho"),
     "attention",
 ]
 
@@ -91,14 +80,14 @@ def report_of(anatomy: Anatomy, state: State, link: str = "") -> str:
     return "".join(report(tab().panels, given, state, facts, Made(WHEN, link), SAY))
 
 
-def made(backbone: str = "first", text: str = "not good at all", link: str = "", **query: str) -> Document:
+def made(backbone: str, text: str, link: str = "", **query: str) -> Document:
     anatomy = FakeAnalyst().ask("anatomy", Query(backbone, text, **query))
     return Document(report_of(anatomy, {"layer": 1, "centred": "centred"}, link))
 
 
-def compared(given: Comparison, state: State | None = None, link: str = "") -> Document:
+def compared(given: Comparison, link: str = "") -> Document:
     texts = {"text": given.cells[0].query.text}
-    return Document("".join(report([COMPARISON], given, state or {}, texts, Made(WHEN, link), SAY)))
+    return Document("".join(report([COMPARISON], given, {}, texts, Made(WHEN, link), SAY)))
 
 
 @pytest.fixture(scope="module")
@@ -106,54 +95,36 @@ def anatomy() -> Anatomy:
     return FakeAnalyst().ask("anatomy", Query("pair", "a plot", "another one"))
 
 
-def test_it_loads_nothing_from_anywhere(anatomy: Anatomy) -> None:
-    found = Document(report_of(anatomy, {}, LINK))
+def test_it_loads_nothing_from_anywhere_and_holds_every_figure_and_number(anatomy: Anatomy) -> None:
+    html, view = report_of(anatomy, {"layer": 2}, LINK), View(anatomy.analysis, 2)
+    found = Document(html)
     assert found.scripts == 3
     assert not {"link", "img", "iframe", "object", "embed", "base"} & set(found.tags)
     others = [address for address in found.addresses if not address.startswith("data:text/csv;base64,")]
     assert others == [LINK]
     assert (
         len(found.addresses) == 1 + len(FIGURES) + 2
-    )  # a CSV of each plot, of the tokens and of what padding changes
-
-
-def test_every_figure_and_every_number_of_the_table_is_there(anatomy: Anatomy) -> None:
-    view = View(anatomy.analysis, 2)
-    html = report_of(anatomy, {"layer": 2})
-    found = Document(html)
+    )  # and a CSV of the tokens, and of what padding changes
     assert list(found.figures) == FIGURES
+    assert all(f'id="{name}-plot"' in html for name in FIGURES)
     words = found.text.split()
-    for index in range(len(view.labels)):
-        for values in map(anatomy.analysis.cosines, CENTRINGS):
-            assert number(values[2, index], 4) in words
-    for name in FIGURES:
-        assert f'id="{name}-plot"' in html
+    for values in map(anatomy.analysis.cosines, CENTRINGS):
+        assert all(number(values[2, index], 4) in words for index in range(len(view.labels)))
 
 
 def test_it_says_what_was_asked_of_what_and_when() -> None:
     text = made("first", "good", text_pair="or bad", pooling="mean", link=LINK).text
-    for words in (
-        "good",
-        "or bad",
-        "First token · sentiment",
-        "mean",
-        "own head",
-        "layer 1 of 2",
-        "2026-11-21",
-    ):
-        assert words in text
+    asked = ("good", "or bad", "First token · sentiment", "mean", "own head", "layer 1 of 2", "2026-11-21")
+    said = ("This head was trained on one text at a time", "import torch", "classifier.weight")
+    assert [words for words in (*asked, *said) if words not in text] == []
     for package in ("torch", "transformers", "plotly"):
         assert re.search(rf"{package} \d+\.\d+", text)
     assert "reads all 6 tokens" in re.sub(r"\s+", " ", text)
-    assert "This head was trained on one text at a time" in text
-    assert "import torch" in text
-    assert "classifier.weight" in text
 
 
 def test_hostile_text_stays_text() -> None:
     found = made("hostile", f"{XSS} </script><script>pwn()</script> \ud83d")
-    assert found.scripts == 3
-    assert found.handlers == []
+    assert (found.scripts, found.handlers) == (3, [])
     assert not {"img", "svg"} & set(found.tags)
     assert all(address.startswith("data:text/csv") for address in found.addresses)
     assert "<img/src=x/onerror=pwn()>" in found.text
@@ -162,17 +133,13 @@ def test_hostile_text_stays_text() -> None:
 def test_a_comparison_has_one_too() -> None:
     given = comparison([[answer([0.9, 0.1]), answer([0.2, 0.8])], [answer([0.7, 0.3]), "it is too wide"]])
     found = compared(given, link=LINK)
-    assert found.scripts == 3
-    assert list(found.figures) == ["curves"]
+    assert (found.scripts, list(found.figures)) == (3, ["curves"])
     live, *cells = [address for address in found.addresses if not address.startswith("data:text/csv")]
     assert live == LINK
     assert [address.partition("?")[0] for address in cells] == ["https://example.org/"] * 3  # and no refusal
     queries = [parse_qs(urlsplit(address).query) for address in cells]
-    assert [(one["backbone"], one["pooling"]) for one in queries] == [
-        (["b0"], ["p0"]),
-        (["b0"], ["p1"]),
-        (["b1"], ["p0"]),
-    ]
+    asked = [(one["backbone"][0], one["pooling"][0]) for one in queries]
+    assert asked == [("b0", "p0"), ("b0", "p1"), ("b1", "p0")]
     assert not any(address.startswith("?") for address in compared(given).addresses)
     for words in ("90 %", "80 %", "70 %", "it is too wide", "B0", "a good film"):
         assert words in found.text
@@ -180,24 +147,18 @@ def test_a_comparison_has_one_too() -> None:
 
 def test_a_comparison_of_two_versions_tells_both_and_their_words_as_they_were_looked_at() -> None:
     tab = ComparePage(FakeAnalyst()).tab
-    state = {one.control.key: one.control.default for one in tab.linked} | {
-        "backbones": ("first",),
-        "poolings": ("native", "mean"),
-        "compare_text": "this is not good",
-        "version_text": "this is good",
-        "words_depth": 50,
-        "words_centred": "centred",
-        "compare_centred": "centred",
-    }
+    asked = {"backbones": ("first",), "poolings": ("native", "mean")}
+    texts = {"compare_text": "this is not good", "version_text": "this is good"}
+    looks = {"words_depth": 50, "words_centred": "centred", "compare_centred": "centred"}
+    arrival = {one.control.key: one.control.default for one in tab.linked}
+    state = {**arrival, **asked, **texts, **looks}
     given = tab.answer_to(state)
     found = Document("".join(report(tab.panels, given, state, tab.facts(given, state), Made(WHEN), SAY)))
-    for words in ("this is not good", "this is good", SAY("edit.words_heading"), SAY("edit.reads_heading")):
-        assert words in found.text
+    keys = ("edit.words_heading", "edit.reads_heading", "heatmap.colour_centred", "trace.hint")
+    layer = SAY("words.layer", layer=1, last=2)
+    assert [one for one in (*texts.values(), *map(SAY, keys), layer) if one not in found.text] == []
     assert found.tags.count("del") == 2  # the word that was dropped, and what its mark means
-    assert SAY("words.layer", layer=1, last=2) in found.text
-    assert SAY("heatmap.colour_centred") in found.text
     assert list(found.figures) == ["curves", "trace"]
-    assert SAY("trace.hint") in found.text
     drawn = found.figures["curves"]["data"]
     assert isinstance(drawn, list)
     plain, centred = (

@@ -14,10 +14,9 @@ from starlette.responses import PlainTextResponse
 from components.errors import PoolscopeError
 from components.exhibits.talks import parse_talks
 from components.texts import load_texts
-from components.ui.shell import build
-from components.ui.talk.room import KEY, TOKEN, Room, RoomMiddleware, phone_page, slide_html, votes_html
-from tests.serving import built
-from tests.ui.fake import XSS, FakeAnalyst
+from components.ui.room import KEY, TOKEN, Room, RoomMiddleware, phone_page, slide_html, votes_html
+from tests.ui.fake import XSS
+from tests.ui.page import SAY
 
 CHOICES = {"en": ("This", XSS), "zh": ("这", "那")}
 TALKS = {
@@ -31,13 +30,13 @@ TALKS = {
 }
 ASKING = {"talk": "talk", "step": 1, "asking": True}
 ANSWERED = {**ASKING, "asking": False}
-SAY = load_texts()
 Answer = TypeVar("Answer")
 
 
-def asking(most: int = 1000) -> Room:
+@pytest.fixture
+def room() -> Room:
     """A room whose talk asks its first question."""
-    room = Room(TALKS, most)
+    room = Room(TALKS)
     room.lead(ASKING)
     return room
 
@@ -59,12 +58,12 @@ def ask(room: Room, method: str, path: str, key: str = "", phone: str = "", **mo
     return asked(room, lambda client: client.request(method, path, **more), **{KEY: key, TOKEN: phone})
 
 
-def test_each_phone_has_one_vote_and_may_change_it() -> None:
-    room, drawn = asking(), random.Random(0)
-    last = {f"phone {number}": "0" for number in range(300)}
+def test_each_phone_has_one_vote_and_may_change_it(room: Room) -> None:
+    drawn = random.Random(0)
+    last = {f"phone {number}": "0" for number in range(50)}
 
     async def vote(client: httpx.AsyncClient) -> None:
-        for name in [drawn.choice(list(last)) for _ in range(900)]:
+        for name in [drawn.choice(list(last)) for _ in range(150)]:
             last[name] = str(drawn.randrange(3))
             ballot = {"round": room.round, "choice": last[name]}
             sent = await client.post("/room/vote", data=ballot, headers={"Cookie": f"{TOKEN}={name}"})
@@ -75,12 +74,10 @@ def test_each_phone_has_one_vote_and_may_change_it() -> None:
     exact = [counts[str(choice)] for choice in range(3)]
     assert room.counts() == exact
     room.lead(ANSWERED)
-    assert room.counts() == exact
-    assert room.votes == {}  # the phones are forgotten
+    assert (room.counts(), room.votes) == (exact, {})  # the phones are forgotten
 
 
-def test_votes_are_secret_until_the_answer_and_anew_when_it_is_asked_again() -> None:
-    room = asking()
+def test_votes_are_secret_until_the_answer_and_anew_when_it_is_asked_again(room: Room) -> None:
     room.vote("a", room.round, "2")
     before = slide_html(room, "b", SAY)
     assert "1 of 1" not in before
@@ -88,15 +85,13 @@ def test_votes_are_secret_until_the_answer_and_anew_when_it_is_asked_again() -> 
     assert 'aria-pressed="true"' in slide_html(room, "a", SAY)
     assert SAY("room.votes", votes=1) in votes_html(room, SAY)
     late = room.round
-    room.lead(ANSWERED)
-    assert "None: 1 of 1" in slide_html(room, "b", SAY)
-    assert "None: 1 of 1" in votes_html(room, SAY)
-    with pytest.raises(PoolscopeError, match="asked now"):
-        room.vote("a", late, "1")
-    room.lead(ASKING)
-    assert room.counts() == [0, 0, 0]
-    with pytest.raises(PoolscopeError, match="asked now"):
-        room.vote("a", late, "1")
+    for at, counts in ((ANSWERED, [0, 0, 1]), (ASKING, [0, 0, 0])):
+        room.lead(at)
+        assert room.counts() == counts
+        assert ("None: 1 of 1" in slide_html(room, "b", SAY)) == any(counts)
+        assert ("None: 1 of 1" in votes_html(room, SAY)) == any(counts)
+        with pytest.raises(PoolscopeError, match="asked now"):
+            room.vote("a", late, "1")
 
 
 def test_a_phone_shows_the_talk_in_its_language_and_a_way_to_the_app() -> None:
@@ -123,13 +118,11 @@ def test_a_phone_shows_the_talk_in_its_language_and_a_way_to_the_app() -> None:
         ("", {"choice": "0"}),
         ("a", {"choice": "3"}),
         ("a", {"choice": "-1"}),
-        ("a", {"choice": "x" * 900}),
         ("a", {"choice": "0", "round": "another"}),
         ("a", {}),
     ],
 )
-def test_a_hostile_vote_gets_a_sentence(phone: str, given: dict[str, str]) -> None:
-    room = asking()
+def test_a_hostile_vote_gets_a_sentence(room: Room, phone: str, given: dict[str, str]) -> None:
     sent = ask(room, "POST", "/room/vote", phone=phone, data={"round": room.round, **given})
     assert sent.status_code == HTTPStatus.BAD_REQUEST
     assert sent.json()["detail"]
@@ -137,8 +130,7 @@ def test_a_hostile_vote_gets_a_sentence(phone: str, given: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize("key", ["", "guessed"])
-def test_nobody_else_moves_the_slides(key: str) -> None:
-    room = asking()
+def test_nobody_else_moves_the_slides(room: Room, key: str) -> None:
     for refused in (
         ask(room, "POST", "/room/at", key=key, json=ANSWERED),
         ask(room, "GET", "/room/lead", params={"key": key}),
@@ -149,8 +141,7 @@ def test_nobody_else_moves_the_slides(key: str) -> None:
     assert room.at.asking
 
 
-def test_who_has_the_key_leads() -> None:
-    room = asking()
+def test_who_has_the_key_leads(room: Room) -> None:
     came = ask(room, "GET", "/room/lead", params={"key": room.key})
     assert (came.status_code, came.headers["location"]) == (HTTPStatus.SEE_OTHER, "../?talk=1")
     assert "httponly" in came.headers["set-cookie"].lower()
@@ -180,9 +171,3 @@ def test_a_phone_is_told_at_once_and_whenever_the_talk_goes_on() -> None:
 
     assert asyncio.run(follow()) == [f'data: "{step}"\n\n' for step in (0, 1, 2)]
     assert not room.full
-
-
-def test_without_a_room_nothing_of_it_is_there() -> None:
-    for room in (False, True):
-        page = built(lambda room=room: build(FakeAnalyst(), room=room).page)
-        assert ("talk-room" in str(page.get_config_file())) is room

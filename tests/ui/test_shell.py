@@ -1,30 +1,22 @@
+"""The whole page: which events are public, who waits for whom, and a page for each language."""
+
 import gradio as gr
 
+from components.analyses.registry import analyses
 from components.texts import ENGLISH, languages
 from components.ui.gradio_internals import block_functions
+from components.ui.shell import build
+from tests.serving import built
+from tests.ui.fake import FakeAnalyst
 from tests.ui.page import functions_of
 
 
 def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Blocks) -> None:
     functions = functions_of(whole)
+    others = {"backbones", "find", "fetch", "poolings", "compare", "fit"}
     public = {fn.api_name for fn in functions if fn.api_visibility == "public"}
-    assert public == {
-        "backbones",
-        "find",
-        "fetch",
-        "poolings",
-        "analyze",
-        "anatomy",
-        "lens",
-        "trace",
-        "importance",
-        "padding",
-        "detect",
-        "passport",
-        "compare",
-        "fit",
-    }
-    names = ("ask", "arrive", "try_example", "analyze", "anatomy", "lens", "trace", "padding", "detect")
+    assert public == {*others, *analyses()}
+    names = {"ask", "arrive", "try_example", "ask_importance", "trace_versions", *analyses()}
     asking = [fn for fn in functions if fn.name in names]
     assert len(asking) == len(names)
     assert {fn.concurrency_id for fn in asking} == {"model"}
@@ -35,15 +27,10 @@ def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
     queues = {fn.name: fn.concurrency_id for fn in functions}
     assert queues["bring"] == queues["fetch"] == "download"
     assert queues["look_up"] == queues["find"] == "find"
-    (bring,) = (fn for fn in functions if fn.name == "bring")
-    (stream,) = (fn for fn in functions if fn.name == "stream")
-    (importance,) = (fn for fn in functions if fn.name == "ask_importance")
-    (trace,) = (fn for fn in functions if fn.name == "trace_versions")
-    (fit,) = (fn for fn in functions if fn.name == "fit_table")
-    cancelled = [fn.cancels for fn in functions if fn.cancels]
-    assert cancelled == [[importance._id], [bring._id], [stream._id], [trace._id], [fit._id]]
     assert queues["fit_table"] == queues["fit"] == "fit"
-    assert importance.concurrency_id == trace.concurrency_id == "model"
+    names = {fn._id: fn.name for fn in functions}
+    cancelled = [[names[one] for one in fn.cancels] for fn in functions if fn.cancels]
+    assert cancelled == [["ask_importance"], ["bring"], ["stream"], ["trace_versions"], ["fit_table"]]
 
 
 def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
@@ -57,11 +44,12 @@ def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
         for event in events:
             targets = [component for component, _ in event["targets"]]
             assert {*event["inputs"], *event["outputs"], *filter(None, targets)} <= here
-        names.append(
-            [
-                block_functions(whole)[event["id"]].name
-                for event in events
-                if event["api_visibility"] != "public"
-            ]
-        )
+        private = [event["id"] for event in events if event["api_visibility"] != "public"]
+        names.append([block_functions(whole)[one].name for one in private])
     assert all(one == names[0] for one in names)
+
+
+def test_without_a_room_nothing_of_it_is_there(whole: gr.Blocks) -> None:
+    assert "talk-room" not in str(whole.get_config_file())
+    page = built(lambda: build(FakeAnalyst(), room=True).page)
+    assert "talk-room" in str(page.get_config_file())

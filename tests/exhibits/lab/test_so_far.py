@@ -5,7 +5,7 @@ import re
 from components.exhibits.lab import so_far_html
 from components.fitting import Reached
 from components.texts import load_texts
-from tests.ui.markup import XSS
+from tests.ui.fake import XSS
 
 SAY = load_texts()
 TITLES = {"first": XSS[:20], "second": "Second"}

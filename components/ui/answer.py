@@ -1,0 +1,556 @@
+"""The answer to a query: the verdict, and views that are asked for once somebody looks at them.
+
+Frames are the answer at every layer and with every centring. The exhibits draw them once for each answer; the
+browser keeps them, so a step of the layer asks no server.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from itertools import product
+from typing import Any
+
+import gradio as gr
+from cachetools import LRUCache
+
+from components.analyses.anatomy import Anatomy
+from components.analyses.importance import Importance
+from components.analyses.lens import Lens, Looked
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.control import Control, State, Value
+from components.exhibits.exhibit import Panel, hint_html, titled_html
+from components.exhibits.importance import HEAD as ATTENTION_HEAD
+from components.exhibits.importance import INTEGRATED, head_of
+from components.exhibits.panels import (
+    ANSWER,
+    DETECTIVE,
+    HEAD,
+    IMPORTANCE,
+    PADDING,
+    TOKENS,
+    Answered,
+    asked_of,
+    importance_of,
+    padding_of,
+)
+from components.exhibits.verdict import mistake
+from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, facts, shorten, visible
+from components.markup import render
+from components.texts import Texts
+from components.types import Analysis, Progress, Query, Reference
+from components.ui.places import (
+    AT_ONCE,
+    LAST_OF_MODEL,
+    NOTHING,
+    PRIVATE,
+    Given,
+    Place,
+    ProgressBar,
+    Updates,
+    browser,
+    build_control,
+    build_places,
+    build_watch,
+    hidden_text,
+    menu,
+    state_of,
+    text_box,
+)
+
+KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
+
+
+class AskedView:
+    """A view that is asked for when it is opened, and after each answer while it is open.
+
+    ``shown`` holds the last answer; ``stored`` what stands in the view, or why there is none, None for
+    nothing; ``watch`` fires after an answer if the view is in sight.
+    """
+
+    def __init__(
+        self,
+        panel: Panel[Any, Any],
+        analyst: Analyst,
+        shown: gr.State,
+        say: Texts,
+        beside: Callable[[], object] | None = None,
+        below: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Lay the view out, within its tab: gradio counts what stands between tabs as tabs.
+
+        What ``beside`` builds stands in the last column of the first row, what ``below`` builds under all.
+        """
+        self.analyst, self.shown, self.say = analyst, shown, say
+        with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
+            self.places = build_places(panel, say, beside)
+            below()
+            self.stored, self.watch = gr.State(None), build_watch()
+        self.first = self.places.places[0].above
+        self.parts: list[Any] = [self.stored, *self.places.parts]
+
+    def asked(self, given: Given) -> Query | None:
+        """Give the query of the last answer; None where there was no answer, or the view shows it."""
+        shown = given[self.shown]
+        return None if shown is None or given[self.stored] == shown.analysis.query else shown.analysis.query
+
+    def show(self, subject: Any, stored: object, state: State) -> Updates:
+        """Show what came."""
+        return {self.stored: stored, **self.places.show(subject, state)}
+
+    def refuse(self, error: PoolscopeError) -> Updates:
+        """Say why there is nothing to show."""
+        return self.show(error.sentence, error.sentence, {})
+
+    def empty(self, before: Given) -> Updates:
+        """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
+        if before.get(self.stored, "unknown") is None:
+            return {}
+        return {self.stored: None, **dict.fromkeys(self.places.parts, "")}
+
+    def connect(
+        self, ask: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
+    ) -> Any:
+        """Have ``ask`` called when the view is to be filled, and at ``events``; gives the event."""
+        return gr.on(
+            [self.tab.select, self.watch.select, *events],
+            ask,
+            inputs={self.shown, self.stored, *inputs},
+            outputs=outputs,
+            show_progress_on=[self.first],
+            **LAST_OF_MODEL,
+        )
+
+
+# The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and
+# one beside what matters, which is then asked for. So both speak of the same label, as do links and reports.
+
+
+def offered_labels(analysis: Analysis, state: State, say: Texts, possible: bool = True) -> Any:
+    """Offer the labels of an answer, as ``state`` chooses; hidden where there is no choice."""
+    first, *_ = analysis.predicted or analysis.labels
+    said, chosen = say("view.label_said", label=visible(first)), LABEL.of(state)
+    return gr.update(
+        choices=[(said, ""), *((visible(one), one) for one in analysis.labels)],
+        value=chosen if chosen in analysis.labels else "",
+        visible=possible and len(analysis.labels) > 1,
+    )
+
+
+def awaited_label(state: State) -> Any:
+    """Offer the label of ``state`` while there is no answer: the next one is looked at so."""
+    chosen = LABEL.of(state)
+    return gr.update(choices=[("", ""), (visible(chosen), chosen)], value=chosen)
+
+
+class HeadView:
+    """The head taken apart.
+
+    The view stores the query whose head is shown. ``opened``: whether the view is. ``pointed``: what is seen
+    through its lens, None where nothing is. ``label``: the menu of the label to explain.
+    """
+
+    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
+        self.say, self.view = say, AskedView(HEAD, analyst, shown, say)
+        with self.view.tab:
+            self.opened, self.pointed = gr.State(False), gr.State(None)
+        self.label: Any = self.view.places.controls[LABEL]
+        self.at_label = self.view.places.following(LABEL)  # what is drawn anew for another label
+        self.parts: list[Any] = [self.opened, self.pointed, self.label, *self.view.parts]
+
+    def connect(self, others: Sequence[gr.Tab], twin: Any) -> None:
+        """Take the head apart when the view is opened; ``others``: the views that close it.
+
+        Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen.
+        """
+        self.view.connect(self.dissect, self.parts, {self.label})
+        gr.on([other.select for other in others], lambda: False, outputs=self.opened, **AT_ONCE)
+        drawn = [part for place in self.at_label for part in place.parts]
+        for one, other in ((self.label, twin), (twin, self.label)):
+            one.blur(  # with each choice a menu loses the focus once, and says "input" twice
+                partial(self.choose, one, other),
+                inputs={self.pointed, one, other},
+                outputs=[other, *drawn],
+                trigger_mode="always_last",
+                **AT_ONCE,
+            )
+
+    def show(self, anatomy: Anatomy, state: State) -> Updates:
+        """Show a head, pointed at the label of ``state``."""
+        seen = Looked(anatomy.analysis, anatomy.lens) if isinstance(anatomy.lens, Lens) else None
+        labels = offered_labels(anatomy.analysis, state, self.say, seen is not None)
+        shown = self.view.show(anatomy, anatomy.analysis.query, state)
+        return {self.opened: True, self.pointed: seen, self.label: labels, **shown}
+
+    def renew(self, answered: Answered, state: State, before: Given) -> Updates:
+        """Show the head of a new answer where somebody looks at it; else none of the answer before."""
+        if before.get(self.opened):
+            return self.show(answered.anatomy, state)
+        labels, emptied = offered_labels(answered.analysis, state, self.say), self.view.empty(before)
+        pointed = {self.pointed: None} if emptied else {}
+        return {self.opened: False, self.label: labels, **emptied, **pointed}
+
+    def choose(self, one: Any, other: Any, given: Given) -> Updates:
+        """Look at the label that is chosen in ``one`` menu; nothing where it is the one that is looked at."""
+        pointed: Looked | None = given[self.pointed]
+        if pointed is None or given[one] == given[other]:
+            return NOTHING
+        state = {LABEL.key: given[one]}
+        return {other: LABEL.of(state), **self.view.places.show(pointed, state, self.at_label)}
+
+    def dissect(self, given: Given) -> Updates:
+        """Take the head of the last answer apart, unless that is shown by now."""
+        if (query := self.view.asked(given)) is None:
+            return {self.opened: True}
+        try:
+            anatomy = self.view.analyst.ask("anatomy", query)
+        except PoolscopeError as error:
+            refused = {self.view.first: str(mistake(error, self.say)), self.opened: True, self.pointed: None}
+            return {**self.view.empty({}), **refused}
+        return self.show(anatomy, {LABEL.key: given[self.label]})
+
+
+class PaddingView:
+    """Serving: whether the model is safe in a batch, and, asked with a click, what made a pasted vector.
+
+    The view stores the query whose padding is shown. ``vector`` and what may stand before the text
+    (``prefix``) are asked of the text and the backbone shown; ``found`` shows what made it.
+    """
+
+    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
+        self.say, self.view = say, AskedView(PADDING, analyst, shown, say, below=lambda: self._below(say))
+        self.parts: list[Any] = [*self.view.parts, *self.found.parts]
+
+    def _below(self, say: Texts) -> None:
+        title, hint = say("detective.heading"), say("detective.hint")
+        with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
+            gr.HTML(f"{titled_html('detective-card', title, hint)}{hint_html(hint)}")
+            self.vector = text_box("vector", say("detective.vector"), say("detective.vector_hint"))
+            with gr.Row(elem_id="detective-ask"):
+                self.prefix = text_box("prefix", say("detective.before"), say("detective.before_hint"))
+                self.button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
+            self.found = build_places(DETECTIVE, say)
+
+    def connect(self) -> None:
+        """Ask when the view is opened, and after an answer while it is open; a vector, when that is asked."""
+        self.view.connect(self.audit, self.view.parts)
+        gr.on(
+            [self.button.click, self.vector.submit, self.prefix.submit],
+            self.detect_vector,
+            inputs={self.view.shown, self.vector, self.prefix},
+            outputs=self.found.parts,
+            show_progress_on=[self.found.places[0].above],
+            **LAST_OF_MODEL,
+        )
+
+    def empty(self, before: Given) -> Updates:
+        """Prepare for a new answer: what was found is of another text. The vector stays."""
+        return {**self.view.empty(before), **dict.fromkeys(self.found.parts, "")}
+
+    def audit(self, given: Given) -> Updates:
+        """Ask what padding changes of the last answer, unless that is shown by now."""
+        if (query := self.view.asked(given)) is None:
+            return NOTHING
+        try:
+            return self.view.show(padding_of(self.view.analyst, query), query, {})
+        except PoolscopeError as error:
+            return self.view.refuse(error)
+
+    def detect_vector(self, given: Given) -> Updates:
+        """Find what made the vector of the last answer's text."""
+        shown, options = given[self.view.shown], {"vector": given[self.vector], "prefix": given[self.prefix]}
+        if shown is None:  # the last question had no answer
+            return NOTHING
+        asked: Query = shown.analysis.query
+        query = Query(asked.backbone, asked.text, asked.text_pair)
+        try:
+            return self.found.show(self.view.analyst.ask("detect", query, **options), {})
+        except PoolscopeError as error:
+            return self.found.show(error.sentence, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What is shown, and the ``state`` in which it was asked for."""
+
+    state: State
+    importance: Importance
+
+    def answers(self, query: Query, state: State, integrated: bool) -> bool:
+        """Tell whether it is all that ``state`` asks of this question; with gradients if ``integrated``."""
+        same = self.importance.analysis.query == asked_of(query) and LABEL.of(self.state) == LABEL.of(state)
+        return same and (self.importance.integrated is not None) == integrated
+
+
+class ImportanceView:
+    """What is called importance; the view stores what is Seen. Labels and heads come with answers."""
+
+    def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
+        beside = partial(self._beside, say)
+        self.say, self.view = say, AskedView(IMPORTANCE, analyst, shown, say, beside)
+        self.parts: list[Any] = [*self.bar.parts, *self.controls.values(), *self.view.parts]
+
+    def _beside(self, say: Texts) -> None:
+        with gr.Column(elem_id="importance-look", elem_classes="card"):
+            label = menu("importance-label", say(LABEL.label), [("", "")], "")
+            name = say(ATTENTION_HEAD.label)
+            head = gr.Slider(0, 1, 0, step=1, label=name, buttons=[], elem_id="attention-head")
+            integrated = build_control(INTEGRATED, say)
+            self.controls: dict[Control[Any], Any] = {
+                **{LABEL: label, INTEGRATED: integrated, ATTENTION_HEAD: head}
+            }
+            self.bar = ProgressBar("importance", say)
+
+    def connect(self) -> None:
+        """Ask when the view is opened or something else is asked there; the rest is drawn of what came."""
+        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
+        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
+        self.bar.connect(coming, self.stopped, self.parts)
+        head, followers = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
+        drawn = [part for place in followers for part in place.parts]
+        head.input(self.look, inputs={self.view.stored, head}, outputs=drawn, **AT_ONCE)
+
+    def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
+        """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
+        labels = {self.controls[LABEL]: offered_labels(analysis, state, self.say)}
+        return {**self.view.empty(before), **self.bar.idle(), **self.await_next(state), **labels}
+
+    def await_next(self, state: State) -> Updates:
+        """Prepare for the next answer, which is asked as ``state`` says."""
+        head = ATTENTION_HEAD.of(state)
+        return {
+            self.controls[LABEL]: awaited_label(state),
+            self.controls[ATTENTION_HEAD]: gr.update(value=head, maximum=max(head, 1)),
+            self.controls[INTEGRATED]: INTEGRATED.of(state),
+        }
+
+    def show(self, found: Importance, state: State) -> Updates:
+        """Show what came."""
+        heads = 0 if found.attention is None else found.attention.shape[1]
+        info = self.say("matters.head_info", count=heads)
+        head = gr.update(maximum=max(heads, 1), value=head_of(found, state), info=info, visible=heads > 1)
+        drawn = self.view.show(found, Seen(state, found), state)
+        return {self.controls[ATTENTION_HEAD]: head, **drawn, **self.bar.idle()}
+
+    def stopped(self) -> Updates:
+        """Say that it was given up: the rest stays."""
+        return {**self.bar.stopped(self.say("matters.stopped")), self.controls[INTEGRATED]: False}
+
+    def ask_importance(self, given: Given) -> Iterator[Updates]:
+        """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
+        shown, seen, state = given[self.view.shown], given[self.view.stored], state_of(self.controls, given)
+        query, integrated = None if shown is None else shown.analysis.query, INTEGRATED.of(state)
+        known = isinstance(seen, Seen) and query is not None
+        if query is None or (known and seen.answers(query, state, integrated)):
+            yield NOTHING  # the last question had no answer, or this is its answer
+            return
+        try:
+            if not integrated:
+                yield self.show(importance_of(self.view.analyst, query, state), state)
+                return
+            options = {"label": LABEL.of(state)}
+            with closing(self.view.analyst.ask_in_parts("importance", asked_of(query), **options)) as steps:
+                for step in steps:
+                    if isinstance(step, Progress):
+                        line = self.say("matters.integrating", done=step.done, total=step.total)
+                        yield self.bar.busy(line, step)
+                    elif step.integrated is not None or not (known and seen.answers(query, state, False)):
+                        yield self.show(step, state)
+        except PoolscopeError as error:
+            yield {**self.view.refuse(error), **self.bar.idle()}
+
+    def look(self, given: Given) -> Updates:
+        """Draw attention of another head."""
+        seen, head = given[self.view.stored], self.controls[ATTENTION_HEAD]
+        if not isinstance(seen, Seen):
+            return NOTHING
+        followers = self.view.places.following(ATTENTION_HEAD)
+        return self.view.places.show(seen.importance, {ATTENTION_HEAD.key: given[head]}, followers)
+
+
+def key_of(analysis: Analysis) -> str:
+    """Name an answer for the browser: answers with the same key look the same."""
+    cosines = (analysis.cosines(centring).tobytes() for centring in CENTRINGS)
+    parts = (repr(analysis.query).encode("utf-8", "surrogatepass"), *cosines)
+    return blake2b(b"".join(parts), digest_size=12).hexdigest()
+
+
+def frames_json(places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
+    """Draw what each part of ``places`` holds at each layer and with each centring, as JSON.
+
+    ``parts``: for each part its distinct ``values``, and ``at``: which of them each frame has. What does not
+    depend on layer or centring is drawn once.
+    """
+    parts = []
+    for place in places:
+        drawn: dict[tuple[Value, ...], Updates] = {}
+        each: list[Updates] = []
+        for centring, layer in product(CENTRINGS, range(analysis.layers + 1)):
+            seen = {**state, LAYER.key: layer, CENTRED.key: centring}
+            key = tuple(control.of(seen) for control in place.exhibit.controls)
+            if key not in drawn:
+                drawn[key] = place.show(place.exhibit.shown(analysis, seen, say), say)
+            each.append(drawn[key])
+        for part in place.parts:
+            values = list(dict.fromkeys(updates[part] for updates in each))
+            parts.append({"values": values, "at": [values.index(updates[part]) for updates in each]})
+    found = {"answered": key_of(analysis), "last": analysis.layers, "centrings": CENTRINGS, "parts": parts}
+    return json.dumps(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """The frames of recent answers: many visitors of a room look at the same one. Several threads may ask."""
+
+    kept: LRUCache[tuple[Any, ...], str] = field(default_factory=lambda: LRUCache(KEPT, getsizeof=len))
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def of(self, places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
+        """Return the frames of an answer; those of a visitor's own head, with their labels, are not kept."""
+        if analysis.query.mine:
+            return frames_json(places, analysis, state, say)
+        key = key_of(analysis), tuple(sorted(state.items()))
+        with self.lock:
+            if (found := self.kept.get(key)) is not None:
+                return found
+        made = frames_json(places, analysis, state, say)
+        with self.lock:
+            if len(made) <= KEPT:
+                self.kept[key] = made
+        return made
+
+
+class Answer:
+    """The components of the answer; ``shown`` holds the last View as it was answered, None before the first.
+
+    ``answered``: its `key_of`, for the browser, whose ``layer`` may be of an answer before it. ``frames``:
+    what it shows at each layer, as JSON. ``panels``: of the answer itself. ``looks``: how it is looked at,
+    but for the layer; ``set``: with all that else is asked of it.
+    """
+
+    def __init__(self, analyst: Analyst, say: Texts) -> None:
+        """Lay the answer out; all but the verdict stays hidden until there is an analysis."""
+        self.say, self.shown, self.kept = say, gr.State(None), Frames()
+        summary = build_places(ANSWER, say)
+        self.verdict = summary.places[0].above
+        self.verdict.value = str(render("waiting", said=say("verdict.waiting")))
+        with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
+            with gr.Tab(say(TOKENS.title), id=TOKENS.key, elem_id=f"{TOKENS.key}-view") as tokens:
+                self.panels = summary, build_places(TOKENS, say, partial(self._beside, say))
+            self.head = HeadView(analyst, self.shown, say)
+            self.padding = PaddingView(analyst, self.shown, say)
+            self.importance = ImportanceView(analyst, self.shown, say)
+        self.answered, self.frames = hidden_text("answered"), hidden_text("frames")
+        self.asked = self.head.view, self.padding.view, self.importance.view
+        self.tabs = [tokens, *(view.tab for view in self.asked)]
+        own = {control: part for panel in self.panels for control, part in panel.controls.items()}
+        self.looks: Mapping[Control[Any], Any] = {CENTRED: self.centred, **own}
+        self.set: Mapping[Control[Any], Any] = {**self.looks, **self.importance.controls}
+        self.looked_at = [place for panel in self.panels for place in panel.following(LAYER, *self.looks)]
+        self.filled = {self.head.opened, *(view.stored for view in self.asked)}  # and which of them is open
+        fixed = [self.shown, self.answered, self.frames, self.area, self.layer, self.reference]
+        filled = [part for panel in self.panels for part in panel.parts]
+        views = [*self.head.parts, *self.importance.parts, *self.padding.parts]
+        self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
+
+    def _beside(self, say: Texts) -> None:
+        """Lay out how the answer is looked at; the layers and tokens to choose from come with each answer."""
+        with gr.Column(elem_id="view", elem_classes="card"):
+            self.layer = gr.Slider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
+            self.reference = menu("reference", say("view.reference"), [("cls", "cls")], "cls")
+            self.centred = build_control(CENTRED, say)
+
+    def connect(self) -> None:
+        """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
+        others = [one for one in self.tabs if one is not self.head.view.tab]
+        self.head.connect(others, self.importance.controls[LABEL])
+        self.padding.connect()
+        self.importance.connect()
+        looks = {self.shown, *self.looks.values()}
+        self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
+        drawn = [part for place in self.looked_at for part in place.parts]
+        gr.on(  # in the browser
+            [self.layer.input, self.centred.input, self.frames.change],
+            None,
+            js=f"(...given) => ({browser('frames.js')})({len(drawn)}, ...given)",
+            inputs=[self.frames, self.answered, self.layer, self.centred],
+            outputs=drawn,
+            trigger_mode="multiple",
+            **PRIVATE,
+        )
+
+    def show(self, answered: Answered, state: State, before: Given) -> Updates:
+        """Show a new answer, which is looked at as ``state`` says; the rest is asked later.
+
+        ``before``: what is known of what was shown: whether the view of the head is open, for one.
+        """
+        view, say = View.of(answered.analysis, state), self.say
+        last, key = view.analysis.layers, key_of(view.analysis)
+        chosen = str(view.analysis.query.reference)
+        updates: Updates = {
+            **{self.shown: view, self.answered: key, self.frames: "", self.area: gr.update(visible=True)},
+            self.layer: gr.update(maximum=last, value=view.layer, info=say("view.layer_info", last=last)),
+            self.reference: gr.update(choices=_references(view, say), value=chosen),
+        }
+        for panel in self.panels:
+            updates |= panel.show(panel.panel.subject(answered), state)
+        updates |= dict.fromkeys((view.watch for view in self.asked), key)
+        updates |= self.head.renew(answered, state, before)
+        return updates | self.importance.empty(view.analysis, state, before) | self.padding.empty(before)
+
+    def refuse(self, error: PoolscopeError) -> Updates:
+        """Say why a query cannot be answered, and leave no half-drawn screen."""
+        verdict = str(mistake(error, self.say))
+        return {self.shown: None, self.verdict: verdict, self.area: gr.update(visible=False)}
+
+    def await_next(self, reference: Reference, state: State) -> Updates:
+        """Prepare what is hidden where there is no answer: the next one is looked at as ``state`` says."""
+        offered = [("cls", "cls"), (self.say("view.reference_pooled"), "pooled")]
+        kept = "cls" if isinstance(reference, int) else reference  # an index means nothing without tokens
+        looks: Updates = {part: control.of(state) for control, part in self.looks.items()}
+        looks |= {self.head.label: awaited_label(state)}
+        looks |= {self.reference: gr.update(choices=offered, value=kept)}
+        return {**looks, **self.importance.await_next(state)}
+
+    def send_frames(self, given: Given) -> Updates:
+        """Send the frames of the last answer."""
+        shown: View | None = given[self.shown]
+        if shown is None:  # the last question had no answer
+            return NOTHING
+        looks = state_of(self.looks, given)
+        return {self.frames: self.kept.of(self.looked_at, shown.analysis, looks, self.say)}
+
+    def layer_in(self, given: Given) -> int:
+        """Read the layer that a browser looks at, -1 for the last; who looks at that one goes on doing so."""
+        shown: View | None = given[self.shown]
+        if shown is None:
+            return LAYER.default
+        last, layer, sent = shown.analysis.layers, shown.layer, given[self.layer]
+        if given[self.answered] == key_of(shown.analysis):  # else the slider is of an answer before
+            layer = min(max(int(sent), 0), last) if isinstance(sent, int | float) else last
+        return LAYER.default if layer == last else layer
+
+    def last_in(self, updates: Updates) -> int | None:
+        """Give the last layer of the answer that ``updates`` show; None where they show no new one."""
+        shown: View | None = updates.get(self.shown)
+        return shown.analysis.layers if shown else None
+
+    def facts(self, analysis: Analysis, state: State) -> dict[str, str]:
+        """Say what was asked and how it is looked at, by name, not escaped."""
+        spec = analysis.backbone
+        where = f"{spec.location}@{spec.revision}" if spec.source == "hub" else spec.key
+        return facts(analysis, state, f"{spec.said(self.say)} · {spec.architecture} · {where}", self.say)
+
+
+def _references(view: View, say: Texts) -> list[tuple[str, str]]:
+    tokens, labels = view.analysis.tokens, [shorten(label, 24) for label in view.labels]
+    named = "view.reference_cls" if tokens.special[tokens.cls] else "view.reference_stand_in"
+    first = [(say(named, token=labels[tokens.cls]), "cls"), (say("view.reference_pooled"), "pooled")]
+    token = "view.reference_token"
+    return first + [(say(token, index=n, token=one), str(n)) for n, one in enumerate(labels)]

@@ -1,0 +1,135 @@
+const controls = JSON.parse(element.querySelector("[data-controls]").dataset.controls); // [[key, [text]]]
+const ours = new Set(controls.map(([key]) => key));
+const arrived = new URLSearchParams(location.search); // what the API calls otherwise gets the page's name
+for (const [alias, key] of Object.entries(JSON.parse(element.querySelector("[data-aliases]").dataset.aliases))) {
+  if (!arrived.has(alias)) continue;
+  if (!arrived.has(key)) arrived.set(key, arrived.get(alias));
+  arrived.delete(alias);
+  history.replaceState(history.state, "", `?${arrived}`);
+}
+const SAID = 4000; // milliseconds that "copied" is said
+const TOGETHER = 100; // milliseconds; browsers refuse more than 200 new addresses in half a minute
+let followed = false; // whether the link that led here has been followed
+let arriving = true; // what changes is no step of the visitor, but the link that is followed
+
+const texts = (value) => {
+  if (Array.isArray(value)) return value.length ? value : [""];
+  return [typeof value === "boolean" ? String(Number(value)) : String(value ?? "")];
+};
+const tab = (tabs) => document.querySelector(`${tabs} > .tab-wrapper [aria-selected=true]`)?.dataset.tabId;
+const seen = { // what gradio hands to no event
+  tab: () => tab("#tabs"),
+  panel: () => tab("#views"),
+  question: () => document.querySelector("#asked [data-question]")?.dataset.question,
+  answered: () => [...document.querySelectorAll("#question-cards [data-question]")]
+    .filter((card) => card.checkVisibility()).map((card) => card.dataset.question)
+    .filter((key) => key !== seen.question()),
+};
+const isLast = (layer) => { // after a refusal no layer is shown
+  const last = document.querySelector("#layer input[type=range]")?.max;
+  return !document.querySelector("#answer") || Number(layer) >= Number(last);
+};
+
+let state = new URLSearchParams();
+const remember = (values) => {
+  state = new URLSearchParams();
+  for (const [index, [key, arrival]] of controls.entries()) {
+    let value = key in seen ? (seen[key]() ?? arrival[0]) : values[index];
+    if (key === "layer" && isLast(value)) value = -1; // whichever is last
+    const now = texts(value);
+    if (String(now) !== String(arrival)) for (const text of now) state.append(key, text);
+  }
+};
+const others = (wanted) => [...new URLSearchParams(location.search)].filter(([key]) => wanted(key));
+const address = () => { // with what others have put there, the theme for example
+  const all = new URLSearchParams([...others((key) => !ours.has(key)), ...state]);
+  return all.size ? `?${all}` : location.pathname;
+};
+const link = () => {
+  const all = new URLSearchParams([...state, ...others((key) => key === "lang")]);
+  return location.origin + location.pathname + (all.size ? `?${all}` : "");
+};
+
+// Called by gradio: `changed` whenever a control changes; `set` and `followed` with the values of all, in order.
+let due = 0;
+window.poolscope = {
+  // An answer changes many at once, a slider every frame: values are collected once for all.
+  changed: () => { due ||= setTimeout(() => { due = 0; trigger("select"); }, TOGETHER); },
+  set: (...values) => {
+    if (!followed) return;
+    requestAnimationFrame(() => { // a tab is marked as chosen after it says so
+      const before = state.get("tab");
+      remember(values);
+      const step = !arriving && state.get("tab") !== before; // the browser's Back leads to the tab before
+      history[step ? "pushState" : "replaceState"](history.state, "", address());
+      arriving = false;
+      document.dispatchEvent(new CustomEvent("poolscope:set", { detail: state }));
+    });
+  },
+  followed: (...values) => {
+    followed = arriving = true;
+    window.poolscope.set(...values);
+  },
+};
+
+const status = element.querySelector("[role=status]");
+const field = element.querySelector("input");
+const copy = async () => {
+  try {
+    await navigator.clipboard.writeText(link());
+    field.hidden = true;
+    status.textContent = status.dataset.copied;
+    setTimeout(() => { status.textContent = ""; }, SAID);
+  } catch { // a frame may forbid it
+    field.hidden = false;
+    field.value = link();
+    field.select();
+    status.textContent = status.dataset.select;
+  }
+};
+// A report is some megabytes: the server makes it while it is sent, and keeps none.
+const bring = async (button, path, download) => {
+  button.disabled = true;
+  status.textContent = "";
+  const page = location.origin + location.pathname;
+  const visitor = window.__gradio_session_hash__; // gradio's name of them
+  const body = JSON.stringify({ query: String(state), page, session_hash: visitor });
+  try {
+    const answer = await fetch(path, { method: "POST", body });
+    if (answer.ok) {
+      const href = URL.createObjectURL(await answer.blob());
+      Object.assign(document.createElement("a"), { href, download }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 60_000);
+    } else status.textContent = plain((await answer.json()).detail);
+  } catch {
+    status.textContent = status.dataset.unreached;
+  }
+  button.disabled = false;
+};
+const plain = (html) => new DOMParser().parseFromString(html, "text/html").body.textContent; // runs nothing
+const asked = {
+  copy,
+  code: () => trigger("expand", { link: link() }),
+  report: (button) => bring(button, "report", "poolscope.html"),
+  passport: (button) => bring(button, "passport.html", "poolscope-passport.html"),
+};
+element.addEventListener("click", ({ target }) => {
+  const button = target.closest("button");
+  asked[button?.dataset.share]?.(button);
+});
+
+// A link to another state of the page keeps the theme, for example.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='?']");
+  if (!link) return;
+  const there = new URLSearchParams(link.search);
+  for (const [key, text] of others((key) => key.startsWith("__"))) there.set(key, text);
+  link.search = there;
+});
+
+window.addEventListener("popstate", () => {
+  followed = false;
+  trigger("apply", { query: location.search, whole: true });
+});
+
+trigger("apply", { query: location.search });

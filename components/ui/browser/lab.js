@@ -1,0 +1,35 @@
+// A file is read here, in the browser, and its text put into the box of the table, as if it had been pasted: nothing
+// is uploaded as a file. Notes what is cancelled.
+
+const input = element.querySelector("input[type=file]");
+const said = element.querySelector("[role=status]");
+const zone = document.getElementById("lab");
+const read = async (file) => {
+  if (!file) return;
+  if (file.size > Number(input.dataset.most)) { // it is not even looked at
+    said.textContent = said.dataset.large;
+    return;
+  }
+  const box = document.querySelector("#lab-table textarea");
+  box.value = await file.text(); // what is no UTF-8 becomes U+FFFD, which the server speaks of
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  said.textContent = `${said.dataset.read} ${file.name}`;
+};
+const holdsFile = (event) => [...event.dataTransfer.types].includes("Files");
+input.addEventListener("change", () => {
+  read(input.files[0]);
+  input.value = ""; // so that the same file can be chosen again once it has changed
+});
+zone.addEventListener("click", (event) => { // a fit that is cancelled is a failure to gradio, as one that is refused
+  const button = event.target.closest("#lab-start, #lab-cancel");
+  if (button) zone.dataset.cancelled = button.id === "lab-cancel";
+}, true);
+zone.addEventListener("dragover", (event) => {
+  if (holdsFile(event)) event.preventDefault(); // a browser would open the file
+}, true);
+zone.addEventListener("drop", (event) => {
+  if (!holdsFile(event)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  read(event.dataTransfer.files[0]);
+}, true);

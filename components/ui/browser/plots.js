@@ -1,0 +1,101 @@
+// Draws every plot of the page: into the same element whenever its figure changes, and not before it is shown.
+// Stands in the page's head. Plotly is gradio's own, which comes with the page's one gr.Plot.
+
+// What is now, with those parts of before that are equal: Plotly draws anew what is another array or object.
+const kept = (before, now) => {
+  if (before === now || typeof now !== "object" || typeof before !== "object" || !before || !now) return now;
+  const keys = Object.keys(now);
+  let same = Array.isArray(before) === Array.isArray(now) && Object.keys(before).length === keys.length;
+  for (const key of keys) {
+    now[key] = kept(before[key], now[key]);
+    same &&= now[key] === before[key];
+  }
+  return same ? before : now;
+};
+
+// Plotly writes into what it is given: its defaults for axes, for example.
+const copied = (layout) => Object.fromEntries(Object.entries(layout).map(
+  ([key, value]) => [key, typeof value === "object" && !Array.isArray(value) ? { ...value } : value],
+));
+
+// The lines, frames and names on a plot where nothing but these has changed; else null. They are drawn ten times
+// faster than the plot: a step of the layer moves one frame in the heat map.
+const MARKS = ["shapes", "annotations"];
+const marks = (before, now) => {
+  if (!before || now === before || now.data !== before.data) return null;
+  const keys = Object.keys({ ...before.layout, ...now.layout });
+  const changed = keys.filter((key) => before.layout[key] !== now.layout[key]);
+  if (!changed.every((key) => MARKS.includes(key) && now.layout[key])) return null;
+  return Object.fromEntries(changed.map((key) => [key, now.layout[key]]));
+};
+
+// One plot is drawn in a frame, the uppermost in sight first: it waits for no other, nor does the page.
+const REST = 3; // times as long as a drawing took, the page has its turn before the next: a slider stays live
+const LONGEST = 100; // milliseconds of that rest
+const undrawn = new Set();
+let nextFrame = 0;
+const drawSoon = (plot) => { // once all parts of the page have changed that change with it
+  undrawn.add(plot);
+  nextFrame ||= requestAnimationFrame(drawNext);
+};
+const standing = (plot) => {
+  const { top, left, bottom } = plot.box.getBoundingClientRect();
+  return { plot, top, left, out: bottom < 0 || top > innerHeight };
+};
+const drawNext = (now) => {
+  nextFrame = 0;
+  for (const plot of undrawn) if (!plot.due()) undrawn.delete(plot);
+  const ready = window.Plotly ? [...undrawn].filter((plot) => plot.rested <= now) : [];
+  const [first] = ready.map(standing).sort((a, b) => a.out - b.out || a.top - b.top || a.left - b.left);
+  if (first) undrawn.delete(first.plot);
+  if (undrawn.size) nextFrame = requestAnimationFrame(drawNext);
+  if (!first) return;
+  const begun = performance.now();
+  first.plot.draw();
+  const took = performance.now() - begun;
+  first.plot.rested = begun + took + Math.min(REST * took, LONGEST);
+};
+
+window.drawPlot = (element, props, watch) => {
+  const box = element.closest(".plot");
+  const name = box.id.replace(/-plot$/, "");
+  const plot = element.firstElementChild;
+  let drawn = null; // the figure as it stands there
+  let value; // its JSON
+  let width = 0, wide = 0; // of the box: now, and when it was drawn
+
+  plot.setAttribute("role", "img");
+  plot.setAttribute("aria-labelledby", `${name}-heading`);
+  plot.setAttribute("aria-describedby", `${name}-description`);
+  box.tabIndex = 0; // long plots scroll in their box, also by keyboard
+
+  const draw = () => {
+    if (value === props.value) {
+      if (drawn && wide !== width) window.Plotly.relayout(plot, { autosize: true });
+    } else if (props.value) {
+      const before = drawn;
+      drawn = kept(before, JSON.parse(props.value));
+      const moved = wide === width && marks(before, drawn);
+      if (moved) window.Plotly.relayout(plot, moved);
+      else if (drawn !== before || wide !== width) {
+        window.Plotly.react(plot, drawn.data, { ...copied(drawn.layout), autosize: true });
+      }
+      if (!before) plot.on("plotly_click", ({ points: [{ x, y }] }) => {
+        plot.dispatchEvent(new CustomEvent("poolscope:picked", { bubbles: true, detail: { name, x, y } }));
+      });
+    } else {
+      if (drawn) window.Plotly.purge(plot);
+      plot.classList.remove("js-plotly-plot"); // which Plotly leaves there
+      drawn = null;
+    }
+    value = props.value;
+    wide = width;
+  };
+  const due = () => width && (value !== props.value || wide !== width); // a hidden one is, once it is shown
+  const own = { box, due, draw, rested: 0 };
+  watch("value", () => drawSoon(own));
+  new ResizeObserver(([{ contentRect }]) => {
+    width = contentRect.width;
+    drawSoon(own);
+  }).observe(box);
+};

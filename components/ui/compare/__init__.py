@@ -1,1 +1,0 @@
-"""The Compare tab: one text or pair, backbones x poolings side by side."""

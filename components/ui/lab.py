@@ -1,0 +1,286 @@
+"""The Lab tab: which backbone, pooling and layer suits a visitor's own table of labelled texts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
+
+import gradio as gr
+from markupsafe import Markup
+
+from components.errors import PoolscopeError
+from components.exhibits.exhibit import hint_html
+from components.exhibits.lab import Found, so_far_html
+from components.exhibits.panels import LAB as PANEL
+from components.exhibits.view import visible
+from components.fitting import MINE, Fit, Plan, Reached, Stage, Table, read_head
+from components.markup import render
+from components.tables import Columns, Sheet, guess, read_sheet, to_table
+from components.texts import ASSETS, Sentence, Texts
+from components.types import Progress, Query
+from components.ui.classify import CLASSIFY, Classify
+from components.ui.compare import offered, offered_poolings
+from components.ui.places import (
+    AT_ONCE,
+    OF_MODEL,
+    PRIVATE,
+    Given,
+    ProgressBar,
+    Updates,
+    browser,
+    build_places,
+    menu,
+    scripted_html,
+)
+from components.ui.question import hub_queue
+from components.ui.tab import Surroundings, TabKind
+
+SAMPLES = ("tickets", "reviews", "answers")  # files of assets/lab, and keys of their names
+BACKBONES = 5  # at most
+LAYERS = ("last", "all")
+FIRST_POOLINGS = ("native", "cls", "mean", "max")
+LARGEST = 2_000_000  # bytes of a file
+ENDED = "() => ({told})[document.getElementById('lab').dataset.cancelled === 'true' ? 'stopped' : 'refused']"
+
+
+def build_lab(around: Surroundings) -> None:
+    """Lay the tab out; it is hidden where the owner allows no rows."""
+    around.select.visible = bool(around.lab_rows)
+    if around.lab_rows:
+        Lab(around)
+
+
+LAB = TabKind("lab", "page.lab", build_lab)
+
+
+class Lab:
+    """The components of the tab. Nothing of a table is kept on the server once its fit has been sent.
+
+    ``notes``: about the table, or why it is none. ``columns``: of the text, the second text and the label.
+    ``asking``: what says what is fitted. ``classify``: the tab that asks the head, which was built before.
+    """
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around, self.say = around, around.say
+        self.classify = cast("Classify", around.tabs[CLASSIFY.key])
+        say = self.say
+        gr.HTML(Markup('<p class="lead">{}</p>').format(say("lab.lead")))
+        with gr.Column(elem_classes="card", elem_id="lab-bring"):
+            hint = hint_html(say("lab.private", rows=around.lab_rows))
+            gr.HTML(f"{Markup('<h2>{}</h2>').format(say('lab.bring'))}{hint}")
+            with gr.Row(elem_id="lab-from"):
+                samples = {name: gr.Button(say(f"lab.sample_{name}"), size="sm") for name in SAMPLES}
+                scripted_html("lab-file", browser("lab.js"), render("file", say, most=LARGEST))
+            said: Any = {"label": say("fields.table"), "placeholder": say("lab.table_hint")}
+            self.table = gr.Textbox("", **said, lines=6, max_lines=6, elem_id="lab-table")
+            self.notes = gr.HTML("", elem_id="lab-notes")
+            with gr.Row(elem_id="lab-columns"):
+                names = ("text", "pair", "label")
+                titles = [(f"lab-{name}", say(f"lab.column_of_{name}")) for name in names]
+                self.columns = [menu(*title, [], None, min_width=150) for title in titles]
+        with gr.Column(elem_classes="card", elem_id="lab-choose"):
+            gr.HTML(Markup("<h2>{}</h2>").format(say("lab.choose")))
+            self._build_choices()
+        with gr.Row(elem_id="lab-go"):
+            start = gr.Button(say("lab.fit"), variant="primary", elem_id="lab-start", scale=0, min_width=200)
+            self.bar = ProgressBar("lab", say, apart=True, scale=0)
+        self.bar.status.render()  # type: ignore[no-untyped-call]  # of gradio's own
+        with gr.Column(visible=False, elem_id="lab-found") as self.found:
+            use = gr.Button(say("lab.use"), elem_id="lab-use")
+            self.places = build_places(PANEL, say)
+        for name, button in samples.items():
+            button.click(partial(sample, name), outputs=[self.table], **AT_ONCE)
+        self.asking: set[Any] = {*(self.table, *self.columns, self.backbones, self.poolings, self.layers)}
+        self._connect(start, use)
+
+    def _build_choices(self) -> None:
+        """Lay out the menus of backbones and of poolings, and which layers are tried."""
+        analyst, say = self.around.analyst, self.say
+        learned = {spec.key for spec in analyst.poolings() if spec.learned}
+        poolings = [one for one in offered_poolings(analyst) if one[1] not in learned]
+        here = [spec for spec in analyst.backbones() if spec.available]
+        first = {spec.task: spec.key for spec in reversed(here)}  # the first of each task
+        chosen = [spec.key for spec in here if spec.key in first.values()][:BACKBONES]
+        known = [key for key in FIRST_POOLINGS if key in {key for _, key in poolings}]
+        several: dict[str, Any] = {"multiselect": True, "min_width": 240, "scale": 4}
+        with gr.Row(elem_id="lab-choice"):
+            backbones, most = offered(analyst, say), {"max_choices": BACKBONES}
+            label = say("lab.backbones", most=BACKBONES)
+            self.backbones = menu("lab-backbones", label, backbones, chosen, **most, **several)
+            self.poolings = menu("lab-poolings", say("lab.poolings"), poolings, known, **several)
+            layers: Any = [(say(f"lab.layers_{key}"), key) for key in LAYERS]
+            size: dict[str, Any] = {"scale": 2, "min_width": 160, "elem_id": "lab-layers"}
+            self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers"), **size)
+
+    def _connect(self, start: gr.Button, use: gr.Button) -> None:
+        """Have the components answer events."""
+        gr.on(  # a box does not call it input what is pasted
+            [self.table.change, *(one.input for one in self.columns)],
+            self.read_table,
+            inputs={self.table, *self.columns},
+            outputs=[self.notes, *self.columns],
+            trigger_mode="always_last",
+            **AT_ONCE,
+        )
+        news = [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
+        once = {"trigger_mode": "once", **PRIVATE}
+        coming = start.click(self.fit_table, inputs=self.asking, outputs=news, **once, **hub_queue("fit"))
+        told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
+        coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
+        self.bar.connect(coming, self.stopped, news)
+        use.click(
+            self.try_mine,
+            inputs={*self.classify.inputs, *self.asking},
+            outputs=[self.around.chosen, *self.classify.outputs],
+            **{**OF_MODEL, "trigger_mode": "once"},
+        )
+
+    def read_table(self, given: Given) -> Updates:
+        """Read the table: guess its columns where those chosen are not its own, and say what it is."""
+        if not str(given[self.table] or "").strip():
+            return {self.notes: ""}
+        offer: Updates = {}
+        try:
+            sheet = read_sheet(given[self.table])
+            chosen = self._chosen(given)
+            known = {*sheet.columns}
+            if not {chosen.text, chosen.label} <= known or chosen.text_pair not in {"", *known}:
+                offer = self._offer(sheet, Columns("", ""))
+                chosen = guess(sheet)
+            offer = self._offer(sheet, chosen)
+            table, notes = to_table(sheet, chosen)
+        except PoolscopeError as error:
+            return {**offer, self.notes: _refused(error, self.say)}
+        labels = sorted(set(table.labels))
+        named = self.say.listed(map(visible, labels[:8])) + (" …" if len(labels) > 8 else "")
+        told = self.say("lab.table_is", rows=len(table.texts), classes=len(labels), labels=named)
+        return {**offer, self.notes: _line(told) + _hints(notes, self.say)}
+
+    def fit_table(self, given: Given) -> Iterator[Updates]:
+        """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
+        titles = {spec.key: spec.said(self.say) for spec in self.around.analyst.backbones()}
+        try:
+            table, plan, notes = self._asked(given)
+            yield {self.found: gr.update(visible=False), **self.bar.busy(self.say("lab.starting"))}
+            begun = time.monotonic()
+            with closing(self.around.analyst.fit(table, plan)) as steps:
+                far = Far(titles, plan, begun)
+                for step in steps:
+                    if isinstance(step, Fit):
+                        took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
+                        yield {
+                            **{self.found: gr.update(visible=True), self.around.mine: step.head},
+                            **self.places.show(Found(step, titles), {}),
+                            **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}"),
+                        }
+                    else:
+                        far = far.after(step, time.monotonic())
+                        done = Progress(step.done, step.total)
+                        yield self.bar.busy(far.line(step, self.say), done, far.told(self.say))
+        except PoolscopeError as error:
+            yield self.bar.idle(_refused(error, self.say))
+        except Exception as error:
+            yield self.bar.idle("")
+            raise gr.Error(self.say("verdict.bug")) from error
+
+    def stopped(self) -> Updates:
+        """Say that it was given up."""
+        return self.bar.idle(_line(self.say("lab.stopped")))
+
+    def try_mine(self, given: Given) -> Updates:
+        """Put a text of the table in the place of the question, and have the visitor's own head answer it."""
+        question = self.classify.question
+        mine = given[question.mine]
+        head = read_head(mine)
+        try:
+            table, _, _ = self._asked(given)
+            text, pair = table.texts[0], (*table.pairs, "")[0]
+        except PoolscopeError:  # there is no table any longer: the question stays as it is
+            text, pair = given[question.text], given[question.pair]
+        query = Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=mine)
+        return {self.around.chosen: gr.update(selected=CLASSIFY.key), **self.classify.pose(query, given)}
+
+    def _chosen(self, given: Given) -> Columns:
+        text, pair, label = (str(given[one] or "") for one in self.columns)
+        return Columns(text, label, pair)
+
+    def _asked(self, given: Given) -> tuple[Table, Plan, Sequence[Sentence]]:
+        """Read what is fitted, and what is odd about the table; PoolscopeError says why it cannot be."""
+        table, notes = to_table(read_sheet(given[self.table]), self._chosen(given))
+        sent = [given[one] for one in (self.backbones, self.poolings)]
+        backbones, poolings = (tuple(map(str, one)) if isinstance(one, list) else () for one in sent)
+        return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
+
+    def _offer(self, sheet: Sheet, chosen: Columns) -> Updates:
+        """Offer the columns of ``sheet``, of which these are chosen."""
+        names = [(visible(name), name) for name in sheet.columns]
+        offers = (names, [(self.say("lab.no_pair"), ""), *names], names)
+        values = (chosen.text, chosen.text_pair, chosen.label)
+        return {
+            one: gr.update(choices=offer, value=value)
+            for one, offer, value in zip(self.columns, offers, values, strict=True)
+        }
+
+
+@dataclass(frozen=True)
+class Far:
+    """Progress of a fit: the stage ``of`` a backbone, ``since`` when it runs, and the seconds ``left`` of it.
+
+    ``last``: when the last step came. ``reached``: by combinations so far; ``notes``: on what is not read.
+    """
+
+    titles: dict[str, str]
+    plan: Plan
+    last: float
+    since: float = 0.0
+    of: tuple[str, str] = ("", "")
+    left: float = 0.0
+    reached: tuple[Reached, ...] = ()
+    notes: tuple[Sentence, ...] = ()
+
+    def after(self, step: Stage, now: float) -> Far:
+        """Take one more step."""
+        of = step.name, step.backbone
+        since = self.since if of == self.of else self.last
+        left = (now - since) * (step.total / max(step.done, 1) - 1)
+        reached = self.reached if step.reached is None else (*self.reached, step.reached)
+        notes = tuple(dict.fromkeys((*self.notes, *step.notes)))
+        return Far(self.titles, self.plan, now, since, of, left, reached, notes)
+
+    def line(self, step: Stage, say: Texts) -> str:
+        """Say which backbone, how many of its steps are done, and how long the rest takes."""
+        parts = [say(f"lab.stage_{step.name}", done=step.done, total=step.total)]
+        if step.backbone in self.plan.backbones:
+            place = self.plan.backbones.index(step.backbone) + 1
+            title = visible(self.titles.get(step.backbone, step.backbone))
+            parts.insert(0, say("lab.which", title=title, place=place, count=len(self.plan.backbones)))
+        if self.left >= 1:
+            parts.append(say("lab.left", seconds=f"{self.left:.0f}"))
+        return say.together(parts)
+
+    def told(self, say: Texts) -> str:
+        """Say what is known by now, as HTML."""
+        so_far = so_far_html(self.reached, self.titles, self.plan.all_layers, say)
+        return f"{_hints(self.notes, say)}{so_far}"
+
+
+def sample(name: str) -> str:
+    """Read a table to try, as CSV."""
+    return (ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8")
+
+
+def _hints(notes: Sequence[Sentence], say: Texts) -> str:
+    return "".join(hint_html(visible(note.said(say))) for note in notes)
+
+
+def _line(text: str) -> str:
+    return str(Markup('<p role="status">{}</p>').format(text))
+
+
+def _refused(error: PoolscopeError, say: Texts) -> str:
+    return str(Markup('<p class="missing" role="alert">{}</p>').format(visible(error.said(say))))

@@ -1,0 +1,319 @@
+"""What a visitor asks: texts, backbone, pooling, head and examples; and backbones brought from the hub."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import gradio as gr
+from markupsafe import Markup
+
+from components.analyst import Analyst
+from components.errors import PoolscopeError
+from components.exhibits.view import POOL_LAYER, percent, shorten, visible
+from components.fitting import MINE, TABLE
+from components.markup import render
+from components.menus import HEADS, BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
+from components.texts import Texts, in_bytes
+from components.types import BackboneSpec, Progress, Query, Reference
+from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, browser, menu, scripted_html, text_box
+
+Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
+LABELS = 6  # of a model that is offered
+TOGETHER = 16  # visitors who wait for the hub at the same time, in each of its queues
+
+
+def hub_queue(name: str) -> dict[str, Any]:
+    """Name the queue of an event that waits for the hub, and keeps nobody else waiting."""
+    return {"concurrency_id": name, "concurrency_limit": TOGETHER}
+
+
+class Question:
+    """The components that make a Query, and those that help to choose a backbone.
+
+    ``place`` chooses which backbones the menu offers; ``found`` holds those that the visitor looked up,
+    ``mine`` the head that was fitted on their table. ``typing`` fires after a pause in typing.
+    """
+
+    def __init__(self, analyst: Analyst, examples: Sequence[Example], mine: gr.State, say: Texts) -> None:
+        """Lay the question out; it asks the first example of the first backbone that suits it."""
+        self.analyst, self.mine, self.say, self.choices = analyst, mine, say, Choices.of(analyst)
+        self.summaries = {spec.key: unlinked(visible(spec.summarised(say))) for spec in analyst.poolings()}
+        models, first = self.models(()), examples[0]
+        key = suited(first, models.specs[0].key, models.specs)
+        query = Query(key, first.text, first.text_pair, first.pooling)
+        places, offers = self._places(models, models.place(key)), self._offers(query, models, 0)
+        offers["backbone"]["choices"] = models.within(models.place(key))
+        with gr.Column(elem_id="asking"):
+            self.typing = scripted_html("fold", browser("asking.js"), render("fold", say))
+            with gr.Row(elem_id="question"):
+                with gr.Column(scale=8, min_width=270):
+                    hints = say("question.text_hint"), say("question.pair_hint")
+                    self.text = text_box("text", say("question.text"), hints[0], first.text)
+                    self.pair = text_box("pair", say("question.pair"), hints[1], first.text_pair)
+                with gr.Column(scale=18, min_width=300):
+                    where = say("models.place" if models.online else "models.place_offline")
+                    self.place = gr.Radio(**places, label=where, elem_id="place")
+                    with gr.Row(elem_id="model"):  # beside each other: an answer of a probe begins as high up
+                        self.backbone = menu("backbone", say("question.backbone"), **offers["backbone"])
+                        self.task = menu("task", say("question.task"), **offers["task"])
+                    self.lookup = Lookup(say) if analyst.takes_ids else None
+                self.download = Download(analyst, say)  # on a phone here, else below all columns
+                with gr.Column(scale=17, min_width=300):
+                    with gr.Row(elem_id="pooled"):
+                        size: Any = {"scale": 3, "min_width": 250}, {"scale": 1, "min_width": 90}
+                        title, layer = say("question.pooling"), say(POOL_LAYER.label)
+                        self.pooling = menu("pooling", title, **offers["pooling"], **size[0])
+                        self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], **size[1])
+                    self.head = menu("head", say("question.head"), **offers["head"])
+            self.examples = _chips(examples, say)
+        self.found = gr.State(())
+        self.inputs: list[gr.components.Component] = [
+            *(self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer)
+        ]
+
+    def models(self, found: Found) -> BackboneMenu:
+        """List the backbones as they are now."""
+        return BackboneMenu.of(self.analyst, found, self.say)
+
+    def explain(self, asked: Query, query: Query, models: BackboneMenu, last: int | None = None) -> Updates:
+        """Make the menus, as they were ``asked``, offer what fits ``query`` and say what it is.
+
+        A menu keeps its value where that fits: the visitor may have chosen anew in the meantime. ``last``: of
+        the layers of the answer, None where there is none.
+        """
+        was = self._offers(asked, models, last)
+        return {
+            getattr(self, name): gr.update(
+                **{key: new for key, new in now.items() if (key, new) != ("value", was[name]["value"])}
+            )
+            for name, now in self._offers(query, models, last).items()
+        }
+
+    def fill(self, query: Query, models: BackboneMenu, last: int | None) -> Updates:
+        """Make the question ask ``query``; ``last``: as in `explain`."""
+        menus = {
+            getattr(self, name): gr.update(**now) for name, now in self._offers(query, models, last).items()
+        }
+        texts = {self.text: query.text, self.pair: query.text_pair}
+        return {**texts, **menus, **self.choose(query.backbone, models)}
+
+    def choose(self, key: str, models: BackboneMenu) -> Updates:
+        """Choose a backbone, among those of its place."""
+        updates = self.refresh(key, models)
+        return {**updates, self.backbone: {**updates[self.backbone], "value": key}}
+
+    def refresh(self, key: object, models: BackboneMenu) -> Updates:
+        """Offer what there is now in the place of a backbone; which one is chosen stays."""
+        name = models.place(key)
+        backbone = gr.update(choices=models.within(name), info=models.note(key))
+        return {self.place: gr.update(**self._places(models, name)), self.backbone: backbone}
+
+    def _places(self, models: BackboneMenu, chosen: str) -> dict[str, Any]:
+        """Offer the places, which only is a choice if there are several."""
+        return {"choices": models.places, "value": chosen, "visible": len(models.places) > 1}
+
+    def _offers(self, query: Query, models: BackboneMenu, last: int | None) -> dict[str, dict[str, Any]]:
+        """Say what each menu offers beside ``query``, with one line that explains its choice."""
+        say, tasks = self.say, self.choices.tasks(query)
+        labels = next((task.labels for task in tasks if task.key == query.task), ())
+        layers = [] if last is None else [str(layer) for layer in range(last - 1, -1, -1)]
+        offered = {} if last is None else {
+            "choices": [(say("question.pool_last"), POOL_LAYER.default), *((one, int(one)) for one in layers)]
+        }  # fmt: skip
+        return {
+            "pool_layer": {"value": query.pool_layer, **offered},
+            "backbone": {"value": query.backbone, "info": models.note(query.backbone)},
+            "pooling": {
+                "value": query.pooling,
+                "choices": self.choices.poolings(query, models.get(query.backbone), say),
+                "info": self.summaries.get(query.pooling, ""),
+            },
+            "head": {
+                "value": query.head,
+                "choices": [(say(f"question.head_{head}"), head) for head in self.choices.heads(query)],
+                "info": say(f"question.head_{query.head}_info") if query.head in HEADS else "",
+            },
+            "task": {  # which only a probe needs; the line under it names the labels
+                "value": query.task if query.task not in ("", TABLE) else None,
+                "choices": [(visible(task.said(say)), task.key) for task in tasks],
+                "info": unlinked(visible(" · ".join(labels))),
+                "visible": query.head == "probe",
+            },
+        }
+
+
+class Lookup:
+    """The box for the id of a model, its button, and the place of a refusal; closed on arrival."""
+
+    def __init__(self, say: Texts) -> None:
+        with gr.Accordion(say("lookup.heading"), open=False, elem_id="lookup"):
+            with gr.Row(elem_id="lookup-row"):
+                said: Any = {"label": say("lookup.id"), "placeholder": say("lookup.hint")}
+                self.box = gr.Textbox(**said, info=say("lookup.note"), max_lines=1, elem_id="lookup-id")
+                self.button = gr.Button(say("lookup.button"), elem_id="lookup-button")
+            self.refusal = gr.HTML("", elem_id="lookup-refusal")
+
+
+class Download:
+    """Bringing a backbone of the hub here: the offer, how far it is, and the way to stop it.
+
+    One visitor has one at a time. ``offered`` and ``coming`` hold the backbone that is offered and the one on
+    its way, or None. ``arrived`` changes whenever another one can be asked: it holds that one, and something
+    that never was before.
+    """
+
+    def __init__(self, analyst: Analyst, say: Texts) -> None:
+        """Lay both rows out, hidden."""
+        self.analyst, self.say = analyst, say
+        with gr.Row(visible=False, elem_id="offer", elem_classes="card notice") as self.offer:
+            self.facts = gr.HTML("", elem_id="offer-facts")
+            self.start = gr.Button(say("download.button_unsized"), variant="primary", elem_id="download")
+        with gr.Row(visible=False, elem_id="coming", elem_classes="card notice") as self.loading:
+            self.progress = gr.HTML("", elem_id="progress")
+            self.cancel = gr.Button(say("download.cancel"), elem_id="cancel")
+        self.offered, self.coming, self.arrived = gr.State(None), gr.State(None), gr.State(None)
+        self.outputs: list[Any] = [self.offered, self.offer, self.facts, self.start]
+
+    def connect(self) -> None:
+        """Bring what is offered when it is asked for; no question to a model waits for the hub."""
+        news = [*self.outputs, self.coming, self.arrived, self.loading, self.progress]
+        both: dict[str, Any] = {"inputs": {self.offered, self.coming}, "outputs": news}
+        coming = self.start.click(self.bring, **both, **hub_queue("download"), **PRIVATE)
+        self.cancel.click(self.stop, **both, **AT_ONCE)
+        self.cancel.click(None, cancels=[coming], api_visibility="private")
+
+    def propose(self, spec: BackboneSpec, given: Given, said: str = "") -> Updates:
+        """Offer a backbone that is not here, unless it is on its way; ``said`` is HTML to begin with."""
+        coming: BackboneSpec | None = given[self.coming]
+        if coming is not None and coming.key == spec.key:
+            return {**self.withdraw(), self.offered: spec}
+        return self._offer(spec, coming, said)
+
+    def withdraw(self) -> Updates:
+        """Offer nothing."""
+        return {self.offered: None, self.offer: gr.update(visible=False)}
+
+    def announce(self, spec: BackboneSpec) -> Updates:
+        """Say that a backbone can be asked from now on."""
+        return {self.arrived: (spec, secrets.token_hex(8))}
+
+    def bring(self, given: Given) -> Iterator[Updates]:
+        """Bring what is offered here, and say how far it is; who stops iterating leaves the download."""
+        spec: BackboneSpec | None = given[self.offered]
+        if spec is None:
+            return
+        begun = {self.offered: spec, self.coming: spec, self.loading: gr.update(visible=True)}
+        yield {**self.withdraw(), **begun, self.progress: self._progress(spec, None)}
+        try:
+            with closing(self.analyst.fetch(spec.key)) as steps:
+                for step in steps:
+                    yield {self.progress: self._progress(spec, step)}
+            here = self.analyst.find(spec.key)
+        except PoolscopeError as error:
+            yield {**self._idle(), **self._offer(spec, None, refusal(error, self.say))}
+        except Exception as error:
+            yield {**self._idle(), **self._offer(spec, None)}
+            raise gr.Error(self.say("verdict.bug")) from error
+        else:
+            yield {**self._idle(), **self.announce(here)}
+
+    def stop(self, given: Given) -> Updates:
+        """Say that the download was stopped; gradio ends ``bring``, and so leaves the download."""
+        offered, coming = given[self.offered], given[self.coming]
+        if offered is None:  # another backbone is chosen by now
+            return self._idle()
+        said = Markup('<p class="detail" role="status">{}</p>').format(self.say("download.stopped"))
+        stopped = coming is not None and offered.key == coming.key
+        return {**self._idle(), **self._offer(offered, None, said if stopped else "")}
+
+    def _idle(self) -> Updates:
+        return {self.coming: None, self.loading: gr.update(visible=False)}
+
+    def _offer(self, spec: BackboneSpec, coming: BackboneSpec | None, said: str = "") -> Updates:
+        say, title, aside = self.say, visible(spec.said(self.say)), ""
+        size = "" if spec.size is None else in_bytes(spec.size).said(say)
+        labels = say.listed(shorten(label, 24) for label in spec.labels[:LABELS])
+        if (rest := len(spec.labels) - LABELS) > 0:
+            labels = say("models.labels_some", labels=labels, count=rest)
+        sized = say("models.size", size=size) if size else say("models.size_unknown")
+        named = spec.location if spec.location != spec.said(say) else ""
+        facts = [visible(one) for one in (named, spec.architecture, labels, sized, licence(spec, say))]
+        if not self.analyst.online:
+            aside = say("download.offline")
+        elif coming is not None:
+            aside = say("download.other", title=visible(coming.said(say)))
+        button = say("download.button" if size else "download.button_unsized", size=size)
+        offer = render("offer", say, title=title, facts=facts, aside=aside)
+        return {
+            self.offered: spec,
+            self.offer: gr.update(visible=True),
+            self.facts: f"{offer}{said}",
+            self.start: gr.update(value=button, visible=coming is None and self.analyst.online),
+        }
+
+    def _progress(self, spec: BackboneSpec, step: Progress | None) -> str:
+        """Say how far it is, as HTML; None is before anything is known."""
+        say, title, done = self.say, visible(spec.said(self.say)), 0.0
+        line = say("download.starting", title=title)
+        if step is not None and step.total > 0:
+            done = min(step.done / step.total, 1)
+            sizes = {"done": in_bytes(step.done).said(say), "total": in_bytes(step.total).said(say)}
+            line = say("download.coming", title=title, percent=percent(int(100 * done) / 100), **sizes)
+        return str(render("coming", say, line=line, done=done, title=title))
+
+
+def _chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
+    """Make a button for each example."""
+    labels = [say.name(example.label) for example in examples]
+    return gr.Dataset(
+        components=[gr.Textbox(visible=False)],
+        samples=[[label] for label in labels],
+        sample_labels=labels,
+        type="index",
+        label=say("question.examples"),
+        samples_per_page=len(examples),
+        elem_id="examples",
+    )
+
+
+def to_query(sent: Mapping[str, Any]) -> Query:
+    """Make a Query of what a browser or a link sent, by the keys of controls; of any value its text."""
+
+    def text(key: str, default: str = "") -> str:
+        return to_text(sent.get(key, default))
+
+    return Query(
+        backbone=text("backbone"),
+        text=text("text"),
+        text_pair=text("pair"),
+        pooling=text("pooling", "native"),
+        head=text("head", "own"),
+        reference=to_reference(sent.get("reference", "cls")),
+        task=text("task"),
+        pool_layer=POOL_LAYER.of(sent),
+        mine=text(MINE),
+    )
+
+
+def to_reference(given: object) -> Reference:
+    """Read a token index if ``given`` is one, also in digits; else what was given, as text."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    text = to_text(given).strip()
+    return int(text) if text.isascii() and text.removeprefix("-").isdigit() and len(text) < 10 else text
+
+
+def to_text(given: object) -> str:
+    """Read what a browser sent, as text."""
+    try:
+        return "" if given is None else str(given)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return "\ufffd"
+
+
+def same_tokens(query: Query, other: Query) -> bool:
+    """Tell whether two questions are about the same tokens."""
+    return (query.backbone, query.text, query.text_pair) == (other.backbone, other.text, other.text_pair)

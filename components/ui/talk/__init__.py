@@ -1,1 +1,0 @@
-"""Talk mode: a script of states, one thing per screen."""

@@ -1,0 +1,282 @@
+"""The views of an answer are asked for once somebody looks at them; its frames are what the server draws."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from components.errors import PoolscopeError
+from components.exhibits.control import to_link
+from components.exhibits.importance import HEAD, INTEGRATED
+from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER
+from components.types import Query
+from components.ui import answer as answers
+from components.ui.answer import Answer, Frames, HeadView, ImportanceView, Seen, key_of
+from components.ui.places import NOTHING, Updates
+from tests.exhibits.answers import answered
+from tests.exhibits.showing import plain
+from tests.ui.fake import XSS, FakeAnalyst
+from tests.ui.fake_answers import HEADS
+from tests.ui.page import SAY, Counting, Page, drawn, place_of
+
+
+class Looked(Counting):
+    """Remembers what else was asked of it; of a text with "refused" in it there is none."""
+
+    looked: list[tuple[object, ...]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "looked", [])
+
+    def padding(self, query: Query) -> Any:
+        self._note(query)
+        return super().padding(query)
+
+    def importance(self, query: Query, label: str = "", integrated: bool = True) -> Any:
+        self._note(query, label, integrated)
+        return super().importance(query, label, integrated)
+
+    def _note(self, query: Query, *rest: object) -> None:
+        self.looked.append((query, *rest))
+        if "refused" in query.text:
+            raise PoolscopeError("backbone", query.backbone, "errors.died")
+
+
+@pytest.fixture(scope="module")
+def laid_out() -> Page:
+    return Page(Looked())
+
+
+@pytest.fixture
+def page(laid_out: Page) -> Page:
+    """A page with an answer, of which nothing else was asked so far."""
+    page = laid_out.anew()
+    page.set(text="so good", backbone="first")
+    return page
+
+
+@pytest.fixture
+def looked(page: Page) -> list[tuple[object, ...]]:
+    assert isinstance(page.tab.analyst, Looked)
+    page.tab.analyst.looked.clear()
+    return page.tab.analyst.looked
+
+
+@pytest.fixture
+def head(page: Page) -> HeadView:
+    """The head of a model of four labels, which is looked at."""
+    page.values[page.tab.answer.head.opened] = True
+    page.set(text="not good", backbone="emotions")
+    return page.tab.answer.head
+
+
+@pytest.fixture
+def matters(page: Page) -> ImportanceView:
+    return page.tab.answer.importance
+
+
+def audited(page: Page) -> str:
+    """What the card says once padding is looked at."""
+    padding = page.tab.answer.padding
+    updates = page.take(padding.audit(page.values))
+    return "" if updates is NOTHING else plain(updates[padding.view.first])
+
+
+def detected(page: Page, vector: object, prefix: object = "") -> str:
+    """What the card says of a vector."""
+    padding = page.tab.answer.padding
+    updates = padding.detect_vector({**page.values, padding.vector: vector, padding.prefix: prefix})
+    return plain(page.take(updates)[padding.found.places[0].above])
+
+
+def opened(page: Page, **controls: object) -> list[Updates]:
+    """Look at what matters with its controls set so; every update in turn."""
+    matters = page.tab.answer.importance
+    by_key = {control.key: part for control, part in matters.controls.items()}
+    page.values |= {by_key[key]: value for key, value in controls.items()}
+    return [page.take(updates) for updates in matters.ask_importance(page.values)]
+
+
+def chosen(page: Page, label: str, place: str = "lens") -> Updates:
+    """Choose a label in one of the menus."""
+    menus = page.tab.answer.head.label, page.tab.answer.importance.controls[LABEL]
+    menu, other = menus if place == "lens" else reversed(menus)
+    page.values[menu] = label
+    return page.take(page.tab.answer.head.choose(menu, other, page.values))
+
+
+def test_nothing_is_asked_with_the_question_and_nothing_stays_of_the_answer_before(
+    page: Page, looked: list[Any]
+) -> None:
+    audited(page), opened(page)
+    assert len(looked) == 2
+    updates = page.set(text="another")
+    for view in page.tab.answer.asked[1:]:
+        assert {updates[part] for part in view.places.parts} == {""}
+        assert page.values[view.stored] is None
+    assert len(looked) == 2
+
+
+def test_padding_is_asked_once_of_the_checkpoint_s_own_head(page: Page, looked: list[Any]) -> None:
+    page.set(pooling="mean")
+    assert "Safe in a batch" in audited(page)
+    assert audited(page) == ""
+    assert looked == [(Query("first", "so good"),)]
+
+
+def test_a_refusal_is_said_and_nothing_is_drawn(page: Page, matters: ImportanceView) -> None:
+    page.set(text="refused")
+    assert SAY("errors.died") in audited(page)
+    (updates,) = opened(page)
+    assert SAY("errors.died") in plain(updates[place_of([matters.view.places], "importance").above])
+    assert updates[place_of([matters.view.places], "matters").plot] == ""
+
+
+def test_the_report_and_the_talk_ask_once_for_what_they_show(page: Page, looked: list[Any]) -> None:
+    link = {"text": "so good", "backbone": "first", "label": "positive", "integrated": True}
+    answer = page.tab.answer_to({one.control.key: one.control.default for one in page.tab.linked} | link)
+    assert looked == []
+    shown = {panel.key: panel for panel in page.tab.panels}
+    for key in ("padding", "importance", "padding", "importance"):
+        assert shown[key].subject(answer) is shown[key].subject(answer)
+    query = Query("first", "so good")
+    assert looked == [(query,), (query, "positive", True)]
+
+
+def test_what_made_a_vector_is_said_of_the_text_on_the_screen(page: Page) -> None:
+    found = page.tab.analyst.ask("detect", Query("first", "so good"), vector="1 2", prefix="query: ")
+    said = detected(page, "1 2", "query: ")
+    assert str(found.says[0]) in said
+    assert "behind the prefix “query: ”" in said
+    updates, padding = page.set(text="another"), page.tab.answer.padding
+    assert updates[padding.found.places[0].above] == ""
+    assert padding.vector not in updates
+
+
+@pytest.mark.parametrize("vector", ["", "a film", "1 nan", "[[1, 2], [3, 4]]", None, {"a": 1}])
+def test_a_vector_that_is_none_is_refused_in_a_sentence(page: Page, vector: object) -> None:
+    said = detected(page, vector)
+    assert SAY("detective.none") in said
+    assert "vector: " in said
+
+
+def test_importance_is_asked_once_beside_similarity_to_cls(
+    page: Page, looked: list[Any], matters: ImportanceView
+) -> None:
+    page.set(reference="pooled")
+    (updates,) = opened(page)
+    assert looked == [(Query("first", "so good"), "", False)]
+    assert len(drawn(updates[place_of([matters.view.places], "matters").plot]).data) == 5
+    assert opened(page) == [NOTHING]
+    assert len(looked) == 1
+
+
+def test_what_is_quick_comes_before_integrated_gradients(
+    page: Page, looked: list[Any], matters: ImportanceView
+) -> None:
+    quick, busy, later, whole = opened(page, integrated=True)
+    plots = [one[place_of([matters.view.places], "matters").plot] for one in (quick, whole)]
+    assert [len(drawn(plot).data) for plot in plots] == [5, 6]
+    for step, done in ((busy, 0), (later, 25)):
+        assert SAY("matters.integrating", done=done, total=50) in step[matters.bar.status]
+    assert [one[matters.bar.cancel]["interactive"] for one in (busy, whole)] == [True, False]
+    assert whole[matters.bar.status] == ""
+    assert [integrated for *_, integrated in looked] == [False, True]
+    assert opened(page, integrated=True) == [NOTHING]
+    updates = matters.stopped()
+    assert updates[matters.controls[INTEGRATED]] is False
+    assert SAY("matters.stopped") in updates[matters.bar.status]
+
+
+def test_another_head_of_attention_is_drawn_of_what_came(
+    page: Page, looked: list[Any], matters: ImportanceView
+) -> None:
+    (updates,) = opened(page, attention_head=HEADS + 3)
+    slider = updates[matters.controls[HEAD]]
+    assert (slider["maximum"], slider["value"], slider["visible"]) == (HEADS, 0, True)
+    page.values[matters.controls[HEAD]] = 2
+    shown, place = matters.look(page.values), place_of([matters.view.places], "attention")
+    assert set(shown) == set(place.parts)
+    seen: Seen = page.values[matters.view.stored]
+    assert seen.importance.attention is not None
+    cells = [cell for row in drawn(shown[place.plot]).data[0].z for cell in row]
+    assert cells == pytest.approx(seen.importance.attention[:, 1].ravel(), abs=1e-4)
+    assert len(looked) == 1
+
+
+def test_the_lens_is_drawn_anew_and_no_model_is_asked(page: Page, head: HeadView) -> None:
+    assert isinstance(page.tab.analyst, Counting)
+    page.tab.analyst.forget()
+    plot = place_of([head.view.places], "lens").plot
+    first, second = (drawn(chosen(page, label)[plot]) for label in ("fear", "trust"))
+    assert first.data[0].z != second.data[0].z
+    assert page.tab.analyst.asked == []
+
+
+@pytest.mark.parametrize("place", ["lens", "matters"])
+def test_both_menus_and_a_link_have_the_label_that_is_chosen_in_one(
+    page: Page, head: HeadView, matters: ImportanceView, place: str
+) -> None:
+    chosen(page, "fear", place)
+    both = head.label, matters.controls[LABEL]
+    assert [page.values[menu] for menu in both] == ["fear", "fear"]
+    state = {one.control.key: page.values[one.part] for one in page.tab.linked if one.control == LABEL}
+    assert to_link(state, [LABEL]) == "label=fear"
+    assert chosen(page, "fear", place) is NOTHING
+    updates = page.set(text="so good")
+    assert [updates[menu]["value"] for menu in both] == ["fear", "fear"]
+    assert [value for _, value in updates[both[1]]["choices"]] == ["", "joy", "anger", "trust", "fear"]
+    updates = page.set(backbone="first")  # which has no such label
+    assert [updates[menu]["value"] for menu in both] == ["", ""]
+    updates = page.set(backbone="score")
+    assert not any(updates[menu]["visible"] for menu in both)
+    updates = page.set(pooling="attention", head="probe", backbone="first")  # of which there is no lens
+    assert not updates[head.label]["visible"]
+    assert chosen(page, "positive", "matters") is NOTHING
+
+
+QUERIES = [
+    Query("first", "not good"),
+    Query("pair", f"so good \ud800 {XSS}", "so bad", reference="pooled"),
+    Query("last", "a film", "mean", reference=1),
+    Query("score", "x"),
+]
+
+
+def frames_of(answer: Answer, query: Query, kept: Frames) -> Any:
+    analysis = FakeAnalyst().ask("analyze", query)
+    return json.loads(kept.of(answer.looked_at, analysis, {}, answer.say))
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=[query.backbone for query in QUERIES])
+def test_each_frame_is_what_the_server_draws(page: Page, query: Query) -> None:
+    answer, anatomy = page.tab.answer, FakeAnalyst().ask("anatomy", query)
+    found, analysis = frames_of(answer, query, Frames()), anatomy.analysis
+    assert (found["answered"], found["last"]) == (key_of(analysis), analysis.layers)
+    for index, (centring, layer) in enumerate(product(CENTRINGS, range(analysis.layers + 1))):
+        updates = answer.show(answered(anatomy), {LAYER.key: layer, CENTRED.key: centring}, {})
+        values = [part["values"][part["at"][index]] for part in found["parts"]]
+        assert values == [updates[part] for place in answer.looked_at for part in place.parts]
+        assert all(len(set(part["values"])) == len(part["values"]) for part in found["parts"])
+
+
+def test_an_answer_sends_its_frames_and_a_refusal_none(page: Page) -> None:
+    answer = page.tab.answer
+    sent = page.take(answer.send_frames(page.values))
+    assert json.loads(sent[answer.frames])["answered"] == page.values[answer.answered]
+    page.set(text="")
+    assert answer.send_frames(page.values) is NOTHING
+
+
+def test_the_same_is_drawn_once_and_a_visitor_s_own_head_is_not_kept(page: Page) -> None:
+    kept, query = Frames(), QUERIES[0]
+    analysis, other = (FakeAnalyst().ask("analyze", one) for one in (query, replace(query, pooling="mean")))
+    assert key_of(analysis) == key_of(FakeAnalyst().ask("analyze", query)) != key_of(other)
+    with patch.object(answers, "frames_json", wraps=answers.frames_json) as draw:
+        for one in (query, query, replace(query, mine="{}"), replace(query, mine="{}")):
+            frames_of(page.tab.answer, one, kept)
+    assert (draw.call_count, len(kept.kept)) == (3, 1)
