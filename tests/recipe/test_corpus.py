@@ -9,7 +9,7 @@ import pytest
 from recipe import corpus as corpora
 from recipe.corpus import UNLABELLED, Corpus, Example, detokenize, fingerprint, read, without_held_out
 from recipe.evidence import FOLDS
-from recipe.recipes import Recipes, Source, load_recipes
+from recipe.recipes import Recipes, Source
 from tests.recipe.labelled import LEAKED, LEAKED_SIDE, write
 
 SENTENCES = tuple(f"S{i} " + "word " * (i % 13 + 1) + f"end{i}" for i in range(60))
@@ -20,30 +20,23 @@ def fingerprints(rows: dict[str, tuple[Example, ...]]) -> set[str]:
     return {fingerprint(text) for examples in rows.values() for e in examples for text in e.texts}
 
 
-def test_rows_between_the_scores_are_left_out(tmp_path: Path) -> None:
+def test_files_are_read_as_a_source_says(tmp_path: Path) -> None:
     write(tmp_path / "scored.tsv", "a\tb\thow", "One  .\tTwo\t4", "Three\tFour\t3", 'Fi"ve\tSix\t2.5')
     asked = {"file": "scored.tsv", "texts": ("a", "b"), "score": "how"}
     one, three, five = ("One .", "Two"), ("Three", "Four"), ('Fi"ve', "Six")
-    found = read(Source(**asked, positive=4, negative=2.5), tmp_path)
-    assert found == (Example(one, 1), Example(five, 0))
-    scored = (Example(one, 4.0), Example(three, 3.0), Example(five, 2.5))
-    assert read(Source(**asked, first=0), tmp_path) == scored
-
-
-def test_aligned_files_make_rows_without_labels(tmp_path: Path) -> None:
-    write(tmp_path / "s1.dev", "One", "Two")
-    write(tmp_path / "s2.dev", "Eins", "Zwei")
-    found = read(Source("*.dev", ("s2", "s1"), "aligned", ("s1", "s2")), tmp_path)
-    assert found == (Example(("Eins", "One"), UNLABELLED), Example(("Zwei", "Two"), UNLABELLED))
-
-
-def test_a_file_falls_into_a_fifth_and_the_rest(tmp_path: Path) -> None:
+    between = read(Source(**asked, positive=4, negative=2.5), tmp_path)
+    assert between == (Example(one, 1), Example(five, 0))
+    numbers = read(Source(**asked, first=0), tmp_path)
+    assert numbers == (Example(one, 4.0), Example(three, 3.0), Example(five, 2.5))
+    write(tmp_path / "s1.dev", "One")
+    write(tmp_path / "s2.dev", "Eins")
+    aligned = read(Source("*.dev", ("s2", "s1"), "aligned", ("s1", "s2")), tmp_path)
+    assert aligned == (Example(("Eins", "One"), UNLABELLED),)
     write(tmp_path / "rows.tsv", "text", *(f"row {i}" for i in range(500)), "Row 7 .", "ROW 8")
     folds = (read(Source("rows.tsv", ("text",), fold=fold), tmp_path) for fold in ("fifth", "rest"))
     fifth, rest = ({fingerprint(e.texts[0]) for e in rows} for rows in folds)
     assert not fifth & rest
-    assert len(fifth | rest) == 500
-    assert 60 < len(fifth) < 140
+    assert (len(fifth | rest), 60 < len(fifth) < 140) == (500, True)
 
 
 def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes) -> None:
@@ -55,6 +48,10 @@ def test_nothing_that_is_measured_is_trained_on(corpus: Corpus, recipes: Recipes
     reported = {source.file for task, source in recipes.evaluations.items() if task in recipes.tasks}
     held_out = {source.file for source in recipes.held_out.sources.values()}
     assert held_out <= {source.file for source in recipes.sources.values()} - reported
+    for task, source in recipes.probing.sources.items():
+        counts = Counter(example.label for example in corpus.training[source])
+        assert min(counts.values()) >= FOLDS
+        assert {example.label for example in corpus.evaluation[task]} == set(counts)
 
 
 def test_checkpoints_learn_from_nothing_that_decides(corpus: Corpus, recipes: Recipes) -> None:
@@ -74,15 +71,6 @@ def test_rows_that_share_a_text_or_a_run_of_words_are_not_learned_from(
     rows = tuple(Example((text,), 0) for text in texts)
     whole_corpus = Corpus({"rows": rows}, {}, {"rows": 2}, {"task": (HELD,)})
     assert without_held_out(whole_corpus, words).training["rows"] == tuple(rows[row] for row in kept)
-
-
-def test_every_task_with_probes_has_enough_examples_of_each_label(data: Path) -> None:
-    recipes = load_recipes()
-    corpus = corpora.load_corpus(recipes, data)
-    for task, source in recipes.probing.sources.items():
-        counts = Counter(example.label for example in corpus.training[source])
-        assert min(counts.values()) >= FOLDS
-        assert {example.label for example in corpus.evaluation[task]} == set(counts)
 
 
 @pytest.mark.parametrize(
