@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -143,9 +143,14 @@ def token_parts(anatomy: Anatomy, say: Texts) -> list[Part]:
 
 
 def class_parts(analysis: Analysis, say: Texts) -> list[Part]:
-    """The classes, the likeliest first; of more than eight the others in one."""
-    order = ranked(analysis)
-    weights, chosen = _weights(analysis), chosen_labels(analysis)
+    """The classes, the likeliest first; of more than eight the others in one.
+
+    Each is as wide as its probability over their sum, those of raw values are equally wide.
+    """
+    order, chosen, values = ranked(analysis), chosen_labels(analysis), analysis.probabilities.tolist()
+    if analysis.problem_type == "regression" or not sum(values) > 0:
+        values = [1.0] * len(values)
+    weights = [value / sum(values) for value in values]
     alone, rest = (order, []) if len(order) <= CLASSES else (order[: CLASSES - 1], order[CLASSES - 1 :])
     parts = []
     for index in alone:
@@ -159,14 +164,6 @@ def class_parts(analysis: Analysis, say: Texts) -> list[Part]:
         label = say(words, count=len(rest), share=together)
         parts.append(Part(label, (label,), sum(weights[index] for index in rest), False, tuple(rest)))
     return parts
-
-
-def _weights(analysis: Analysis) -> Sequence[float]:
-    """Each label's part of the stream: its probability over their sum, equal parts for raw values."""
-    total = len(analysis.labels)
-    values = [1.0] * total if analysis.problem_type == "regression" else analysis.probabilities.tolist()
-    whole = sum(values)
-    return [value / whole if whole > 0 else 1 / total for value in values]
 
 
 TRUNK: Span = (0.02, 0.18)

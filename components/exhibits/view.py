@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from operator import itemgetter
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -29,13 +30,18 @@ def token_labels(tokens: Tokens, texts: tuple[str, str]) -> tuple[str, ...]:
     ASCII pieces keep their vocabulary form. Others show the characters that they stand for, since
     byte-level vocabularies spell these in a code of their own; pieces of one character are numbered.
     """
-    surfaces = tuple(_surface(tokens, texts, index) for index in range(len(tokens.text)))
+    pieces: list[tuple[str, object]] = []  # a label, and what neighbours share that spell one character
+    places = zip(tokens.segment.tolist(), tokens.span.tolist(), strict=True)
+    for index, (raw, (segment, (start, end))) in enumerate(zip(tokens.text, places, strict=True)):
+        surface = texts[segment][start:end].strip() if segment >= 0 else ""
+        plain = not surface or raw in MARKS or raw.removeprefix(mark(raw)).isascii()
+        pieces.append((raw, index) if plain else (mark(raw) + surface, (segment, start, end)))
     labels: list[str] = []
-    for (_, surface), group in groupby(enumerate(surfaces), key=lambda item: _piece(tokens, item)):
-        indices = [index for index, _ in group]
-        for part, index in enumerate(indices, start=1):
-            suffix = f" {part}/{len(indices)}" if len(indices) > 1 else ""
-            labels.append(visible(_label(tokens.text[index], surface) + suffix))
+    for _, group in groupby(pieces, key=itemgetter(1)):
+        every = [label for label, _ in group]
+        if len(every) > 1:
+            every = [f"{label} {part}/{len(every)}" for part, label in enumerate(every, start=1)]
+        labels += map(visible, every)
     return tuple(labels)
 
 
@@ -51,7 +57,9 @@ def word(label: str) -> str:
 
 def visible(text: str) -> str:
     """``text`` with every character that cannot be seen spelled as its code point, U+200B for example."""
-    shown = "".join(_visible(character) for character in text)
+    shown = "".join(
+        f"U+{ord(one):04X}" if one != " " and unicodedata.category(one) in _INVISIBLE else one for one in text
+    )
     if shown and unicodedata.category(shown[0]).startswith("M"):
         shown = "◌" + shown  # a combining mark needs something to stand on
     if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in shown):
@@ -77,34 +85,6 @@ def breakable_html(name: str, places: re.Pattern[str]) -> Markup:
 def width(label: str) -> int:
     """How many narrow characters ``label`` is wide; East Asian ones count twice."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in label)
-
-
-def _visible(character: str) -> str:
-    if character == " " or unicodedata.category(character) not in _INVISIBLE:
-        return character
-    return f"U+{ord(character):04X}"
-
-
-def _surface(tokens: Tokens, texts: tuple[str, str], index: int) -> str:
-    start, end = (int(bound) for bound in tokens.span[index])
-    segment = int(tokens.segment[index])
-    return texts[segment][start:end].strip() if segment >= 0 else ""
-
-
-def _piece(tokens: Tokens, item: tuple[int, str]) -> tuple[object, str]:
-    """What makes neighbours pieces of one character: the same place in the text, spelled beyond ASCII."""
-    index, surface = item
-    if not surface or _plain(tokens.text[index]):
-        return index, surface
-    return (int(tokens.segment[index]), *map(int, tokens.span[index])), surface
-
-
-def _plain(raw: str) -> bool:
-    return raw in MARKS or raw.removeprefix(mark(raw)).isascii()
-
-
-def _label(raw: str, surface: str) -> str:
-    return raw if _plain(raw) or not surface else mark(raw) + surface
 
 
 MOST_LAYERS = 1000
@@ -217,26 +197,21 @@ def reference_name(view: View, say: Texts) -> str:
 
 def layer_name(view: View, say: Texts) -> str:
     """The layer under study in words: "layer 2 of 6"."""
-    last = view.analysis.layers
-    if view.layer == 0:
-        return say("similarity.embeddings", last=last)
-    return say("similarity.layer", layer=view.layer, last=last)
+    key = "layer" if view.layer else "embeddings"
+    return say(f"similarity.{key}", layer=view.layer, last=view.analysis.layers)
 
 
 def pooling_name(analysis: Analysis, say: Texts) -> str:
     """The pooling by its key, not escaped, with the layer that it pools where that is not the last."""
-    pooling = visible(analysis.query.pooling)
-    if not analysis.lower:
-        return pooling
-    return say("view.pooled_layer", pooling=pooling, layer=analysis.pool_layer)
+    pooling, layer = visible(analysis.query.pooling), analysis.pool_layer
+    return say("view.pooled_layer", pooling=pooling, layer=layer) if analysis.lower else pooling
 
 
 def asked_line(analysis: Analysis, say: Texts) -> str:
     """What was asked, in one line, not escaped."""
     query = analysis.query
-    key = "away.about_pair" if query.text_pair else "away.about"
     return say(
-        key,
+        "away.about_pair" if query.text_pair else "away.about",
         backbone=visible(analysis.backbone.said(say)),
         pooling=pooling_name(analysis, say),
         head=say(f"away.head_{query.head}", task=visible(say.name(query.task))),
@@ -296,14 +271,8 @@ def classify_link(query: Query, say: Texts) -> str:
 
     It names everything that a query holds: what it leaves out would be as on arrival.
     """
-    asked = {
-        "lang": say.language.tag,
-        "text": query.text,
-        "pair": query.text_pair,
-        "backbone": query.backbone,
-        "pooling": query.pooling,
-        "head": query.head,
-    }
+    asked = {"lang": say.language.tag, "text": query.text, "pair": query.text_pair}
+    asked |= {"backbone": query.backbone, "pooling": query.pooling, "head": query.head}
     if query.head == "probe" and query.task:
         asked["task"] = query.task
     if query.pool_layer != POOL_LAYER.default:
