@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.compare import Compared
 from components.analyses.detect import Candidate, Detected
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
@@ -104,22 +103,20 @@ def hostile_evidence() -> Evidence:
 
 def compared(
     keys: Sequence[str],
-    text: str,
-    *more: str,
+    *texts: str,
     pair: str = "",
     head: str = "own",
-    poolings: Sequence[str] = (),
+    poolings: Sequence[str] = ("native", "mean", "pooler"),
 ) -> Comparison:
     """Backbones on one version of a text, or on two."""
-    analyst, asked = FakeAnalyst(), poolings or ("native", "mean", "pooler")
-
-    def answers(one: str) -> tuple[Compared, ...]:
-        every = (Query(key, one, pair, pooling, head) for key in keys for pooling in asked)
-        return tuple(analyst.compare([*every]))
-
+    analyst = FakeAnalyst()
+    first, *more = (
+        tuple(analyst.compare([Query(key, text, pair, one, head) for key in keys for one in poolings]))
+        for text in texts
+    )
     specs = {spec.key: spec for spec in analyst.backbones()}
     rows, titles = tuple(specs[key] for key in keys), {spec.key: spec.title for spec in analyst.poolings()}
-    return Comparison(rows, tuple(asked), answers(text), "done", *map(answers, more), titles=titles)
+    return Comparison(rows, tuple(poolings), first, "done", *more, titles=titles)
 
 
 def refuse() -> Padding:

@@ -2,11 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
-from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import gradio
 import numpy as np
@@ -14,7 +11,6 @@ import pytest
 from plotly.colors import sample_colorscale
 from plotly.offline import get_plotlyjs_version
 
-from components.analyses.anatomy import Anatomy
 from components.exhibits.draw import (
     BACKBONES,
     DIVERGING,
@@ -29,15 +25,11 @@ from components.exhibits.draw import (
     diverging,
     ink,
 )
-from components.exhibits.exhibit import Exhibit, Panel
-from components.exhibits.panels import HEAD, IMPORTANCE, TOKENS, Answered
-from components.texts import load_texts
-from components.types import Query
+from components.exhibits.panels import HEAD, IMPORTANCE, TOKENS
 from tests.exhibits.answers import answered
-from tests.exhibits.showing import checked
+from tests.exhibits.showing import SAY, anatomy, checked
 from tests.exhibits.test_exhibit import PLOTTED, shown
 from tests.serving import ROOT
-from tests.ui.fake import FakeAnalyst
 
 VALUES = np.linspace(-1, 1, 201)
 STYLES = (ROOT / "assets" / "answers.css").read_text(encoding="utf-8")
@@ -133,35 +125,15 @@ def test_the_colour_blind_tell_apart_what_lies_side_by_side(blindness: str) -> N
     )  # its frame in the map
 
 
-SAY = load_texts()
-
-
-def figure_of(panel: Panel[Answered, Any], exhibit: Exhibit[Any], anatomy: Anatomy) -> Figure:
-    figure = exhibit.show(panel.subject(answered(anatomy)), {}, SAY).figure
-    assert figure is not None
-    return figure
-
-
-FIGURES: dict[str, Callable[[Anatomy], Figure]] = {
-    exhibit.name: partial(figure_of, panel, exhibit)
-    for panel in (TOKENS, HEAD, IMPORTANCE)
-    for exhibit in panel.exhibits
-    if exhibit.plotted
-}
-
-
-def anatomy(backbone: str, text: str, text_pair: str = "", pooling: str = "native") -> Anatomy:
-    return FakeAnalyst().ask("anatomy", Query(backbone, text, text_pair, pooling))
-
-
-@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
 @pytest.mark.parametrize("pooling", ["native", "mean"])
-def test_128_tokens_and_six_layers_stay_below_40_kilobytes(
-    figure: Callable[[Anatomy], Figure], pooling: str
-) -> None:
-    long = anatomy("pair", "unquestionably " * 62, "extraordinarily " * 63, pooling)
+def test_128_tokens_and_six_layers_stay_below_40_kilobytes(pooling: str) -> None:
+    long = anatomy("pair", "unquestionably " * 62, "extraordinarily " * 63, pooling=pooling)
     assert (len(long.analysis.tokens.text), long.analysis.layers) == (128, 6)
-    assert len(figure(long).to_json().encode()) <= 40_000
+    for panel in (TOKENS, HEAD, IMPORTANCE):
+        for exhibit in (one for one in panel.exhibits if one.plotted):
+            figure = exhibit.show(panel.subject(answered(long)), {}, SAY).figure
+            assert figure is not None
+            assert len(figure.to_json().encode()) <= 40_000, exhibit.name
 
 
 @pytest.mark.parametrize("name", PLOTTED)
@@ -183,10 +155,10 @@ def test_json_of_a_figure_is_safe_in_a_script_and_has_no_number_that_is_none() -
     assert json.loads(text)["data"] == [{"type": "bar", "x": [None, None, 0.5], "text": "</script>"}]
 
 
-@pytest.mark.parametrize("colour", [READ, FIRST, SECOND, SPECIAL, OTHER, *LABELS, *BACKBONES])
 @pytest.mark.parametrize("background", ["#ffffff", "#1e293b"], ids=["light", "dark"])
-def test_bars_stand_out_from_both_themes(colour: str, background: str) -> None:
-    assert contrast(colour, background) >= 3
+def test_bars_stand_out_from_both_themes(background: str) -> None:
+    for colour in (READ, FIRST, SECOND, SPECIAL, OTHER, *LABELS, *BACKBONES):
+        assert contrast(colour, background) >= 3, colour
 
 
 def test_plotly_is_not_newer_than_what_gradio_bundles() -> None:

@@ -18,7 +18,6 @@ from components.exhibits.edit import (
     align_versions,
     furthest,
     match_words,
-    moves,
     reads_same,
     signed,
     versions,
@@ -26,6 +25,7 @@ from components.exhibits.edit import (
 from components.exhibits.grid import agreement, grid, numbers
 from components.exhibits.view import number, percent
 from components.types import Analysis, Query, Reads
+from tests.exhibits.answers import compared
 from tests.exhibits.compared import answer, comparison
 from tests.exhibits.compared_html import Table, words
 from tests.exhibits.showing import SAY, analysis, records
@@ -206,14 +206,7 @@ KEYS = ["first", "last", "untrained", "many", "emotions", "score"]
 
 
 def edited() -> Comparison:
-    """Two versions, compared by made-up backbones."""
-    analyst, poolings = FakeAnalyst(), ("cls", "mean", "pooler")
-    answers = (
-        tuple(analyst.compare([Query(key, text, pooling=one) for key in KEYS for one in poolings]))
-        for text in (NEGATED, PLAIN)
-    )
-    specs = {spec.key: spec for spec in analyst.backbones()}
-    return Comparison(tuple(specs[key] for key in KEYS), poolings, next(answers), "done", next(answers))
+    return compared(KEYS, NEGATED, PLAIN, poolings=("cls", "mean", "pooler"))
 
 
 def apart(before: str, after: str) -> str:
@@ -274,26 +267,9 @@ def test_the_numbers_are_those_of_both_analyses() -> None:
         assert row["tokens read now"] == str(new.reads.positions.sum())
 
 
-def test_words_are_as_near_as_each_version_says() -> None:
-    rows = records(moves(edited(), {}, SAY))
-    old, new = (analysis("first", text, pooling="cls").similarity[-1] for text in (NEGATED, PLAIN))
-    told = [row for row in rows if row["backbone"] == "first"]
-    assert [(row["word"], row["kind"]) for row in told] == [
-        *(("the", "in both"), ("plot", "in both"), ("is", "in both")),
-        *(("not", "dropped"), ("good", "in both")),
-    ]
-    assert [float(row["similarity before"]) for row in told] == pytest.approx(list(old[1:-1]), abs=1e-6)
-    later = [float(row["similarity now"]) for row in told if row["similarity now"]]
-    assert later == pytest.approx(list(new[1:-1]), abs=1e-6)
-
-
 def test_the_sentence_counts_who_changes_its_mind() -> None:
     less = answer([0.6, 0.4])
-    some = of_two(
-        [NO, NO, NO, YES],
-        [YES, less, NO, YES],
-        ("GPT · x",),
-    )
+    some = of_two([NO, NO, NO, YES], [YES, less, NO, YES], ("GPT · x",))
     told = said(some)
     assert told.startswith(
         "1 of 4 combinations changes its mind: 1 from negative to positive (GPT under p0)."
