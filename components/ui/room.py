@@ -150,8 +150,8 @@ class RoomMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on what is another path."""
-        answer = self._routes.get((scope.get("method", ""), scope.get("path", "")))
-        if scope["type"] != "http" or answer is None:
+        answer = self._routes.get((scope["method"], scope["path"]))
+        if answer is None:
             return await self._app(scope, receive, send)
         receive, send = guarded(receive, send, varies=True)
         request, say = Request(scope, receive), page_texts(scope)

@@ -18,7 +18,7 @@ import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.admission import Admission, Line, half
 from components.settings import Settings
@@ -94,9 +94,12 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
     gr.mount_gradio_app(app, page, "/", **page_options())
     internals.share_configurations(page)
     internals.answer_in_json(page)
-    server, thread = _started(
-        MonitorMiddleware(_guarded(queue, site, settings, endpoints), ready, monitor, settings.metrics)
-    )
+    guarded = MonitorMiddleware(_guarded(queue, site, settings, endpoints), ready, monitor, settings.metrics)
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        await (guarded if scope["type"] == "http" else app)(scope, receive, send)  # or the app's lifespan
+
+    server, thread = _started(served)
     return Served(page, queue, server, thread)
 
 

@@ -38,6 +38,8 @@ ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
+Extent = Callable[[str], Iterable[object]]
+
 MINUTE = 60.0  # seconds
 QUESTION = 10  # what a question costs, in a client's rate
 OTHER = 2  # what any other POST costs: those redraw or cancel
@@ -130,13 +132,7 @@ class GuardMiddleware:
     address. In a room, addresses outside of the internet have none: they are those to whom the app is shown.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        endpoints: Endpoints,
-        settings: Settings,
-        extent: Callable[[str], Iterable[object]],
-    ) -> None:
+    def __init__(self, app: ASGIApp, endpoints: Endpoints, settings: Settings, extent: Extent) -> None:
         self._app, self._endpoints, self._settings, self._extent = app, endpoints, settings, extent
         self._visitors = RateLimiter(QUESTION * settings.rate)
         self._addresses = RateLimiter(QUESTION * settings.address_rate)
@@ -144,15 +140,9 @@ class GuardMiddleware:
         self._most_bytes = max(self._text_bytes, ROW_BYTES * settings.lab_rows)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it with why it is refused; the app's lifespan passes as it is."""
-        if scope["type"] == "lifespan":
-            return await self._app(scope, receive, send)
-        if scope["type"] != "http":  # gradio has no websockets
-            return None
-        scope["state"] = {
-            **scope.get("state", {}),
-            FROM: requests.client_address(scope, self._settings.proxies),
-        }
+        """Pass a request on, or answer it with why it is refused."""
+        address = requests.client_address(scope, self._settings.proxies)
+        scope["state"] = {**scope.get("state", {}), FROM: address}
         is_page, app = scope["path"] in PAGES, self._app
         say = requests.page_texts(scope) if is_page else requests.request_texts(Headers(scope=scope))
         receive, send = guarded(receive, send, varies=is_page)
@@ -166,7 +156,7 @@ class GuardMiddleware:
             path, query = requests.page_path(say.language.tag), scope["query_string"].decode("latin-1")
             if is_page and scope["method"] == "GET" and path != scope["path"]:  # a page in another language
                 app = RedirectResponse(f".{path}?{query}" if query else f".{path}", 302)
-        return await app(scope, receive, send)
+        await app(scope, receive, send)
 
     def _check_head(self, scope: Scope, say: Texts) -> None:
         """Judge a request by its head; HTTPException says why it is refused."""
@@ -198,7 +188,12 @@ class GuardMiddleware:
         if len(body) > self._text_bytes and valid.name not in TABLES:
             raise body_too_large(self._text_bytes, say)
         session = str(valid.values.get("session_hash", ""))
-        self._pay(self._price(scope["path"], valid), session, scope, say)
+        # The dearest question may still be asked twice in a minute.
+        most = QUESTION * min(self._settings.rate, self._settings.address_rate) / 2
+        cost = min(self._price(scope["path"], valid), most)
+        visitor = f"{scope['state'][FROM]} {session}"
+        _spend(self._visitors, visitor, cost, scope, say, "refusal.visitor_rate")
+        self._spend_address(cost - OTHER, scope, say)
         if valid.endpoint is not None and scope["path"].startswith(GRADIO):
             ticket = Ticket(scope["state"][FROM], session, valid.endpoint.line, ready=False)
             from_page = "fn_index" in valid.values and "origin" in headers
@@ -221,14 +216,6 @@ class GuardMiddleware:
         if path.startswith(REDRAWS):
             return OTHER
         return price(valid.name, valid.values.get("data", [*valid.values.values()]))
-
-    def _pay(self, cost: float, session: str, scope: Scope, say: Texts) -> None:
-        """Count what a question costs its visitor and their address; HTTPException where that is too much."""
-        # The dearest question may still be asked twice in a minute.
-        cost = min(cost, QUESTION * min(self._settings.rate, self._settings.address_rate) / 2)
-        visitor = f"{scope['state'][FROM]} {session}"
-        _spend(self._visitors, visitor, cost, scope, say, "refusal.visitor_rate")
-        self._spend_address(cost - OTHER, scope, say)
 
     def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""

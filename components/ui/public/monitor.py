@@ -83,10 +83,8 @@ class MonitorMiddleware:
                 self._monitor.responses.labels(str(message["status"])).inc()
             await send(message)
 
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
         answer = self._answer(scope["path"]) if scope["method"] in ("GET", "HEAD") else None
-        return await (answer or self._app)(scope, receive, send if answer else counting)
+        await (answer or self._app)(scope, receive, send if answer else counting)
 
     def _answer(self, path: str) -> Response | None:
         if path == "/metrics" and self._metrics:

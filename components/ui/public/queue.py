@@ -72,8 +72,7 @@ class QueueMiddleware:
         asked: Asked | None = scope.get("state", {}).get(ASKED)
         if asked is not None:
             return await self._ask(asked, scope, receive, send)
-        stream = streamed(scope) if scope["type"] == "http" else None
-        if stream is None:
+        if (stream := streamed(scope)) is None:
             return await self._app(scope, receive, send)
         session, _ = self._events.get(stream[1], (stream[0], None))
         if any(session == of for of, _ in self._events.values()):

@@ -167,7 +167,7 @@ DOCUMENTS: Mapping[str, Endpoint] = {  # by the paths of this app's own that the
 
 @dataclass(frozen=True)
 class Body:
-    """What was understood of a body: its ``values``, and the ``endpoint`` that it asks, if it asks one.
+    """A body as it was understood: its ``values``, and the ``endpoint`` that it asks, if it asks one.
 
     ``queued``: it goes through gradio's queue.
     """

@@ -46,7 +46,7 @@ class ResponseCache:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from memory, or pass the request on."""
-        if scope["type"] != "http" or scope["method"] != "GET" or not self._kept(scope["path"]):
+        if scope["method"] != "GET" or not self._kept(scope["path"]):
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
         accepted = {part.partition(";")[0].strip() for part in headers.get("accept-encoding", "").split(",")}
