@@ -35,11 +35,6 @@ def ask(client: httpx.Client, **fields: object) -> dict[str, Any]:
     return last[0] if isinstance(last, list) else last
 
 
-def asked_plainly(client: httpx.Client, **fields: object) -> httpx.Response:
-    """The one response of plain HTTP."""
-    return client.post("/analyze", json={**QUESTION, **fields})
-
-
 @dataclass(frozen=True)
 class Gate:
     """A file that cannot be read before it is opened: a named pipe that nobody writes to."""

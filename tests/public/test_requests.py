@@ -10,12 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 from gradio_client import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.ui.gradio_internals import CLOSE
-from tests.public.asking import ANALYZE, QUESTION, ask, asked_plainly
-from tests.public.rubbish import ODD_EVENTS, ODD_VALUES, bodies, posts
+from tests.public.asking import ANALYZE, QUESTION, ask
 from tests.serving import ROOT
 
 
@@ -178,8 +177,8 @@ def test_a_refusal_is_no_markup_to_a_page_and_plain_to_a_program(real: httpx.Cli
 
 def test_plain_http_says_what_gradio_says(real: httpx.Client) -> None:
     for fields in ({}, {"text_pair": "good", "pooling": "mean", "layer": 1, "reference": "pooled"}):
-        assert asked_plainly(real, **fields).json() == ask(real, **fields)
-    refused = asked_plainly(real, backbone="none")
+        assert real.post("/analyze", json={**QUESTION, **fields}).json() == ask(real, **fields)
+    refused = real.post("/analyze", json={**QUESTION, "backbone": "none"})
     assert (refused.status_code, refused.json()["detail"]) == (400, ask(real, backbone="none")["error"])
     for name in ("backbones", "poolings"):
         assert real.post(f"/{name}", json={}).json() == Client(str(real.base_url), verbose=False).predict(
@@ -190,14 +189,44 @@ def test_plain_http_says_what_gradio_says(real: httpx.Client) -> None:
 
 # Rubbish
 
-
-@settings(derandomize=True, database=None, deadline=None, max_examples=400,
-          suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
-@given(
-    path=posts,
-    body=bodies,
-    kind=st.sampled_from(("application/json", "text/plain", "multipart/form-data", "")),
+texts = st.text(st.characters(exclude_categories=()))
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts,
+    lambda inner: st.lists(inner, max_size=9) | st.dictionaries(st.text(max_size=9), inner, max_size=4),
+    max_leaves=12,
 )
+NAMES = """data fn_index session_hash event_data trigger_id batched event_id simple_format vector prefix
+    backbone text text_pair pooling head layer reference task talk name page"""
+fields = st.dictionaries(st.sampled_from(NAMES.split()), values)
+forms = st.one_of(
+    fields,
+    st.builds(lambda data, rest: {**rest, "data": data, "session_hash": "x"}, st.lists(values), fields),
+    st.builds(lambda rest: {**QUESTION, **rest}, fields),
+    values,
+)
+bodies = st.one_of(
+    st.binary(max_size=99),
+    forms.map(json.dumps),
+    st.builds(lambda form, end: json.dumps(form)[:end], forms, st.integers(0, 50)),
+)
+POSTS = """queue/join run/predict api/analyze call/analyze call/v2/analyze call/v2/anatomy call/ask
+    call/backbones call/v2/poolings cancel reset call/v2/ call/%00 call/.."""
+PLAIN = "analyze anatomy lens trace importance padding detect passport compare find fetch fit"
+posts = st.sampled_from(
+    [f"/gradio_api/{path}" for path in POSTS.split()] + [f"/{path}" for path in PLAIN.split()]
+)
+ODD_VALUES = (
+    *(None, True, -1, 0, 10**9, 1.5, "", "x", "[CLS]", "9" * 400, [], ["x"], [1], ["bert-sentiment"] * 3),
+    "not good " * 3,
+)
+ODD_EVENTS = (
+    *(None, {}, {"query": 1}, {"query": "layer=x&backbone=%00"}, {"query": "?" * 50, "page": 3, "whole": 7}),
+    *({"link": 5}, {"index": "a", "value": {}}, {"key": []}, {"_data": {"a": 1}}, "x", 1, []),
+)
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=400)
+@given(posts, bodies, st.sampled_from(("application/json", "text/plain", "multipart/form-data", "")))
 def test_rubbish_is_answered_and_nothing_of_the_inside_is_shown(
     real: httpx.Client, path: str, body: str | bytes, kind: str
 ) -> None:
