@@ -15,8 +15,8 @@ from components.exhibits.verdict import OUTPUTS, VERDICT
 from components.inference.engine import Engine
 from components.texts import languages, load_texts
 from components.types import Query
-from tests.exhibits.compared_html import Table, words
-from tests.exhibits.showing import records
+from tests.exhibits.compared import Table
+from tests.exhibits.showing import plain, records
 from tests.plain import FIRST, INPUTS, SPECS, load_plain
 
 SAY = load_texts()
@@ -75,7 +75,7 @@ def test_it_is_marked_wherever_it_is_told(engine: Engine, key: str, head: str) -
         if cell.analysis is not None:
             for exhibit in (VERDICT, OUTPUTS):  # Classify, and what a talk shows of it
                 shown: Shown = exhibit.show(cell.analysis, {}, SAY)
-                assert (sentence in words(shown.above + shown.html)) == swapped
+                assert (sentence in plain(shown.above + shown.html)) == swapped
     for tag in languages():
         legend = GRID.show(given, {}, load_texts(tag)).legend
         assert ('class="key swap"' in legend) == any(one.swapped for _, one in answered(given.cells))

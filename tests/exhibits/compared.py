@@ -1,7 +1,8 @@
-"""Made-up comparisons, of made-up answers."""
+"""Made-up comparisons, of made-up answers, and tables as they are read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 
@@ -20,32 +21,22 @@ def answer(
     text: str = "a good film",
 ) -> Analysis:
     """An answer with these outputs."""
-    return replace(
-        FakeAnalyst().ask("analyze", Query("first", text)),
-        probabilities=np.array(probabilities, dtype=np.float32),
-        logits=np.array(probabilities, dtype=np.float32),  # their size does not matter here
-        labels=labels,
-        problem_type=problem_type,
-        head_trained=trained,
-    )
+    outputs = np.array(probabilities, dtype=np.float32)  # for logits, too: their size does not matter here
+    made = FakeAnalyst().ask("analyze", Query("first", text))
+    kind = {"labels": labels, "problem_type": problem_type, "head_trained": trained}
+    return replace(made, probabilities=outputs, logits=outputs, **kind)
 
 
 def comparison(rows: Sequence[Sequence[Analysis | str]], titles: Sequence[str] = ()) -> Comparison:
     """A row for each backbone; a text stands for a refusal."""
+    named = titles or [f"B{place} · made up" for place in range(len(rows))]
+    specs = tuple(BackboneSpec(f"b{place}", title, "", "", "local", "") for place, title in enumerate(named))
+    compared = (
+        Compared(spec, tuple(_cell(spec.key, place, one) for place, one in enumerate(row)))
+        for spec, row in zip(specs, rows, strict=True)
+    )
     poolings = tuple(f"p{place}" for place in range(len(rows[0])))
-    specs = tuple(
-        BackboneSpec(f"b{place}", titles[place] if titles else f"B{place} · made up", "", "", "local", "")
-        for place in range(len(rows))
-    )
-    return Comparison(
-        specs,
-        poolings,
-        tuple(
-            Compared(spec, tuple(_cell(spec.key, place, one) for place, one in enumerate(row)))
-            for spec, row in zip(specs, rows, strict=True)
-        ),
-        "done",
-    )
+    return Comparison(specs, poolings, tuple(compared), "done")
 
 
 def _cell(backbone: str, place: int, given: Analysis | str) -> Cell:
@@ -55,3 +46,30 @@ def _cell(backbone: str, place: int, given: Analysis | str) -> Cell:
         return Cell(query, None, Sentence("errors.refused", reason=given))
     pooled = given.pooled if given.pooled.any() else np.full(8, place + 1, np.float32)
     return Cell(query, replace(given, query=query, pooled=pooled))
+
+
+class Table(HTMLParser):
+    """The texts of a table's cells, and their classes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.classes: list[list[str]] = []
+        self._inside = False
+        self.feed(str(html))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "tr":
+            self.rows.append([])
+            self.classes.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.classes[-1].append(dict(attrs).get("class") or "")
+            self._inside = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = self._inside and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.rows[-1][-1] += data

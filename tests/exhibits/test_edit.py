@@ -26,9 +26,8 @@ from components.exhibits.grid import agreement, grid, numbers
 from components.exhibits.view import number, percent
 from components.types import Analysis, Query, Reads
 from tests.exhibits.answers import compared
-from tests.exhibits.compared import answer, comparison
-from tests.exhibits.compared_html import Table, words
-from tests.exhibits.showing import SAY, analysis, records
+from tests.exhibits.compared import Table, answer, comparison
+from tests.exhibits.showing import SAY, analysis, plain, records
 from tests.ui.fake import FakeAnalyst
 
 NO, YES = answer([0.9, 0.1]), answer([0.2, 0.8])
@@ -222,7 +221,7 @@ def apart(before: str, after: str) -> str:
 
 
 def said(given: Comparison) -> str:
-    return words(agreement(given, {}, SAY).html)
+    return plain(agreement(given, {}, SAY).html)
 
 
 def test_every_cell_says_what_each_version_gets_alone() -> None:

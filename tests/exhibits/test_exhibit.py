@@ -38,7 +38,7 @@ from components.exhibits.importance import Methods
 from components.exhibits.small_plots import profiles, stepped
 from components.texts import languages, load_texts
 from tests.exhibits.answers import answers
-from tests.exhibits.compared_html import Table
+from tests.exhibits.compared import Table
 from tests.exhibits.showing import SAY, Tags, checked, plain, rows, saved
 from tests.ui.fake import XSS
 

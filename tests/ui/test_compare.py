@@ -17,7 +17,7 @@ from components.ui.compare import fair_head, first_rows
 from components.ui.places import NOTHING
 from components.ui.public.guard import QUESTION, price
 from components.ui.versions import load_negations
-from tests.exhibits.compared_html import Table, words
+from tests.exhibits.compared import Table
 from tests.exhibits.showing import plain
 from tests.ui.fake import XSS, FakeAnalyst
 from tests.ui.page import SAY, ComparePage, Counting, drawn, functions_of
@@ -117,8 +117,8 @@ def test_backbones_come_one_by_one_and_the_rest_waits(page: ComparePage, both: b
     assert [one for one in log_of(page) if one in keys] == sorted(keys * (1 + both), key=keys.index)
     for done, step in enumerate((*coming, last)):
         said = f"{done} of 3 backbones" if step is not last else "from one forward pass for each of 3"
-        assert said in words(step[page.tab.bar.status])
-        assert ("both versions" in words(step[page.tab.bar.status])) == both
+        assert said in plain(step[page.tab.bar.status])
+        assert ("both versions" in plain(step[page.tab.bar.status])) == both
         assert step[page.tab.bar.cancel]["interactive"] == (step is not last)  # the page may lose an update
         assert not set(page.place("curves").parts) & set(step)  # drawn once, at the end
         assert done == 0 or step[page.place("grid").above].count('class="pending"') == 2 * (3 - done)
@@ -132,7 +132,7 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more(page: ComparePage)
     coming.close()  # type: ignore[attr-defined]  # it is a generator
     stopped = page.take(page.tab.stop(page.values))
     assert log_of(page) == ["asked", "first", "left"]
-    assert "Stopped after 1 of 3 backbones" in words(stopped[page.tab.bar.status])
+    assert "Stopped after 1 of 3 backbones" in plain(stopped[page.tab.bar.status])
     assert stopped[page.place("grid").above].count("was not asked") == 2
     assert [one.backbone.key for one in page.values[page.tab.shown].compared] == ["first"]
     assert "curves-heading" in page.look("curves")[page.place("curves").above]
@@ -183,7 +183,7 @@ def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
     page.set(**{**given, **({"backbones": here} if given.get("backbones") == len(here) else {})})
     log_of(page).clear()
     left = page.ask()
-    assert told in words(left[page.tab.bar.status])
+    assert told in plain(left[page.tab.bar.status])
     assert "<img" not in left[page.tab.bar.status]
     assert not left[page.tab.bar.cancel]["interactive"]
     assert {part: left[part] for part in before} == before
@@ -278,7 +278,7 @@ def test_one_version_only_forgets_the_second_and_asks_nothing(page: ComparePage)
     left = page.take(page.tab.single(page.values))
     assert (left[page.tab.version.text], left[page.place("moves").above]) == ("", "")
     assert "now:" not in left[page.place("grid").above]
-    assert "6 combinations, from one forward pass" in words(left[page.tab.bar.status])
+    assert "6 combinations, from one forward pass" in plain(left[page.tab.bar.status])
     assert page.values[page.tab.shown].after is None
     assert log_of(page) == log
     assert page.tab.single(page.values) == page.tab.version.empty
@@ -304,7 +304,7 @@ def test_buttons_fill_the_second_version_and_ask_for_the_comparison(
     updates = click.fn(page.values)
     if isinstance(made, str):
         assert list(updates) == [version.note]
-        assert made in words(updates[version.note])
+        assert made in plain(updates[version.note])
     else:
         assert (updates[version.text], updates[version.pair], updates.get(tab.calls, 0)) == made
         assert updates[version.note] == ""

@@ -1,0 +1,101 @@
+"""Every point of a curve is the mean that it says it is, and every name can be read."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from components.exhibits.comparison import Comparison
+from components.exhibits.curves import CURVES, HEIGHT, LINE, Curve, curves_figure, curves_of
+from components.exhibits.exhibit import Shown, heading_html
+from components.exhibits.view import CENTRINGS, number
+from components.texts import load_texts
+from components.types import Query
+from tests.exhibits.compared import answer, comparison
+from tests.exhibits.showing import checked, rows
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+POOLINGS = ("mean", "native")
+
+
+def compared(*keys: str, text: str = "not good at all") -> Comparison:
+    """The made-up backbones of these keys."""
+    analyst = FakeAnalyst()
+    asked = [Query(key, text, pooling=pooling) for key in keys for pooling in POOLINGS]
+    specs = tuple(spec for spec in analyst.backbones() if spec.key in keys)
+    return Comparison(specs, POOLINGS, tuple(analyst.compare(asked)))
+
+
+def shown(given: Comparison, centring: str = "plain") -> Shown:
+    return CURVES.show(given, {"compare_centred": centring}, SAY)
+
+
+def test_a_point_is_the_mean_over_all_tokens_but_cls_and_the_file_has_it_for_each_centring() -> None:
+    keys = ("first", "last", "pair")
+    given, expected = compared(*keys), []
+    for key in keys:
+        analysis = FakeAnalyst().ask("analyze", Query(key, "not good at all", pooling="mean"))
+        others = [index for index in range(len(analysis.tokens.text)) if index != analysis.tokens.cls]
+        means = [analysis.cosines(centring)[:, others].mean(axis=1) for centring in CENTRINGS]
+        depths = np.linspace(0, 100, analysis.layers + 1)
+        expected += [(depth, *values) for depth, *values in zip(depths, *means, strict=True)]
+    _, *found = rows(shown(given))
+    assert [row[0] for row in found[:3]] == [given.names["first"]] * 3
+    assert [row[1] for row in found[-7:]] == [*"0123456"]
+    np.testing.assert_allclose([list(map(float, row[2:])) for row in found], expected, rtol=1e-4, atol=1e-6)
+    for place, centring in enumerate(CENTRINGS):
+        drawn = checked(shown(given, centring).figure)
+        values = [value for line in drawn.data for value in line.y]
+        np.testing.assert_allclose(values, [row[place + 1] for row in expected], atol=1e-4)
+        last = drawn.data[0]
+        said = f"{last.name}<br>layer 2 of 2<br>mean similarity {number(expected[2][place + 1], 3)}"
+        assert (last.x[0], last.x[-1], last.customdata[-1]) == (0, 100, said)
+        assert [one.text for one in drawn.layout.annotations] == [line.name for line in drawn.data]
+
+
+def test_a_backbone_without_an_answer_or_without_other_tokens_has_no_curve() -> None:
+    (line,) = curves_of(comparison([["no", "no"], ["no", answer([0.1, 0.9])]]), "plain")
+    assert line.name == "B1"
+    alone, before = shown(compared("last", text="good")), shown(Comparison((), ()))
+    for given in (alone, before):
+        assert (given.data, given.words) == (None, SAY("compare.curves_none"))
+        assert "data-export" not in heading_html(given, "curves", SAY)
+    assert len(checked(alone.figure).data) == 0
+    assert before.figure is None
+
+
+@pytest.mark.parametrize("ends", [[0.9] * 5, [0.1, 0.11, 0.12], [1.0, 1.0, -1.0], [0.0] * 8, [0.5]])
+def test_no_name_lies_on_another_or_outside(ends: list[float]) -> None:
+    lines = [Curve(f"b{place}", np.array([0.5, end], dtype=np.float32)) for place, end in enumerate(ends)]
+    layout = checked(curves_figure(lines, "plain", SAY)).layout
+    low, high = layout.yaxis.range
+    pixel = (high - low) / (HEIGHT - layout.margin.t - layout.margin.b)
+    heights = [name.y for name in layout.annotations]
+    assert all(upper - lower >= 0.9 * LINE * pixel for lower, upper in pairwise(sorted(heights)))
+    assert low <= min(heights) <= max(heights) <= high
+    assert [leader.y0 for leader in layout.shapes] == pytest.approx(ends)
+    assert [leader.y1 for leader in layout.shapes] == heights
+    placed = [heights[place] for place in sorted(range(len(ends)), key=ends.__getitem__)]
+    assert placed == sorted(placed)
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"), [((0.2, 1.0), [0, 0.25, 0.5, 0.75, 1]), ((-0.1, 0.2), [-0.25, 0, 0.25])]
+)
+def test_the_axis_holds_every_value_and_no_more_than_it_needs(
+    values: list[float], ticks: list[float]
+) -> None:
+    line = Curve("b", np.array(values, dtype=np.float32))
+    assert list(checked(curves_figure([line], "plain", SAY)).layout.yaxis.tickvals) == ticks
+
+
+def test_it_says_where_they_begin_and_end_of_what_text_and_of_which_version() -> None:
+    given = compared("first", text="not <good>")
+    one, (line,) = shown(given), curves_of(given, "plain")
+    assert f"from {number(line.values[0])} to {number(line.values[-1])}" in one.words
+    assert "“not <good>”" in one.about
+    both = shown(replace(given, after=compared("first", text="good").compared))
+    assert (SAY("edit.curves") in both.above, SAY("edit.curves") in one.above) == (True, False)
+    assert rows(both) == rows(one)

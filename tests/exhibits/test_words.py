@@ -1,0 +1,312 @@
+"""Words that tokenizers share, and what is shown of them: each character and each token in exactly one."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from components.analyses.compare import Cell, Compared
+from components.exhibits.comparison import Comparison
+from components.exhibits.exhibit import Shown, to_csv
+from components.exhibits.view import CENTRINGS, number
+from components.exhibits.words import WORDS, Alignment, Span, align, finest_words, holding, mean
+from components.model.encoding import encode
+from components.texts import load_texts
+from components.types import Analysis, BackboneSpec, Query, Reads
+from tests.exhibits.showing import records, saved
+from tests.plain import SPECS
+from tests.ui.fake import FakeAnalyst
+
+SAY = load_texts()
+FAMILIES = ("bert", "distilbert", "roberta", "xlnet", "gpt2")
+LIMIT, LAYERS = 128, 4
+HOSTILE = {
+    "composed": "Ein Café, naïve façade — Ångström ﬁne ①½…",
+    "decomposed": "Ein Cafe\u0301, nai\u0308ve fac\u0327ade — A\u030angstro\u0308m",
+    "mark first": "\u0301start and \u0301 alone",
+    "emoji": "👩‍👩‍👧 😀👍🏽 🏳️‍🌈x 🇩🇪🇫🇷 1️⃣",
+    "Chinese": "你好,世界！hello世界 こんにちは ภาษาไทย",
+    "Arabic and Hindi": "مرحبا بالعالم, שלום नमस्ते दुनिया",
+    "address": "see https://example.org/a/b?x=1&y=%20#top or mail me@ex.com",
+    "spaces": "   leading,  double  a\u00a0b\u3000c\td\r\n e\u2028f and trailing   ",
+    "punctuation": "!!! ... (?) --- «»",
+    "one": ".",
+    "contracted": "don't I'd we’ve rock'n'roll o'clock",
+    "invisible": "zero\u200bwidth\u200d\ufeff \u202eback\u2069 nul\x00 \ufffd",
+    "cut off": "a very, very slow film " * 60 + "Donaudampfschifffahrtsgesellschaft" * 20,
+    "special": "[CLS] the <s>film [SEP]</s> <|endoftext|>is",
+}  # fmt: skip
+CHARACTERS = st.sampled_from(
+    [*"ab1 .,'-\t\n", "\u00a0", "é", "\u0301", "你", "م", "😀", "\u200d", "🇩", "🏽", "\u200b"]
+)
+TEXTS = st.text(CHARACTERS | st.characters(exclude_categories=()), max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  not  good ", ["  not", "  good "]),
+        ("It's 3.5, don’t!", ["It's", " 3.5", ",", " don’t", "!"]),
+        ("a 'word'.", ["a", " '", "word", "'", "."]),
+        ("cafe\u0301 café", ["cafe\u0301", " café"]),
+        ("\u0301start", ["\u0301start"]),
+        ("a\u00a0b\u3000c", ["a", "\u00a0b", "\u3000c"]),
+        ("zero\u200bwidth", ["zero\u200bwidth"]),
+        ("👩‍👩‍👧😀 🏳️‍🌈👍🏽", ["👩‍👩‍👧", "😀", " 🏳️‍🌈", "👍🏽"]),
+        ("🇩🇪🇫🇷", ["🇩🇪", "🇫🇷"]),
+        ("你好,世界 hello", ["你", "好", ",", "世", "界", " hello"]),
+        ("かな カナ ภา", ["か", "な", " カ", "ナ", " ภ", "า"]),
+        ("한국어 말", ["한국어", " 말"]),
+        ("https://ex.com", ["https", ":", "/", "/", "ex", ".", "com"]),
+        (" \n\t", [" \n\t"]),
+        ("", []),
+    ],
+)
+def test_a_text_alone(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in finest_words(text, ())] == expected
+
+
+def joined(count: int, pieces: list[tuple[int, int]]) -> list[list[int]]:
+    """``count`` things in groups such that each range of ``pieces`` lies in one, by merging sets."""
+    groups = [{index} for index in range(count)]
+    for start, end in pieces:
+        touched = [group for group in groups if group & set(range(start, end))]
+        groups = [group for group in groups if group not in touched]
+        groups += [set().union(*touched)] if touched else []
+    return sorted(sorted(group) for group in groups)
+
+
+@given(TEXTS, st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), max_size=12))
+def test_words_are_as_fine_as_tokens_let_them_be(text: str, drawn: list[tuple[int, int]]) -> None:
+    spans = [(start, start + length) for start, length in drawn if start + length <= len(text)]
+    found = finest_words(text, spans)
+    assert [list(range(start, end)) for start, end in found] == joined(
+        len(text), [*finest_words(text, []), *spans]
+    )
+    for span in spans if found else ():
+        start, end = found[holding(found, span)]
+        assert start <= span[0]
+        assert span[1] <= end
+        assert span[0] < end or span[0] == len(text) or span[0] == span[1]
+
+
+@pytest.mark.parametrize(("span", "expected"), [((0, 0), 0), ((1, 1), 1), ((2, 3), 1), ((9, 9), 1)])
+def test_a_token_of_no_character_goes_with_the_next(span: Span, expected: int) -> None:
+    assert holding([(0, 1), (1, 3)], span) == expected
+
+
+@cache
+def tokenizer(family: str) -> Any:
+    return AutoTokenizer.from_pretrained(SPECS[f"{family}-sentiment"].location)
+
+
+def analysis(family: str, text: str, text_pair: str = "") -> Analysis:
+    """Made-up similarities of what the tokenizer really makes of the texts."""
+    tokens = encode(tokenizer(family), LIMIT, text, text_pair).tokens
+    total = len(tokens.text)
+    tokens = replace(tokens, cls=tokens.cls if tokens.cls >= 0 else total - 1)
+    similarity = np.random.default_rng(total).uniform(-1, 1, (LAYERS + 1, total)).astype(np.float32)
+    reads = Reads(np.arange(total) == tokens.cls, np.zeros(total, dtype=np.float32))
+    made = FakeAnalyst().ask("analyze", Query("first", "any"))
+    query = Query(family, text, text_pair)
+    values = {"similarity": similarity, "centred": similarity / 2, "standardised": similarity / 3}
+    return replace(made, query=query, tokens=tokens, reads=reads, layer=LAYERS, **values)
+
+
+def comparison(*answers: Analysis) -> Comparison:
+    keys = [one.query.backbone for one in answers]
+    specs = tuple(BackboneSpec(key, key, "", "", "local", "") for key in keys)
+    cells = (Compared(spec, (Cell(one.query, one),)) for spec, one in zip(specs, answers, strict=True))
+    return Comparison(specs, ("native",), tuple(cells), "done")
+
+
+def of_all(text: str, text_pair: str = "") -> list[Analysis]:
+    return [analysis(family, text, text_pair) for family in FAMILIES]
+
+
+def aligned(*answers: Analysis, depth: float = 100, centring: Any = "plain") -> Alignment:
+    found = align(comparison(*answers), depth, centring)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_every_character_and_every_token_belongs_to_one_word(name: str) -> None:
+    """As the tokenizers library tells where tokens stand."""
+    texts = (HOSTILE[name], HOSTILE["composed"])
+    answers = of_all(*texts)
+    found = aligned(*answers)
+    for text, spans in zip(found.texts, found.words, strict=True):
+        assert "".join(text[start:end] for start, end in spans) == text
+        assert all(start < end for start, end in spans)
+    for one, (family, line) in zip(answers, found.backbones.items(), strict=True):
+        assert line.aligned
+        expected: list[list[int]] = [[0] * len(spans) for spans in found.words]
+        (made,) = tokenizer(family)(*texts, truncation=True, max_length=LIMIT).encodings
+        own = zip(made.sequence_ids, made.offsets, made.special_tokens_mask, strict=True)
+        for number_, (start, end) in ((number_, span) for number_, span, special in own if not special):
+            covered = range(start, end) if start < end else [min(start, len(texts[number_]) - 1)]
+            words = enumerate(found.words[number_])
+            (place,) = {place for place, (a, b) in words for at in covered if a <= at < b}
+            expected[number_][place] += 1
+        assert [[len(pieces) for pieces in held] for held in line.words] == expected
+        placed = [*line.outside[0]]
+        for held, outside in zip(line.words, line.outside[1:], strict=True):
+            placed += [piece for part in (*held, outside) for piece in part]
+        assert [piece.similarity for piece in placed] == one.similarity[-1].tolist()
+        assert [piece.read for piece in placed] == one.reads.positions.tolist()
+        assert [place for place, piece in enumerate(placed) if piece.reference] == [one.tokens.cls]
+
+
+def test_a_word_is_the_mean_of_its_pieces_at_the_nearest_layer() -> None:
+    one = analysis("bert", "café delightful")
+    first = [place for place, (start, end) in enumerate(one.tokens.span.tolist()) if 0 <= start < end <= 4]
+    assert len(first) > 1
+    for depth, layer in ((0, 0), (12, 0), (13, 1), (50, 2), (100, 4)):
+        for centring in CENTRINGS:
+            line = aligned(one, depth=depth, centring=centring).backbones["bert"]
+            assert (line.layer, line.last) == (layer, LAYERS)
+            values = one.cosines(centring)[layer]
+            assert mean(line.words[0][0]) == pytest.approx(sum(map(float, values[first])) / len(first))
+
+
+def test_reads_are_those_of_native_where_there_is_an_answer() -> None:
+    one = analysis("bert", "good")
+    whole = comparison(one)
+    mean_cell, native = (
+        Cell(query, replace(one, query=query))
+        for query in (replace(one.query, pooling=pooling) for pooling in ("mean", "native"))
+    )
+    refused = Cell(native.query, None, "no")
+    for cells, pooling in (((mean_cell, native), "native"), ((refused, mean_cell), "mean"), ((refused,), "")):
+        found = align(replace(whole, compared=(Compared(whole.backbones[0], cells),)), 100, "plain")
+        assert (found.backbones["bert"].pooling if found else "") == pooling
+
+
+class Columns(HTMLParser):
+    """The cells under each word, as they are read, and the classes of each."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.columns: list[list[str]] = []
+        self.classes: list[list[str]] = []
+        self._depth: int | None = None  # of spans, inside a label
+        self.feed(str(html))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "label":
+            self._depth = 0
+            self.columns.append([])
+            self.classes.append([])
+        if tag == "span" and self._depth is not None:
+            if self._depth == 0:
+                self.columns[-1].append("")
+                self.classes[-1].append(dict(attrs).get("class") or "")
+            self._depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "label":
+            self._depth = None
+        elif tag == "span" and self._depth is not None:
+            self._depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self._depth:
+            self.columns[-1][-1] += data
+
+
+def shown(*answers: Analysis, depth: Any = 100, centring: str = "plain") -> Shown:
+    """What the card shows of these answers."""
+    return WORDS.shown(comparison(*answers), {"words_depth": depth, "words_centred": centring}, SAY)
+
+
+def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it() -> None:
+    made = of_all("Ein Café, 你好 don't", "not so bad")
+    found, html = (
+        aligned(*made, depth=50, centring="centred"),
+        shown(*made, depth=50, centring="centred").html,
+    )
+    places = [(text, place) for text, cut in enumerate(found.words) for place in range(len(cut))]
+    columns = Columns(html).columns
+    assert [column[0] for column in columns] == [found.surface(*place) for place in places]
+    for (text, place), (_, *cells) in zip(places, columns, strict=True):
+        for line, cell in zip(found.backbones.values(), cells, strict=True):
+            value = mean(line.words[text][place])
+            assert (SAY("words.unseen") if value is None else number(value)) in cell
+    assert html.count("layer 2 of 4") == len(FAMILIES)
+    assert "centred cosine similarity" in html
+    assert "first text" in html
+
+
+def test_what_is_read_and_what_stands_for_cls_is_marked_and_the_nearest_word_is_said() -> None:
+    made = of_all("good film")
+    html = shown(*made).html
+    last = Columns(html).classes[-1]
+    assert last == ["head", *["cell"] * 4, "cell read reference"]  # GPT-2 has no [CLS], and reads its last
+    assert len(re.findall(r'class="cell read"', html)) == 4  # the others read theirs, which stands apart
+    assert SAY("words.key_read", pooling="native") in html
+    other = replace(made[0], query=replace(made[0].query, pooling="mean"))
+    assert "distilbert under native, bert under mean" in shown(made[1], other).html
+    similarity = np.tile(np.array([0.1, 0.83, 1.0], dtype=np.float32), (5, 1))
+    told = shown(replace(analysis("gpt2", "a good film"), similarity=similarity)).words
+    assert "gpt2: “good” 0.83." in told  # the last stands for [CLS] itself
+    alone = replace(analysis("gpt2", "film"), similarity=similarity[:, -1:])
+    assert shown(alone).words == SAY("words.nothing")
+
+
+def test_words_that_nobody_sees_share_a_column() -> None:
+    html = shown(*of_all("a very, very slow film " * 60)).html
+    columns = Columns(html).columns
+    rest = re.search(r"and (\d+) words that no backbone sees", html)
+    assert rest
+    assert len(columns) + int(rest[1]) == 60 * 6
+    assert len(html) < 400_000
+
+
+def test_rows_of_backbones_that_have_not_come_keep_their_place() -> None:
+    whole = comparison(*of_all("a good film"))
+    html = WORDS.shown(replace(whole, compared=whole.compared[:2]), {}, SAY).html
+    assert f"--rows: {len(FAMILIES)}" in html
+    assert {len([cell for cell in column[1:] if cell]) for column in Columns(html).columns} == {2}
+    assert WORDS.shown(replace(whole, compared=()), {}, SAY).heading == ""
+
+
+def test_a_tokenizer_that_does_not_tell_is_named() -> None:
+    one, other = of_all("don't go")[:2]
+    silent = replace(other, tokens=replace(other.tokens, span=0 * other.tokens.span))
+    html = shown(one, silent).html
+    assert "where in the text a token stands: distilbert." in html
+    assert html.count(SAY("words.unaligned")) == 1
+    assert {column[2] for column in Columns(html).columns} == {""}
+    only = shown(silent)
+    assert "distilbert." in only.html
+    assert "fieldset" not in only.html
+    assert only.data is None
+
+
+def test_the_file_holds_every_word_and_token() -> None:
+    made = of_all("=not bad, 你好", "don't")
+    given = shown(*made)
+    rows = records(given)
+    assert saved(given.html) == to_csv(given.data)
+    for one, (key, line) in zip(made, aligned(*made).backbones.items(), strict=True):
+        own = [row for row in rows if row["backbone"] == key]
+        values = [
+            part for row in own if row["pieces"] for part in row["similarity of each piece"].split(" + ")
+        ]
+        expected = one.similarity[-1].tolist()
+        assert [float(value.removeprefix("'")) for value in values] == pytest.approx(expected, abs=1e-6)
+        held = [pieces for text in line.words for pieces in text]
+        for row, pieces in zip((row for row in own if row["number"]), held, strict=True):
+            value = mean(pieces)
+            assert row["mean similarity"] == ("" if value is None else f"{value:.7g}")
+            assert row["read"] == ("yes" if any(p.read for p in pieces) else "no" if pieces else "")
+    assert {row["text"] for row in rows} == {"first text", "second text", ""}
+    assert (rows[1]["word"], rows[1]["characters"]) == ("'=", "0–1")
