@@ -215,9 +215,9 @@ def progress(comparison: Comparison, say: Texts) -> Markup:
 def result(comparison: Comparison, say: Texts) -> Markup:
     """What has come in the end, as HTML."""
     done, total = len(comparison.compared), len(comparison.backbones)
-    of = "compare" if comparison.after is None else "edit"
-    key = f"{of}.done" if total > 1 else f"{of}.done_one"
-    key = "compare.stopped" if comparison.state == "stopped" else key
+    one = comparison.after is None
+    keys = ("compare.done_one", "compare.done") if one else ("edit.done_one", "edit.done")
+    key = "compare.stopped" if comparison.state == "stopped" else keys[total > 1]
     line = say(key, done=done, count=len(comparison.cells), total=total)
     return Markup('<p class="progress" role="status">{}</p>').format(line)
 

@@ -190,7 +190,7 @@ def test_the_sentence_of_explanations_says_what_the_numbers_say() -> None:
         holds = multipletests([row.p for row in others], method="holm")[1] < 0.05
         closer = [row for row, real in zip(others, holds, strict=True) if real and row.better > row.worse]
         beaten += bool(closer)
-        own = text.split(key)[1]
+        own = text.split(f"{key}: ")[1].split("-sentiment: ")[0]
         assert f": ρ = {number(last.value)} (95 %" in own
         best = max(row.value for (method, _), row in rows.items() if method == "similarity")
         assert f"with {number(best)}" in own
