@@ -65,7 +65,7 @@ class Evidence:
 
     def title(self, backbone: str) -> str:
         """What a backbone is called, not escaped, with everything in it visible."""
-        return visible(self.titles[backbone])
+        return visible(self.titles.get(backbone, backbone))
 
     def about(self, task: str, backbones: Iterable[str], say: Texts) -> str:
         """What an image says of what was asked, not escaped."""
@@ -204,10 +204,20 @@ def findings_html(lines: Iterable[str]) -> str:
     return f'<ul class="findings">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
-def columns_of(rows: Iterable[Row], name: str = "accuracy") -> list[Row]:
-    """The rows with the ends of their interval as they are saved, under the ``name`` of their value."""
+def saved_rows(
+    evidence: Evidence, rows: Iterable[Row], say: Texts, name: str = "accuracy", **more: object
+) -> list[Row]:
+    """The rows as they are saved: under the ``name`` of their value, and with titles for keys."""
     return [
-        beside(row, **{name: row.value, f"{name}_low": row.low, f"{name}_high": row.high}) for row in rows
+        beside(
+            row,
+            backbone=evidence.title(row.backbone),
+            pooling=getattr(row, "called", ""),
+            task=visible(say.name(getattr(row, "task", ""))),
+            **{name: row.value, f"{name}_low": row.low, f"{name}_high": row.high},
+            **more,
+        )
+        for row in rows
     ]
 
 
@@ -220,18 +230,19 @@ def data_of(columns: Sequence[str], rows: Sequence[Row], say: Texts) -> pd.DataF
 
 def probes(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each backbone and pooling, with a link that saves them as CSV."""
-    rows, caption = probe_rows(evidence), say("evidence.table_caption", task=visible(say.name(evidence.task)))
-    return _shown(rows, SAVED, caption, "evidence", say("evidence.table_hint", base=BASE), say)
+    caption = say("evidence.table_caption", task=visible(say.name(evidence.task)))
+    rows, hint = probe_rows(evidence, say), say("evidence.table_hint", base=BASE)
+    return _shown(rows, SAVED, caption, "evidence", hint, say)
 
 
 def own(evidence: Evidence, _: State, say: Texts) -> Shown:
     """A row for each baseline and for each fine-tuned checkpoint with its own head, task by task."""
     heads, baselines = evidence.every["head"], evidence.every["baseline"]
     called = [beside(row, backbone=say(f"evidence.baseline_{row.method}")) for row in baselines]
-    every = [*called, *(beside(row, backbone=evidence.title(row.backbone)) for row in heads)]
     tasks = dict.fromkeys(row.task for row in heads)
-    rows = _in_words((row for task in tasks for row in every if row.task == task), say)
-    return _shown(rows, OWN, say("evidence.own_caption"), "", say("evidence.own_hint"), say)
+    every = [row for task in tasks for row in (*called, *heads) if row.task == task]
+    caption, hint = say("evidence.own_caption"), say("evidence.own_hint")
+    return _shown(saved_rows(evidence, every, say), OWN, caption, "", hint, say)
 
 
 def swaps(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -252,18 +263,19 @@ PROBES, OWN_HEADS, SWAPS = (
 )
 
 
-def probe_rows(evidence: Evidence) -> list[Row]:
+def probe_rows(evidence: Evidence, say: Texts) -> list[Row]:
     """A row for each vector with a probe, a backbone after the other, with rho of its raw cosine."""
     rows = []
     for key in evidence.backbones:
         found = vectors(evidence.of("probe", key))
-        rhos = {row.pooling: beside(row, pairs=row.measured) for row in columns_of(evidence.rhos(key), "rho")}
+        rhos = {row.pooling: row for row in evidence.rhos(key)}
         tested = {row.pooling: row.corrected for row in against_base(found)}
-        for row in columns_of(found):
-            rho = rhos.get(row.pooling)
-            more = {name: getattr(rho, name) for name in (*RHOS, "pairs")} if rho else {}
-            more |= {"p": row.p if row.pooling in tested else None, "corrected": tested.get(row.pooling)}
-            rows.append(beside(row, backbone=evidence.title(key), pooling=row.called, **more))
+        for row, saved in zip(found, saved_rows(evidence, found, say), strict=True):
+            more = {"p": row.p if row.pooling in tested else None, "corrected": tested.get(row.pooling)}
+            if row.pooling in rhos:
+                rho = rhos[row.pooling]
+                more |= {"rho": rho.value, "rho_low": rho.low, "rho_high": rho.high, "pairs": rho.measured}
+            rows.append(beside(saved, **more))
     return rows
 
 
@@ -272,14 +284,7 @@ def swapped_rows(evidence: Evidence, swaps: Iterable[Row], say: Texts) -> list[R
     heads: dict[str, list[Row]] = {}
     for row in vectors(swaps):
         heads.setdefault(row.backbone, []).append(row)
-    tested = chain.from_iterable(map(corrected, heads.values()))
-    rows = (beside(row, pooling=row.called, backbone=evidence.title(row.backbone)) for row in tested)
-    return _in_words(rows, say)
-
-
-def _in_words(rows: Iterable[Row], say: Texts) -> list[Row]:
-    """The rows as they are saved, with their tasks as they are called in the language."""
-    return columns_of(beside(row, task=visible(say.name(row.task))) for row in rows)
+    return saved_rows(evidence, chain.from_iterable(map(corrected, heads.values())), say)
 
 
 def _shown(

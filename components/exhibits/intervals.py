@@ -139,7 +139,7 @@ def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
     boxes = chain.from_iterable(_own_head(evidence, place, say) for place in range(len(evidence.backbones)))
     figure = draw.Figure([*boxes, *plot.data], {**plot.layout, "shapes": [*plot.layout["shapes"], *lines]})
     swapped = swapped_rows(evidence, evidence.of("swap", *evidence.backbones), say)
-    kinds = (("probe", probe_rows(evidence)), ("swapped", swapped))
+    kinds = (("probe", probe_rows(evidence, say)), ("swapped", swapped))
     rows = [beside(row, classifier=say(f"evidence.{kind}_head")) for kind, rows in kinds for row in rows]
     return _shown(evidence, "accuracy", measure, data_of(("classifier", *SAVED), rows, say), figure, say)
 
@@ -148,7 +148,7 @@ def rho(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Agreement of the raw cosine with people, for the same poolings in the same order."""
     measure = measures(evidence)[1]
     figure = _figure(evidence, measure, say("evidence.rho_axis"), say)
-    return _shown(evidence, "rho", measure, data_of(SAVED, probe_rows(evidence), say), figure, say)
+    return _shown(evidence, "rho", measure, data_of(SAVED, probe_rows(evidence, say), say), figure, say)
 
 
 LEGEND = Exhibit("evidence-legend", legend, frame="bare")

@@ -23,7 +23,7 @@ from plotly.offline import get_plotlyjs
 from components.analyses.passport import Passport
 from components.exhibits.control import State
 from components.exhibits.draw import Figure
-from components.exhibits.exhibit import EXPORT, Column, Exhibit, Panel, heading_html, table_html, titled_frame
+from components.exhibits.exhibit import EXPORT, Exhibit, Panel, heading_html
 from components.exhibits.head import ORIGINS, counted, size
 from components.exhibits.view import number, shorten, visible, width
 from components.markup import render
@@ -43,7 +43,6 @@ COLOURS = {"safe": "#157f3b", "moves": "#b3261e", "reads_padding": "#b3261e", "a
 LETTER, MARGIN = 6.1, 12  # pixels: a letter is about so wide
 LEFT = "poolscope"
 LONGEST = 24  # characters of a token
-NUMERIC = {"reads": (1,), "padding": (2,), "weights": (1, 2), "ordinary": range(4), "scripts": ()}
 
 
 @dataclass(frozen=True)
@@ -182,21 +181,33 @@ def passport_page(passport: Passport, say: Texts) -> str:
         "passport.licence": spec.licence,
         "passport.size": say("passport.sizes", layers=passport.layers, width=passport.width, **sizes),
     }
-    tables = [
-        (
-            f"passport.{key}",
-            table_html(titled_frame(columns, say), NUMERIC[key], say(f"passport.{key}_caption")),
-        )
-        for key, columns in _columns(passport, say).items()
-        if len(next(iter(columns.values()))) or key != "padding"  # a tokenizer may have no padding
-    ]
     body = render(
         "passport",
         say,
         title=title,
         facts={key: visible(text) for key, text in facts.items()},
         says=[visible(one.said(say)) for one in passport.says],
-        tables=tables,
+        reads=[
+            (
+                " ‖ ".join(filter(None, (one.text, one.text_pair))),
+                counted(len(one.tokens)),
+                _read(one.tokens, one.reads, say),
+            )
+            for one in passport.samples
+        ],
+        ways=[  # none, if its tokenizer has no padding
+            (say(f"batch.{one.name}"), say(f"batch.is_{one.verdict}"), f"{one.largest:.2g}")
+            for one in passport.ways
+        ],
+        weights=[
+            (visible(one.name), size(one.shape), counted(prod(one.shape)), say(ORIGINS[one.origin]))
+            for one in passport.weights
+        ],
+        ordinary=[(layer, *map(number, values)) for layer, values in enumerate(passport.ordinary)],
+        scripts=[
+            (Named(one.script).said(say), one.tried, one.unread or say("passport.none_lost"))
+            for one in passport.scripts
+        ],
     )
     return _begin(title, body, PAPER, say) + END
 
@@ -223,41 +234,6 @@ def badge(passport: Passport, say: Texts) -> str:
         texts=[(text, f"{middle:.0f}", f"{room - MARGIN:.0f}") for text, middle, room in texts],
     )
     return f"{drawn}\n"
-
-
-def _columns(passport: Passport, say: Texts) -> dict[str, dict[str, Column]]:
-    """What was measured, by the key of a table: texts by the key of their column."""
-    samples, weights, scripts = passport.samples, passport.weights, passport.scripts
-    low, median, high = ([number(float(value)) for value in column] for column in passport.ordinary.T)
-    return {
-        "reads": {
-            "passport.text": [" ‖ ".join(filter(None, (one.text, one.text_pair))) for one in samples],
-            "passport.tokens": [counted(len(one.tokens)) for one in samples],
-            "passport.read": [_read(one.tokens, one.reads, say) for one in samples],
-        },
-        "padding": {
-            "passport.way": [say(f"batch.{one.name}") for one in passport.ways],
-            "passport.verdict": [say(f"batch.is_{one.verdict}") for one in passport.ways],
-            "passport.largest": [f"{one.largest:.2g}" for one in passport.ways],
-        },
-        "weights": {
-            "passport.name": [visible(one.name) for one in weights],
-            "passport.shape": [size(one.shape) for one in weights],
-            "passport.numbers": [counted(prod(one.shape)) for one in weights],
-            "passport.origin": [say(ORIGINS[one.origin]) for one in weights],
-        },
-        "ordinary": {
-            "passport.layer": [*map(str, range(len(median)))],
-            "passport.low": low,
-            "passport.median": median,
-            "passport.high": high,
-        },
-        "scripts": {
-            "passport.script": [Named(one.script).said(say) for one in scripts],
-            "passport.tried": [one.tried for one in scripts],
-            "passport.unread": [one.unread or say("passport.none_lost") for one in scripts],
-        },
-    }
 
 
 def _read(tokens: Sequence[str], reads: Sequence[int], say: Texts) -> str:

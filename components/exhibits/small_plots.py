@@ -19,7 +19,6 @@ from components.exhibits.evidence import (
     RHOS,
     Evidence,
     accuracy_text,
-    columns_of,
     corrected,
     data_of,
     ends,
@@ -28,6 +27,7 @@ from components.exhibits.evidence import (
     label_lines,
     named,
     points,
+    saved_rows,
     shared,
     tick,
     vectors,
@@ -103,11 +103,10 @@ def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     names = shared(every, evidence.backbones, (name for row in every for name in row.poolings))
     task = visible(say.name(evidence.task))
     told = findings_html(_layers_finding(evidence.title(key), known, say) for key, known in found.items())
-    rows = [beside(row, pooling=row.called, backbone=evidence.title(row.backbone)) for row in every]
     return Shown(
         heading=say("evidence.depths_heading"),
         words=say("evidence.depths_words", plots=len(names)),
-        data=data_of(DEPTH_COLUMNS, columns_of(rows), say),
+        data=data_of(DEPTH_COLUMNS, saved_rows(evidence, every, say), say),
         figure=_layers_figure(evidence, every, names, say),
         above=f"{told}{hint_html(say('evidence.depths_published'))}",
         legend=hint_html(say("evidence.depths_hint", task=task)),
@@ -224,14 +223,8 @@ def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
     rows = shared(every, tuple(found), (name for row in every for name in row.poolings))
     left = draw.tick_width(tuple(chain.from_iterable(map(label_lines, rows))))
     saved = [
-        beside(
-            row,
-            backbone=evidence.title(row.backbone),
-            pooling=row.called,
-            step=say(f"evidence.step_{row.step}"),
-            pairs=row.measured,
-        )
-        for row in columns_of(every, "rho")
+        beside(row, step=say(f"evidence.step_{row.step}"), pairs=row.measured)
+        for row in saved_rows(evidence, every, say, "rho")
     ]
     signs = "   ".join(f"{sign} {say(f'evidence.step_{name}')}" for name, (_, sign) in SIGNS.items())
     fitted = max(row.fitted for row in evidence.every["postprocessed"])
@@ -368,14 +361,9 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
     answers = list(dict.fromkeys(row.answer for row in ordered))  # the rows of the plots
     tasks = say.listed(visible(say.name(task)) for task in dict.fromkeys(row.task for row in found))
     told = findings_html(_answers_finding(evidence, found, key, say) for key in keys)
-    saved = [
-        beside(
-            row,
-            backbone=evidence.title(row.backbone),
-            task=visible(say.name(row.task)),
-            **(dict.fromkeys(TEST) if row.own else {}),  # held against itself, it has no test
-        )
-        for row in columns_of(found, "rho")
+    saved = [  # similarity, which is held against itself, has no test
+        beside(row, **dict.fromkeys(TEST)) if row.own else row
+        for row in saved_rows(evidence, found, say, "rho")
     ]
     total = max(row.measured for row in found)
     return Shown(
