@@ -244,20 +244,21 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
     found = align(comparison, DEPTH.of(state), centring)
     if found is None:
         return Shown()
-    rows = {
-        comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones
-    }  # None as long as a backbone has no answer
+    rows = {comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones}
     aligned = {name: one for name, one in rows.items() if one and one.aligned}
     data = _data(found, say) if aligned else None
     html = render(
         "words",
         say,
-        names=[(shorten(name, 24), _state(one, say)) for name, one in rows.items()],
-        parts=_parts(found, rows) if aligned else (),
+        rows={name: aligned.get(name) for name in rows},
+        states={name: _state(one, say) if one else "" for name, one in rows.items()},
+        texts=[_text(text, found, say) for text in range(len(found.texts))],
+        listed=LISTED,
         scale=scale_html(say(f"heatmap.colour_{centring}")),
         legend=legend_of(_legend(aligned, say)),
         link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.aligned),
+        **{"cut": _cut, "mean": mean, "number": number, "paint": _paint, "shorten": shorten},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
     best = [one for one in told if one]
@@ -345,71 +346,36 @@ def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | Non
     )
 
 
-def _state(tokenized: Tokenized | None, say: Texts) -> str:
+def _state(tokenized: Tokenized, say: Texts) -> str:
     """Which layer a row shows, or why it shows nothing."""
-    if tokenized is None:
-        return ""
     shown = say("words.layer", layer=tokenized.layer, last=tokenized.last)
     return shown if tokenized.aligned else say("words.unaligned")
 
 
-def _parts(found: Alignment, rows: Mapping[str, Tokenized | None]) -> Iterator[dict[str, Any]]:
-    """What stands before the texts, each text's words, and what stands behind each, as they are drawn."""
-    known = {name: one if one and one.aligned else None for name, one in rows.items()}
-    for text in range(-1, len(found.texts)):
-        if text >= 0:
-            yield _text(text, found, known)
-        outside = [one.outside[text + 1] if one else () for one in known.values()]
-        yield {"outside": any(outside) and [list(map(_token, tokens)) for tokens in outside], "order": ""}
-
-
-def _text(text: int, found: Alignment, known: Mapping[str, Tokenized | None]) -> dict[str, Any]:
+def _text(text: int, found: Alignment, say: Texts) -> dict[str, Any]:
     """The words of a text; those behind the last that any backbone sees share a column."""
-    shown, drawn = found.seen[text], []
-    for place in range(shown):
-        parts = found.surface(text, place).split(JOINER)  # joiners do their work, others are spelled
-        head = JOINER.join(map(visible, parts)) if all(parts) else visible(JOINER.join(parts))
-        cells = [(name, _cell(one.words[text][place]) if one else None) for name, one in known.items()]
-        drawn.append({"head": shorten(head, DRAWN), "whole": shorten(head, 60), "rows": cells})
+    shown = found.seen[text]
+    surfaces = [found.surface(text, place).split(JOINER) for place in range(shown)]
     return {
-        "outside": (),
-        "order": ("first", "second")[text],
-        "title": SEGMENT_KEYS[text] if len(found.texts) > 1 else "",
-        "words": drawn,
+        "title": say(SEGMENT_KEYS[text]) if len(found.texts) > 1 else "",
+        # joiners do their work, every other invisible character is spelled
+        "heads": [
+            JOINER.join(map(visible, parts)) if all(parts) else visible(JOINER.join(parts))
+            for parts in surfaces
+        ],
         "rest": len(found.words[text]) - shown,
     }
 
 
-def _cell(tokens: Sequence[Token]) -> dict[str, Any]:
-    """What one backbone makes of a word: its tokens side by side, without their vocabulary's marks."""
-    drawn: list[tuple[str, int]] = []
-    room, value = DRAWN, mean(tokens)
+def _cut(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+    """The tokens of a word side by side, without their vocabulary's marks, as far as there is room."""
+    room = DRAWN
     for label, count in labels(tokens):
-        drawn.append((shorten(label, room), count) if room > 0 else ("…", 1))
         if room <= 0:
-            break
+            yield "…", 1
+            return
+        yield shorten(label, room), count
         room -= len(label)
-    return {
-        "value": "" if value is None else number(value),
-        "paint": "" if value is None else _paint(value),
-        "labels": drawn,
-        "read": any(token.read for token in tokens),
-        "reference": any(token.reference for token in tokens),
-        "tokens": list(map(_token, tokens[:LISTED])),
-        "more": len(tokens) - LISTED,
-        "total": len(tokens),
-    }
-
-
-def _token(token: Token) -> dict[str, Any]:
-    """A token alone."""
-    return {
-        "drawn": shorten(token.label, DRAWN),
-        "label": shorten(token.label, 40),
-        "value": number(token.similarity),
-        "paint": _paint(token.similarity),
-        "read": token.read,
-    }
 
 
 def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
