@@ -34,7 +34,7 @@ FAINT, STRONG = 14, 68  # percent of a label's colour behind the least and the m
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What was asked and what has come of it: a row for each backbone, a column for each pooling.
+    """A question and what has come of it: a row for each backbone, a column for each pooling.
 
     ``after``: the same of another version of the text, or None where none was asked about. ``titles``: of the
     poolings, by their names. ``question``: what is set to ask it, by the keys of the controls. ``trace`` asks
@@ -84,7 +84,7 @@ class Comparison:
 
     @cached_property
     def agrees(self) -> Mapping[Cell, bool]:
-        """Whether a cell predicts what most of its group do; groups without a majority are left out."""
+        """Tell whether a cell predicts what most of its group do; groups without a majority are left out."""
         return {
             one: labels == group.majority
             for group in self.groups
@@ -95,7 +95,7 @@ class Comparison:
         }
 
     def differs(self, cell: Cell) -> bool:
-        """Whether a cell differs from its group's majority."""
+        """Tell whether a cell differs from its group's majority."""
         return self.agrees.get(cell) is False
 
     @cached_property
@@ -126,12 +126,12 @@ class LabelGroup:
 
     @property
     def total(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return sum(map(len, self.predictions.values()))
 
     @property
     def majority(self) -> Labels | None:
-        """What more than half of the cells predict, or None."""
+        """The prediction of more than half of the cells, or None."""
         labels, cells = next(iter(self.predictions.items()))
         return labels if 2 * len(cells) > self.total else None
 
@@ -144,7 +144,7 @@ def label_groups(cells: Iterable[tuple[Cell, Analysis]]) -> tuple[LabelGroup, ..
 
 
 def same_vector(one: Analysis, other: Analysis) -> bool:
-    """Whether two answers of a backbone come from one and the same vector (D',), and say the same."""
+    """Tell whether two answers of a backbone come from one and the same vector (D',), and say the same."""
     return (
         one.pooled.shape == other.pooled.shape
         and one.logits.shape == other.logits.shape
@@ -167,7 +167,7 @@ def _vectors(cells: Iterable[Cell]) -> Iterable[tuple[Cell, ...]]:
 
 
 def predicts(analysis: Analysis) -> bool:
-    """Whether an answer is a prediction: of trained weights that choose labels."""
+    """Tell whether an answer is a prediction: of trained weights that choose labels."""
     return not analysis.random and analysis.problem_type != "regression"
 
 
@@ -189,7 +189,7 @@ def refusals(cells: Iterable[Cell]) -> Counter[Sentence]:
 
 
 def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """What comes with each key, in the order of coming."""
+    """Group what comes with each key, in the order of coming."""
     found: dict[Key, list[Item]] = {}
     for key, item in pairs:
         found.setdefault(key, []).append(item)
@@ -197,12 +197,12 @@ def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
 
 
 def most_frequent(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """The same, the key with the most items first."""
+    """Group likewise, the key with the most items first."""
     return dict(sorted(grouped(pairs).items(), key=lambda group: -len(group[1])))
 
 
 def progress(comparison: Comparison, say: Texts) -> Markup:
-    """How many backbones have answered, as HTML."""
+    """Say how many backbones have answered, as HTML."""
     done, total = len(comparison.compared), len(comparison.backbones)
     key = "compare.progress" if comparison.after is None else "edit.progress"
     bar = Markup('<progress max="{}" value="{}" aria-label="{}"></progress>').format(
@@ -213,7 +213,7 @@ def progress(comparison: Comparison, say: Texts) -> Markup:
 
 
 def result(comparison: Comparison, say: Texts) -> Markup:
-    """What has come in the end, as HTML."""
+    """Say what has come in the end, as HTML."""
     done, total = len(comparison.compared), len(comparison.backbones)
     one = comparison.after is None
     keys = ("compare.done_one", "compare.done") if one else ("edit.done_one", "edit.done")
@@ -264,7 +264,7 @@ def vector_name(cell: Cell, comparison: Comparison) -> str:
 
 
 def labels_text(labels: Labels, say: Texts, longest: int = NAME) -> str:
-    """What a combination predicts, not escaped; several labels are joined."""
+    """Say what a combination predicts, not escaped; several labels are joined."""
     return " + ".join(shorten(visible(label), longest) for label in labels) or say("compare.nothing")
 
 
@@ -274,7 +274,7 @@ def output_label(analysis: Analysis, index: int, longest: int = NAME) -> str:
 
 
 def reads_text(analysis: Analysis, say: Texts) -> str:
-    """How many tokens are read, and of how many; where the text cannot be read, that comes first."""
+    """Say how many tokens are read, and of how many; where the text cannot be read, that comes first."""
     count = int(analysis.reads.positions.sum())
     reads = say("compare.reads", read=count, total=len(analysis.tokens.text))
     unreadable = analysis.unreadable
@@ -285,13 +285,6 @@ def probabilities_text(analysis: Analysis) -> str:
     """The probability of what is predicted; of several labels each, the likeliest first."""
     predicted = [index for index in ranked(analysis) if analysis.labels[index] in analysis.predicted]
     return " + ".join(output_text(analysis, index) for index in predicted)
-
-
-def label_style(analysis: Analysis, colours: Mapping[str, str]) -> str:
-    """The colour of the likeliest label if it is predicted, else grey; the stronger the surer it is."""
-    likeliest = analysis.labels[ranked(analysis)[0]]
-    colour = colours[likeliest] if likeliest in analysis.predicted else "var(--special)"
-    return f"--mix: {strength(analysis)}%; --label: {colour}"
 
 
 def grid_cell(
@@ -311,12 +304,14 @@ def grid_cell(
     ``like``: the cell whose vector is this one's. ``kinds`` of the style sheet, keys of ``notes``: which
     of them hold. ``hint``: lines that are seen on hovering. A colour repeats what ``trained`` weights say.
     """
-    told = trained and predicts(answer)
+    told, likeliest = trained and predicts(answer), answer.labels[ranked(answer)[0]]
+    known = comparison.colours if told and likeliest in answer.predicted else {}
+    colour = known.get(likeliest, "var(--special)")
     every = [say(key) for key, holds in notes.items() if holds]
     return {
         **{"why": "", "was": None, "now": None, "by": "", "label": "", "number": ""},
         "kinds": ["told" if told else "value" if trained else "untrained", *compress(kinds, kinds.values())],
-        "style": label_style(answer, comparison.colours) if told else "",
+        "style": f"--mix: {strength(answer)}%; --label: {colour}" if told else "",
         "address": classify_link(answer.query, say),
         "like": visible(like.query.pooling) if like else "",
         "notes": every,
@@ -326,13 +321,12 @@ def grid_cell(
 
 
 def absent(cell: Cell, say: Texts) -> dict[str, Any]:
-    """The same of a combination that cannot be answered."""
+    """A cell of a combination that cannot be answered."""
     reason = "" if cell.refusal is None else cell.refusal.said(say)
     return {"why": say("compare.unanswered", reason=visible(reason))}
 
 
 def _pooling_names(poolings: Sequence[str], total: int, say: Texts) -> str:
-    """Poolings of one backbone, of which there are ``total``: by name, or by number where they are many."""
     if len(poolings) == total > 1:
         return say("compare.every")
     if len(poolings) > NAMED:

@@ -30,7 +30,7 @@ DASHES = ("solid", "dot", "dash")  # for more backbones than there are colours
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One backbone's line. ``values``: (L + 1,) in [-1, 1], the mean over all tokens but [CLS]."""
+    """A line of one backbone. ``values``: (L + 1,) in [-1, 1], the mean over all tokens but [CLS]."""
 
     name: str
     values: Floats
@@ -124,7 +124,6 @@ def curves_figure(lines: Sequence[Curve], centring: Centring, say: Texts) -> dra
 
 
 def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
-    """A row for each layer of each backbone: depth in percent, mean similarity, for each centring."""
     lines = {centring: curves_of(comparison, centring) for centring in CENTRINGS}
     columns: dict[str, Column] = {
         "away.backbone": [line.name for line in lines["plain"] for _ in line.values],
@@ -137,7 +136,6 @@ def _data(comparison: Comparison, say: Texts) -> pd.DataFrame:
 
 
 def _about(comparison: Comparison, say: Texts) -> str:
-    """The text or the pair that was compared, not escaped."""
     query = comparison.cells[0].query
     key = "away.about_curves_pair" if query.text_pair else "away.about_curves"
     text, text_pair = (shorten(visible(one), TEXT) for one in (query.text, query.text_pair))

@@ -64,11 +64,11 @@ class Evidence:
         return [row for key in backbones for row in rows if row.backbone == key]
 
     def title(self, backbone: str) -> str:
-        """What a backbone is called, not escaped, with everything in it visible."""
+        """Say what a backbone is called, not escaped, with everything in it visible."""
         return visible(self.titles.get(backbone, backbone))
 
     def about(self, task: str, backbones: Iterable[str], say: Texts) -> str:
-        """What an image says of what was asked, not escaped."""
+        """Say what an image says of what was asked, not escaped."""
         titles = say.listed(map(self.title, backbones))
         return say("away.about_evidence", task=task, backbones=titles)
 
@@ -300,13 +300,11 @@ def _shown(
 
 
 def _head(column: str, say: Texts) -> str:
-    """The title of a column in a table that shows intervals beside their numbers."""
     title = say(f"evidence.column_{column}")
     return say("evidence.with_interval", column=title) if column in ("accuracy", "rho") else title
 
 
 def _text(row: Row, column: str, say: Texts) -> str:
-    """A cell as it is read; what has an interval is followed by it."""
     value = getattr(row, column, None)
     if value is None:
         return "–"

@@ -57,7 +57,7 @@ def cases(view: str) -> Mapping[str, Sequence[str]]:
 
 
 def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
-    """What can be said of one head."""
+    """Facts of one head."""
     analysis = anatomy.analysis
     outputs = [_output(analysis, index) for index in ranked(analysis)]
     cosines = [round(float(value), 2) for value in analysis.similarity[:, analysis.tokens.cls]]
@@ -79,7 +79,7 @@ def head_facts(anatomy: Anatomy, say: Texts) -> dict[str, str]:
 
 
 def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str]:
-    """What can be said of a head and the same with another pooling, whose facts are called against_..."""
+    """Facts of the same head with another pooling, called against_..., and whether both agree."""
     one, two = anatomy.analysis, other.analysis
     agree = one.predicted == two.predicted
     if one.problem_type == "regression":  # no label is chosen: the values as they are shown
@@ -89,7 +89,7 @@ def against_facts(anatomy: Anatomy, other: Anatomy, say: Texts) -> dict[str, str
 
 
 def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
-    """What can be said of several heads together."""
+    """Facts of several heads together."""
     asked = len(anatomies)
     places = [(_title(one, say), _only(one)) for one in anatomies]
     cores: dict[tuple[str, ...], list[str]] = {}
@@ -122,7 +122,6 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
 
 
 def _lens(anatomy: Anatomy) -> dict[str, str]:
-    """What is seen through the lens of the likeliest label; nothing where the head has none."""
     if not isinstance(anatomy.lens, Lens):
         return {**dict.fromkeys(("label", "since", "depths", "pointed"), ""), "knows": "none"}
     aim = Aim(anatomy.analysis, anatomy.lens)
@@ -142,7 +141,7 @@ def _title(anatomy: Anatomy, say: Texts) -> str:
 
 
 def _only(anatomy: Anatomy) -> str:
-    """Where the one token stands that a head reads: "first", "last" or its index.
+    """The place of the one token that a head reads: "first", "last" or its index.
 
     It is "either" if it is the only one of its text, and "" of a head that reads several or none.
     """
@@ -153,7 +152,6 @@ def _only(anatomy: Anatomy) -> str:
 
 
 def _alike(places: Sequence[str]) -> str:
-    """Whether these are one place."""
     told = {place for place in places if place != "either"}
     if "" in told or len(told) > 1:
         return "no"
@@ -196,7 +194,6 @@ def _place(index: int, total: int, say: Texts) -> str:
 
 
 def _chosen(analysis: Analysis) -> list[str]:
-    """The labels that were chosen; of a regression, every value."""
     return [_output(analysis, index) for index in chosen_labels(analysis)]
 
 
@@ -284,7 +281,7 @@ def _yes(holds: bool) -> str:
 
 
 def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]:
-    """What can be said of one text on one model; all is empty where it was refused."""
+    """Facts of one text on one model; all is empty where it was refused."""
     if isinstance(given, Sentence):
         return {**dict.fromkeys(IMPORTANCE_FACTS, ""), "goes": "refused", "named": "none"}
     methods = Methods(given)
@@ -311,7 +308,6 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
 
 
 def _named(methods: Methods, most: int | None, first: int | None) -> str:
-    """Whether one token is both the most similar and the one that matters most, if any does."""
     if first is None or methods.importance.erasure[first] <= 0:
         return "none"
     return "same" if most == first else "other"
@@ -326,7 +322,7 @@ def _after(methods: Methods, index: int | None) -> str:
 
 
 def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
-    """What can be said of one text on one model; all is empty where nothing was padded."""
+    """Facts of one text on one model; all is empty where nothing was padded."""
     if isinstance(given, Sentence):
         return {**dict.fromkeys(PADDING_FACTS, ""), "batched": "refused", "elsewhere": "none"}
     if not given.cases:
@@ -345,13 +341,12 @@ def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:
 
 
 def _moved(case: PaddingCase, say: Texts) -> str:
-    """A way to pad, by how much it moves a logit, and the cause."""
     told = {"way": say(f"padding.{case.name}"), "cause": say(f"padding.cause_{case.cause}")}
     return say("padding.moved", largest=f"{case.largest:.2g}", **told)
 
 
 def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Texts) -> dict[str, str]:
-    """What can be said of one backbone, which was measured."""
+    """Facts of one backbone, which was measured."""
     found = evidence.of("probe", key)
     accuracies = {row.pooling: row for row in found}
     tried = vectors(found)
@@ -385,7 +380,7 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
 
 
 def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str]:
-    """What can be said of the backbones together; only those that were measured in both ways are compared."""
+    """Facts of the backbones together; those that were measured in both ways are compared."""
     own = {row.backbone: row for row in evidence.of("head", *evidence.backbones)}
     probes = evidence.of("probe", *evidence.backbones)
     tried = [row for row in probes if row.pooling == pooling and row.backbone in own]
@@ -405,12 +400,10 @@ def results_facts(evidence: Evidence, pooling: str, say: Texts) -> dict[str, str
 
 
 def _spread(accuracies: Sequence[Row]) -> str:
-    """How far the highest is above the lowest: the difference of the numbers shown."""
     return spread(accuracies, 100, 1) if accuracies else number(0, 1)
 
 
 def _ends(accuracies: Sequence[Row], evidence: Evidence, say: Texts) -> str:
-    """The lowest and the highest accuracy, each with its interval and its backbone."""
     if not accuracies:
         return say("questions.unmeasured")
     low, high = (

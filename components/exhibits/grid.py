@@ -110,7 +110,6 @@ def _place(cell: Cell) -> tuple[str, str]:
 
 
 def _row(spec: BackboneSpec, comparison: Comparison, drawn: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
-    """The cells of a backbone behind its name; None for each as long as it has not answered."""
     places = [(spec.key, pooling) for pooling in comparison.poolings]
     name, title = comparison.names[spec.key], visible(spec.title)
     task = shorten(title.removeprefix(name).removeprefix(" · "), HEAD)
@@ -119,7 +118,6 @@ def _row(spec: BackboneSpec, comparison: Comparison, drawn: Mapping[tuple[str, s
 
 
 def _cell(cell: Cell, comparison: Comparison, say: Texts) -> dict[str, Any]:
-    """One combination, as the template draws it."""
     analysis = cell.analysis
     if analysis is None:
         return absent(cell, say)
@@ -148,7 +146,7 @@ def _cell(cell: Cell, comparison: Comparison, say: Texts) -> dict[str, Any]:
 
 
 def _marks(comparison: Comparison) -> list[tuple[str, str]]:
-    """What the strength of colours and the marks of one version mean, for those that occur: sign and key."""
+    """Sign and key of what colours and marks of one version mean, for those that occur."""
     marks = {
         ("", "compare.key_strength"): bool(comparison.colours),
         ("≠", "compare.key_odd"): False in comparison.agrees.values(),
@@ -158,7 +156,7 @@ def _marks(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> list[str]:
-    """What every answer alone warns of, once for all that do, with their backbones; a swap has its mark."""
+    """Warnings of answers, each once with its backbones; a swap has its mark."""
     told = grouped(
         (warning, shorten(names[cell.query.backbone], NAME))
         for cell, analysis in answered(cells)
@@ -172,7 +170,6 @@ def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> li
 
 
 def _reasons(cells: Sequence[Cell], say: Texts) -> list[str]:
-    """Why cells are empty, for who cannot hover."""
     keys = ("compare.reason_one", "compare.reason")
     return [
         say(keys[count > 1], reason=visible(reason.said(say)), count=count)
@@ -214,7 +211,7 @@ COMPARISON_TABLE = Exhibit(
 def _rows(
     items: Sequence[Item], same: Mapping[Item, tuple[Item, ...]]
 ) -> Iterable[tuple[Item, tuple[Item, ...]]]:
-    """What gets a row, and what shares it as one and the same vector; what has no answer stands alone."""
+    """Pair what gets a row with all that share it as one vector; what has no answer stands alone."""
     for item in items:
         alike = same.get(item, (item,))
         if item is alike[0]:
@@ -222,7 +219,6 @@ def _rows(
 
 
 def _of_cell(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
-    """A row of one version, of all cells that are ``alike``."""
     row, analysis = _named(cell, alike, comparison, say), cell.analysis
     if analysis is None:
         return row
@@ -241,7 +237,6 @@ def _of_cell(cell: Cell, alike: Sequence[Cell], comparison: Comparison, say: Tex
 
 
 def _of_move(move: Move, alike: Sequence[Cell], comparison: Comparison, say: Texts) -> Row:
-    """A row of two versions, of all moves whose first cells are ``alike``."""
     before, after = move.before.analysis, move.after.analysis
     row = _named(move.after if before else move.before, alike, comparison, say)
     if before is None or after is None:
@@ -297,7 +292,7 @@ def _answer(fact: bool | None, say: Texts) -> str:
 
 
 def _pair(value: object) -> tuple[object, str]:
-    """What the CSV has of a cell, and what is read of it, not escaped."""
+    """Split a cell into what the CSV has and what is read of it, not escaped."""
     exact, text = value if isinstance(value, tuple) else (value, value)
     return exact, "" if text is None else str(text)
 
@@ -311,7 +306,7 @@ def _number(values: list[float]) -> float | str | None:
 
 
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
-    """What stands out, with names; then what was said besides, and what does not count."""
+    """Tell what stands out, with names; then what was said besides, and what does not count."""
     both = versions(comparison)
     details: list[str]
     if both is None:
@@ -340,7 +335,6 @@ AGREEMENT = Exhibit(
 
 
 def _group(group: LabelGroup, comparison: Comparison, say: Texts) -> Markup:
-    """What cells predict that choose among the same labels."""
     predictions, total = list(group.predictions.items()), group.total
     first, cells = predictions[0]
     label = _labels(first, say)
@@ -357,7 +351,6 @@ def _group(group: LabelGroup, comparison: Comparison, say: Texts) -> Markup:
 
 
 def _votes(group: LabelGroup, say: Texts) -> Markup:
-    """How many of a group say what, one after the other."""
     counted = (_counted(labels, len(cells), say) for labels, cells in group.predictions.items())
     return Markup(say.listed(counted))
 
@@ -371,7 +364,6 @@ def _labels(labels: Labels, say: Texts) -> Markup:
 
 
 def _values(comparison: Comparison, say: Texts) -> Markup:
-    """One sentence about the regression heads, if there are any."""
     found = [
         (float(analysis.probabilities[0]), cell_name(cell, comparison, say))
         for cell, analysis in answered(comparison.distinct)
@@ -385,7 +377,6 @@ def _values(comparison: Comparison, say: Texts) -> Markup:
 
 
 def _swaps(comparison: Comparison, say: Texts) -> Markup:
-    """What own heads say that were given a vector they were not trained on; nothing if none was."""
     found = [(cell, one) for cell, one in answered(comparison.distinct) if one.swapped and not one.random]
     if not found:
         return Markup()
@@ -398,7 +389,6 @@ def _swaps(comparison: Comparison, say: Texts) -> Markup:
 
 
 def _not_compared(comparison: Comparison, say: Texts) -> str:
-    """How many cells cannot be compared with others, and why, and which are counted once; not escaped."""
     counts = {
         "compare.untrained": sum(analysis.random for _, analysis in answered(comparison.distinct)),
         "compare.absent": sum(refusals(comparison.cells).values()),
@@ -407,7 +397,6 @@ def _not_compared(comparison: Comparison, say: Texts) -> str:
 
 
 def _not_moved(both: Versions, say: Texts) -> str:
-    """How many combinations have no move that counts, and why; not escaped."""
     pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
     counts = {
         "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
@@ -431,7 +420,6 @@ def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> st
 
 
 def _flips(both: Versions, say: Texts) -> Markup:
-    """How many change their prediction, from what to what; nothing if none predicts anything."""
     flips, total = both.flips, len(both.predicting)
     if not total:
         return Markup()

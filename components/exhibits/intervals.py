@@ -116,7 +116,6 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _sized(evidence: Evidence, key: str, say: Texts) -> str:
-    """A backbone and how large it is, so that a miniature is told from one that is full-grown."""
     title = evidence.title(key)
     for size in evidence.of("size", key):
         millions = number(size.parameters / 1e6, 1)
@@ -125,7 +124,6 @@ def _sized(evidence: Evidence, key: str, say: Texts) -> str:
 
 
 def _baseline(row: Row, say: Texts, stands_out: bool = False) -> str:
-    """A baseline and what it reaches, as HTML."""
     reached = accuracy_text(row.value)
     name = say(f"evidence.baseline_{row.method}")
     return say.html("evidence.baseline", name=name, accuracy=strong_html(reached) if stands_out else reached)
@@ -181,14 +179,13 @@ def _shown(
 
 
 def _extremes(found: Iterable[Row], shown: Format) -> dict[str, str]:
-    """What a sentence says of the lowest and of the highest value, and whose they are, not escaped."""
+    """The lowest and the highest value, and whose they are, as a sentence says it, not escaped."""
     low, high = ends(found)
     values = {"low": shown(low.value), "high": shown(high.value)}
     return {**values, "lowest": low.called, "highest": high.called}
 
 
 def _figure(evidence: Evidence, measure: Measure, title: str, say: Texts) -> draw.Figure:
-    """A dot for what was found of each vector of each backbone, along an axis with a ``title``."""
     rows, total, shown = evidence.rows, len(evidence.backbones), measure.shown
     placed = {key: _in_rows(found, rows) for key, found in measure.found.items()}
     traces = [_dots(evidence, each, place, shown, say) for place, each in enumerate(placed.values())]
@@ -217,7 +214,7 @@ def _figure(evidence: Evidence, measure: Measure, title: str, say: Texts) -> dra
 
 
 def _in_rows(found: Sequence[Row], rows: Sequence[Sequence[str]]) -> list[Row]:
-    """What was ``found`` of poolings, at most one for each of the ``rows``, whose number is its ``place``."""
+    """Put what was ``found`` of poolings into ``rows``, at most one into each, its ``place``."""
     first = {row.pooling: row for row in reversed(found)}
     held = [[first[name] for name in names if name in first] for names in rows]
     return [
@@ -228,7 +225,6 @@ def _in_rows(found: Sequence[Row], rows: Sequence[Sequence[str]]) -> list[Row]:
 
 
 def _dots(evidence: Evidence, placed: Sequence[Row], index: int, shown: Format, say: Texts) -> draw.Trace:
-    """One backbone's estimates; several backbones share a row, one below the other."""
     alone, (colour, symbol, _) = len(evidence.backbones) == 1, draw.MARKS[index]
     return draw.dots(
         points(evidence, _below(placed, _shift(evidence, index)), "evidence.hover", shown, say),
@@ -239,12 +235,10 @@ def _dots(evidence: Evidence, placed: Sequence[Row], index: int, shown: Format, 
 
 
 def _below(placed: Iterable[Row], shift: float) -> list[Row]:
-    """The rows ``shift`` below the middle of their place."""
     return [beside(row, place=round(row.place + shift, 3)) for row in placed]
 
 
 def _shift(evidence: Evidence, index: int) -> float:
-    """How far below the middle of a row one of several backbones is drawn."""
     total = len(evidence.backbones)
     return (index - (total - 1) / 2) * 0.75 / total
 
@@ -278,13 +272,13 @@ def _own_head(evidence: Evidence, index: int, say: Texts) -> list[draw.Trace]:
 
 
 def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """What baselines reach, then for each backbone how far accuracy and rho spread over the poolings."""
+    """Say what baselines reach, then for each backbone how far accuracy and rho spread over the poolings."""
     lines = [_beside(evidence, say)] if evidence.of_task("baseline") else []
     return Shown(html=findings_html([*lines, *(_finding(evidence, key, say) for key in evidence.backbones)]))
 
 
 def published(_: Evidence, __: State, say: Texts) -> Shown:
-    """The same comparison in a paper."""
+    """Quote the same comparison in a paper."""
     return Shown(html=f'<p class="published">{escape(say("evidence.published"))}</p>')
 
 
@@ -293,7 +287,6 @@ PUBLISHED = Exhibit("published", published, frame="bare", title="evidence.others
 
 
 def _beside(evidence: Evidence, say: Texts) -> str:
-    """What is reached without a network, and whether own heads reach more."""
     baselines, heads = evidence.of_task("baseline"), corrected(evidence.of_task("head"))
     reached = say.listed(_baseline(row, say, stands_out=True) for row in baselines)
     sentence = say("evidence.finding_baselines", reached=reached)
@@ -308,7 +301,6 @@ def _beside(evidence: Evidence, say: Texts) -> str:
 
 
 def _finding(evidence: Evidence, key: str, say: Texts) -> str:
-    """How far accuracy and rho of one backbone spread, and what its own head says of other vectors."""
     accuracies, rhos = vectors(evidence.of("probe", key)), vectors(evidence.rhos(key))
     name = strong_html(evidence.title(key))
     if not accuracies:

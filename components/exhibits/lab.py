@@ -78,7 +78,7 @@ class Found:
 
     @property
     def learned(self) -> bool:
-        """Whether the best one beats the most frequent label and shuffled labels, interval and all."""
+        """Tell whether the best one beats the most frequent label and shuffled labels, interval and all."""
         return self.best.accuracy.low > max(self.fit.majority, self.fit.shuffled.value)
 
     def name(self, one: Ranked, say: Texts) -> str:
@@ -150,7 +150,7 @@ def ranking(found: Found, _: State, say: Texts) -> Shown:
 
 
 def numbers(found: Found, _: State, say: Texts) -> Shown:
-    """The same of every combination as a table, with a link that saves it as CSV."""
+    """Show the same of every combination as a table, with a link that saves it as CSV."""
     data = _ranked(found, say)
     caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
     numeric = range(2, data.shape[1] - 1)
@@ -165,7 +165,6 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
 
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
-    """A row for each combination; rho where labels are numbers."""
     rows = found.fit.ranking
     columns: dict[str, Callable[[Any], object]] = {
         "backbone": lambda one: found.titles.get(one.backbone, one.backbone),
@@ -232,7 +231,6 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
 
 
 def _gain(found: Found, say: Texts) -> str:
-    """What the last rows have brought."""
     if len(found.fit.curve) < 2:
         return say("lab.curve_short")
     before, last = found.fit.curve[-2:]
@@ -262,7 +260,7 @@ def _curve_figure(scores: Sequence[Score], rows: Sequence[int], say: Texts) -> d
 
 
 def confusion(found: Found, _: State, say: Texts) -> Shown:
-    """How often each given label (a row) was answered with which one (a column)."""
+    """Say how often each given label (a row) was answered with which one (a column)."""
     cells, names = found.fit.confusion, list(map(visible, found.fit.classes))
     given, predicted = np.divmod(np.arange(cells.size), len(names))  # (K * K,) each
     wrong = np.where(np.eye(len(names), dtype=bool), 0, cells)
@@ -431,7 +429,6 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
 
 
 def _query(found: Found, miss: Miss) -> Query:
-    """What the link of a row asks: its text, by the best combination."""
     table, best = found.fit.table, found.best
     pair = table.pairs[miss.row] if table.pairs else ""
     layer = best.layer if found.fit.plan.all_layers else -1
@@ -439,7 +436,6 @@ def _query(found: Found, miss: Miss) -> Query:
 
 
 def _text(found: Found, miss: Miss) -> str:
-    """The text of a row, or both of a pair."""
     table = found.fit.table
     return " | ".join((table.texts[miss.row], *(table.pairs[miss.row : miss.row + 1])))
 

@@ -63,7 +63,7 @@ Line = Annotated[Mapping[str, Text], BeforeValidator(_by_value)]  # value of the
 
 @checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Question:
-    """One question; the head of assets/questions.toml says what each field means."""
+    """A question; the head of assets/questions.toml says what each field means."""
 
     view: Literal["tokens", "head", "importance", "padding", "evidence"]
     backbones: tuple[str, ...]
@@ -102,7 +102,7 @@ class Question:
                 raise ValueError(f"{name}: every text is needed in {sorted(self.question)}")
 
     def query(self, backbone: str, pooling: str) -> Query:
-        """What is asked of one backbone under one pooling."""
+        """Say what is asked of one backbone under one pooling."""
         return Query(backbone, self.text, self.text_pair, pooling, reference=self.reference)
 
 
@@ -114,7 +114,7 @@ def read_questions(path: Path = ASSETS / "questions.toml") -> tuple[Question, ..
 
 
 def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
-    """One head from the top down: its T tokens, of which those are marked that are read, and its steps."""
+    """A head from the top down: its T tokens, of which those are marked that are read, and its steps."""
     tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
     names = listed([shorten(visible(tokens.text[index]), LENGTH) for index in indices(read)], NAMED, say)
     taken = say("questions.tokens", read=names, count=int(read.sum()), total=len(read))
@@ -130,7 +130,6 @@ def module_html(anatomy: Anatomy, say: Texts) -> Markup:
 
 
 def _step(anatomy: Anatomy, step: Step, say: Texts) -> tuple[str, str, str]:
-    """A step with where its weights come from or, of one without weights, what it makes of the numbers."""
     kind, note = ("idle", say("steps.idle")) if step.idle else ("plain", sizes(step, say))
     if step.origin:
         kind, note = step.origin, say(ORIGINS[step.origin])
@@ -172,7 +171,7 @@ class Answers:
         return tuple(question for question in self.questions if self._backbones(question, specs))
 
     def takes_texts(self, key: str) -> bool:
-        """Whether a question is asked with what the visitor asks about."""
+        """Tell whether a question is asked with what the visitor asks about."""
         return any(question.own for question in self.questions if question.key == key)
 
     def answer(self, key: str, text: str = "", text_pair: str = "") -> Answer:
@@ -195,7 +194,6 @@ class Answers:
             return Answer(refused.format(tag, question.key, heading, why))
 
     def _backbones(self, question: Question, specs: Sequence[BackboneSpec]) -> list[str]:
-        """The question's backbones that can be asked, or that were measured, in its order, of ``specs``."""
         here = {spec.key for spec in specs if spec.available}
         if question.view == "evidence":
             measured = set(of(self.results, "probe", task=question.task)["backbone"])
@@ -240,7 +238,6 @@ class Answers:
     def _lines(
         self, question: Question, backbones: Sequence[str], each: Sequence[Facts], pictures: Sequence[str]
     ) -> list[dict[str, str]]:
-        """A line for each backbone: its picture, if it has one, what is measured, what papers say."""
         tag = self.texts.language.tag
         return [
             {
@@ -301,7 +298,6 @@ def _html(text: str) -> Markup:
 
 
 def _source(question: Question, say: Texts) -> str:
-    """Where the numbers come from, not escaped."""
     if question.view == "evidence":
         return say("questions.results")
     pair = say("questions.pair", text=question.text, text_pair=question.text_pair)

@@ -122,21 +122,19 @@ def _section(
 
 
 def _begin(title: str, body: Markup, policy: str, say: Texts) -> str:
-    """A page but for its end. ``policy``: what the browser lets it do."""
     begin = render("document", say, title=title, body=body, policy=policy, style=_style())
     return begin.encode("utf-8", errors="replace").decode("utf-8")  # half a character cannot be saved
 
 
 @cache
 def _style() -> str:
-    """The style sheets of what is shown and of the document around it."""
     styles = (ASSETS / "answers.css", HERE / "report.css")
     return "".join(file.read_text(encoding="utf-8") for file in styles)
 
 
 @cache
 def _scripts() -> Mapping[str, str]:
-    """What is the same in every report, by the hash of a script: it in its tags.
+    """Scripts that are the same in every report, in their tags, by their hashes.
 
     Read once: Plotly alone is 5 MB, and reports that are sent at the same time share it.
     """
@@ -147,7 +145,6 @@ def _scripts() -> Mapping[str, str]:
 
 
 def _policy(scripts: Mapping[str, str]) -> str:
-    """What the document may do: run these scripts, and show images that it made itself."""
     run = " ".join(f"'sha256-{value}'" for value in scripts)
     return f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src data: blob:"
 
@@ -213,7 +210,7 @@ def passport_page(passport: Passport, say: Texts) -> str:
 
 
 def badge(passport: Passport, say: Texts) -> str:
-    """What is read and whether a batch is safe, as an SVG for a model card."""
+    """Tell what is read and whether a batch is safe, as an SVG for a model card."""
     token = shorten(visible(passport.token), LONGEST)
     said = say(
         "passport.badge",
@@ -237,7 +234,6 @@ def badge(passport: Passport, say: Texts) -> str:
 
 
 def _read(tokens: Sequence[str], reads: Sequence[int], say: Texts) -> str:
-    """What is read of a text."""
     if len(reads) == len(tokens):
         return say("passport.every")
     return say.listed(visible(tokens[index]) for index in reads) or say("passport.nothing")

@@ -116,7 +116,7 @@ def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _layers_finding(title: str, known: Sequence[Sequence[Row]], say: Texts) -> str:
-    """Whether an intermediate layer of a backbone is better than the last, by more than chance."""
+    """Tell whether an intermediate layer of a backbone is better than the last, by more than chance."""
     if not known:
         return say.html("evidence.nothing", backbone=strong_html(title))
     highest = max(known, key=lambda profile: best(profile).value)
@@ -183,7 +183,6 @@ def _layers_figure(
 def _layers(
     evidence: Evidence, every: Sequence[Row], pooling: str, place: int, say: Texts
 ) -> list[draw.Trace]:
-    """A line with intervals for each backbone that has this pooling."""
     traces = []
     for key, (colour, symbol, _) in zip(evidence.backbones, draw.MARKS, strict=False):
         rows = [
@@ -241,7 +240,6 @@ def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _of_steps(evidence: Evidence) -> Mapping[str, Sequence[Row]]:
-    """The vectors of each chosen backbone of which steps were measured."""
     every = {key: stepped(evidence, key) for key in evidence.backbones}
     return {key: known for key, known in every.items() if known}
 
@@ -273,7 +271,6 @@ def _steps_finding(title: str, known: Sequence[Row], say: Texts) -> str:
 
 
 def _steps_verdict(evidence: Evidence, say: Texts) -> str:
-    """Whether whitening helps, over all backbones that were measured."""
     every = evidence.every["postprocessed"]
     rows = [row for row in every if row.step == "whitened" and row.vector == row.pooling]
     raised, lowered = raised_and_lowered(rows)
@@ -294,7 +291,6 @@ def _steps_verdict(evidence: Evidence, say: Texts) -> str:
 def _steps_figure(
     evidence: Evidence, every: Sequence[Row], rows: Sequence[Sequence[str]], left: int, say: Texts
 ) -> draw.Figure:
-    """A small plot for each backbone side by side, in each row a dot for each step, in its lane."""
     keys = dict.fromkeys(row.backbone for row in every)
     low, high = floor(10 * min(row.low for row in every)), ceil(10 * max(row.high for row in every))
     tenths = [tenth / 10 for tenth in range(low, high + 1, -(-(high - low) // MARKED))]
@@ -325,7 +321,6 @@ def _steps_figure(
 
 
 def _titles(evidence: Evidence, keys: Iterable[str]) -> list[str]:
-    """The names of small plots of backbones, escaped."""
     return [escape(shorten(evidence.title(key), NAME)) for key in keys]
 
 
@@ -354,7 +349,7 @@ def _depth(row: Row) -> int:
 
 
 def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
-    """How alike each answer and erasure rank the tokens of a text, for every checkpoint that was asked."""
+    """Show how alike each answer and erasure rank the tokens of a text, for every checkpoint asked."""
     found = [beside(row, answer=_answer(row, say)) for row in explained(evidence)]
     keys, methods = dict.fromkeys(row.backbone for row in found), dict.fromkeys(row.method for row in found)
     ordered = sorted(found, key=lambda row: ([*methods].index(row.method), _depth(row)))
@@ -379,13 +374,12 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
 
 
 def _answer(row: Row, say: Texts) -> str:
-    """The name of an answer, with its layer where it looks at one: not escaped."""
     name = say(f"evidence.answer_{row.method}")
     return name if row.layer is None else say("evidence.at_layer", name=name, layer=row.layer)
 
 
 def _answers_finding(evidence: Evidence, found: Sequence[Row], key: str, say: Texts) -> str:
-    """How close similarity to [CLS] comes to erasure in one checkpoint, and what comes closer."""
+    """Say how close similarity to [CLS] comes to erasure in one checkpoint, and what comes closer."""
     rows = [row for row in found if row.backbone == key]
     (last,) = (row for row in rows if row.own)
     highest = best(row for row in rows if row.method == SIMILARITY)
@@ -408,7 +402,6 @@ def _answers_finding(evidence: Evidence, found: Sequence[Row], key: str, say: Te
 
 
 def _answers_verdict(found: Sequence[Row], say: Texts) -> str:
-    """For how many checkpoints something else ranks the tokens more like erasure."""
     beaten = len({row.backbone for row in found if row.closer})
     if not beaten:
         return say.html("evidence.explained_yes")
@@ -417,7 +410,6 @@ def _answers_verdict(found: Sequence[Row], say: Texts) -> str:
 
 
 def _answers_figure(evidence: Evidence, found: Sequence[Row], answers: list[str], say: Texts) -> draw.Figure:
-    """A small plot for each checkpoint side by side, with a dot for each answer, by the sign of its rho."""
     low, high = floor(2 * min(row.low for row in found)), ceil(2 * max(row.high for row in found))
     marks = [half / 2 for half in range(low, high + 1)]
     ends = [low / 2 - 0.03, high / 2 + 0.03]

@@ -166,7 +166,6 @@ def _block(tag: str, token: Token) -> Block:
 
 
 def _text(parts: Iterable[Token]) -> str:
-    """The text of parts of a line, without their marks."""
     return "".join("\n" if part.type in BREAKS else part.content for part in parts).strip()
 
 
@@ -202,7 +201,6 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[Markup, ...]:
 
 
 def _question(step: Step) -> Markup:
-    """The question of a step, with the choices that it offers; nothing where it asks nothing."""
     if not step.question:
         return Markup()
     size = min(1.0, (AS_LARGE / (len(step.question) + sum(map(len, step.choices)))) ** 0.5)
@@ -217,7 +215,6 @@ def choices_html(step: Step) -> Markup:
 
 
 def _choice(scripts: tuple[Script, ...], shown: Script, say: Texts) -> Markup:
-    """A button for each talk; nothing where there is but one."""
     if len(scripts) == 1:
         return Markup()
     button = Markup('<button type="button" data-open="{}" aria-current="{}">{}</button>')
@@ -229,7 +226,7 @@ def _choice(scripts: tuple[Script, ...], shown: Script, say: Texts) -> Markup:
 
 
 def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], say: Texts) -> Markup:
-    """Where the talk is, and what can be pressed; a link for each slide, with the keys of own sentences.
+    """Show where the talk is, and what can be pressed; a link for each slide, with the keys of own sentences.
 
     ``asked``: for each step, the controls of its tab that hold texts.
     """

@@ -82,7 +82,7 @@ class Token:
 
 @dataclass(frozen=True, eq=False)
 class Tokenized:
-    """What one backbone makes of the texts.
+    """The texts as one backbone takes them.
 
     ``layer`` of ``last``; ``pooling``: under which the reads were measured. ``aligned``: whether its
     tokenizer tells where tokens stand; if not, there are none. ``words``: for each text, for each of its
@@ -164,17 +164,14 @@ def _chosen(compared: Compared) -> Analysis | None:
 
 
 def _tells_spans(tokens: Tokens) -> bool:
-    """Whether the tokenizer tells where tokens stand."""
     return bool((tokens.span[:, 0] < tokens.span[:, 1]).any())
 
 
 def _spans(tokens: Tokens) -> list[Span]:
-    """Where each of the T tokens stands in its text."""
     return [(int(start), int(end)) for start, end in tokens.span]
 
 
 def _tokenized(view: View, cut: tuple[tuple[Span, ...], ...]) -> Tokenized:
-    """All tokens in their places."""
     analysis, tokens = view.analysis, view.analysis.tokens
     about = (view.layer, analysis.layers, analysis.query.pooling)
     if not _tells_spans(tokens):
@@ -221,7 +218,7 @@ def holding(found: Sequence[Span], span: Span) -> int:
 
 
 def _kind(character: str) -> str:
-    """One letter that says how a character sticks to others."""
+    """A letter that says how a character sticks to others."""
     category = unicodedata.category(character)
     if character.isspace():
         return "s"
@@ -295,7 +292,6 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
 
 
 def _legend(aligned: Mapping[str, Tokenized], say: Texts) -> dict[str, object]:
-    """Entries of the legend, and whether what they explain occurs."""
     held = [tokens for one in aligned.values() for text in one.words for tokens in text]
     under = {one.pooling for one in aligned.values()}
     each = (
@@ -326,7 +322,6 @@ def _data(found: Alignment, say: Texts) -> pd.DataFrame:
 
 
 def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[object, ...]]:
-    """What is told of each word and each special token of one backbone, from the text on."""
     for text, outside in enumerate(tokenized.outside):
         yield from (("", None, "", "", *_numbers([token], say)) for token in outside)
         if text < len(found.texts):
@@ -337,7 +332,6 @@ def _rows(tokenized: Tokenized, found: Alignment, say: Texts) -> Iterator[tuple[
 
 
 def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | None, str]:
-    """Tokens, their similarities, the mean, and whether any is read; empty without any."""
     return (
         " + ".join(token.label for token in tokens),
         " + ".join(f"{token.similarity:.7g}" for token in tokens),
@@ -347,7 +341,6 @@ def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | Non
 
 
 def _state(tokenized: Tokenized, say: Texts) -> str:
-    """Which layer a row shows, or why it shows nothing."""
     shown = say("words.layer", layer=tokenized.layer, last=tokenized.last)
     return shown if tokenized.aligned else say("words.unaligned")
 
@@ -379,7 +372,7 @@ def _cut(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
 
 
 def labels(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
-    """What stands on each token, and 1; where several share a character this, and how many they are."""
+    """List what stands on each token, and 1; where several share a character this, and how many they are."""
     for _, group in groupby(tokens, key=lambda token: token.span):
         labels = [word(token.label.strip(ISOLATES)) for token in group]
         total = len(labels)
