@@ -66,12 +66,15 @@ async def sent(url: str, who: str, attack: Attack, number: int) -> bytes:
     content = json.dumps(attack.body(number)).encode()
     head = f"POST {attack.path} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {who}\r\nConnection: close\r\n"
     request = head.encode() + b"Content-Length: %d\r\n\r\n" % len(content) + content
-    answer = await _exchanged(url, request, attack.reads)
+    return await _exchanged(url, request, attack.reads)
+
+
+async def listened(url: str, attack: Attack, answer: bytes) -> None:
+    """Listen to what comes of an accepted request to its end, where there is something to listen to."""
     if attack.streams and b"event_id" in answer:
         event = json.loads(answer.partition(b"\r\n\r\n")[2])["event_id"]
         stream = f"GET {attack.path}/{event} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         await _exchanged(url, stream.encode(), True)
-    return answer
 
 
 async def _exchanged(url: str, request: bytes, reads: bool) -> bytes:
@@ -104,6 +107,7 @@ async def attacked(url: str, attack: Attack, seconds: float) -> Counter[str]:
                 came["unread"] += not attack.reads
                 answer = await sent(url, ATTACKER, attack, next(numbers))
                 came[answer[9:12].decode()] += attack.reads
+                await listened(url, attack, answer)
             except OSError as error:
                 came[type(error).__name__] += 1
 
