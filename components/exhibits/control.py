@@ -22,7 +22,7 @@ FOREIGN = (
 
 
 def foreign(name: str) -> bool:
-    """Whether somebody else puts this name into addresses."""
+    """Tell whether somebody else puts this name into addresses."""
     return any(fnmatchcase(name, pattern) for pattern in FOREIGN)
 
 
@@ -35,18 +35,18 @@ LONGEST_KEY = 60  # characters that are held against the keys there are
 
 
 class Kind(Protocol[V]):
-    """What a control holds. Whatever `written` makes of a value, ``read`` reads again."""
+    """Kind of what a control holds. Whatever `written` makes of a value, ``read`` reads again."""
 
     def read(self, key: str, /, texts: Sequence[str]) -> V:
         """The value that stands in a link; PoolscopeError if it is none."""
 
     def taken(self, given: object, default: V) -> V:
-        """What a browser sent as a value, whatever that is."""
+        """Take what a browser sent as a value, whatever that is."""
 
 
 @dataclass(frozen=True)
 class Control(Generic[V]):
-    """One thing that a visitor can set: its ``key`` in a link, what it holds, and what it is on arrival.
+    """A thing that a visitor can set: its ``key`` in a link, what it holds, and what it is on arrival.
 
     ``label`` and ``info`` are keys of texts, for a control that stands in the card of an exhibit.
     """
@@ -58,7 +58,7 @@ class Control(Generic[V]):
     info: str = ""
 
     def of(self, state: State) -> V:
-        """What it is set to in ``state``, which may come from a browser."""
+        """Take its value from ``state``, which may come from a browser."""
         return self.kind.taken(state.get(self.key, self.default), self.default)
 
 
@@ -74,7 +74,7 @@ class Text:
     """A text, as it is; whether it can be analysed is found when it is."""
 
     def read(self, _key: str, /, texts: Sequence[str]) -> str:
-        """The last one, as a form would have it."""
+        """Take the last one, as a form would have it."""
         return texts[-1]
 
     def taken(self, given: object, default: str) -> str:
@@ -95,17 +95,17 @@ class Asked(Text):
 
 @dataclass(frozen=True)
 class Brought(Text):
-    """One of the names that each answer brings with it; "" for that which the answer itself would choose."""
+    """A name of those that each answer brings with it; "" for that which the answer itself would choose."""
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of several keys. They are asked for anew each time: backbones come and go."""
+    """A key of several. They are asked for anew each time: backbones come and go."""
 
     allowed: Callable[[], Iterable[str]]
 
     def read(self, key: str, /, texts: Sequence[str]) -> str:
-        """The last one."""
+        """Take the last one."""
         return _known(key, texts[-1], self.allowed())
 
     def taken(self, given: object, default: str) -> str:
@@ -115,7 +115,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few ``options`` that the page shows side by side.
+    """An option of a few ``options`` that the page shows side by side.
 
     ``labels``: the keys of their texts. ``formerly``: what older links call some of them.
     """
@@ -125,11 +125,11 @@ class Choice:
     formerly: tuple[tuple[str, str], ...] = ()
 
     def read(self, key: str, /, texts: Sequence[str]) -> str:
-        """The last one."""
+        """Take the last one."""
         return _known(key, dict(self.formerly).get(texts[-1], texts[-1]), self.options)
 
     def taken(self, given: object, default: str) -> str:
-        """One of the options; the default for anything else."""
+        """Take an option; the default for anything else."""
         return given if isinstance(given, str) and given in self.options else default
 
 
@@ -154,11 +154,11 @@ class Switch:
     """On or off."""
 
     def read(self, key: str, /, texts: Sequence[str]) -> bool:
-        """The last one."""
+        """Take the last one."""
         return _known(key, texts[-1], ("0", "1")) == "1"
 
     def taken(self, given: object, _default: bool) -> bool:
-        """Whether it is on."""
+        """Tell whether it is on."""
         return bool(given)
 
 
@@ -171,7 +171,7 @@ class Whole:
     step: int = 1
 
     def read(self, key: str, /, texts: Sequence[str]) -> int:
-        """The last one."""
+        """Take the last one."""
         text = texts[-1]
         short = len(text) < 10 and text.isascii() and text.removeprefix("-").isdigit()
         if not short or not self.least <= int(text) <= self.most:
@@ -197,7 +197,7 @@ def to_link(state: State, controls: Iterable[Control[Any]]) -> str:
 
 
 def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, Value], list[PoolscopeError]]:
-    """What a link sets, whatever a browser sends as one, and what is wrong with it.
+    """Read what a link sets, whatever a browser sends as one, and what is wrong with it.
 
     Every control has a value: what a link does not set, or not rightly, is as on arrival. A key of no control
     is a mistake, unless it is one that others put into addresses.
@@ -223,7 +223,7 @@ def from_link(query: str, controls: Iterable[Control[Any]]) -> tuple[dict[str, V
 
 
 def _misnamed(key: str, known: Iterable[str]) -> PoolscopeError:
-    """That no control has this ``key``; of those ``known`` the ones that look most like it come first."""
+    """Say that no control has this ``key``; of those ``known`` the ones that look most like it come first."""
     near = sorted(known, key=lambda one: -SequenceMatcher(None, key[:LONGEST_KEY], one).ratio())
     return _refused("name", key, tuple(near))
 
@@ -236,7 +236,7 @@ def _known(key: str, text: str, allowed: Iterable[str]) -> str:
 
 
 def _refused(field: str, given: str, allowed: tuple[str, ...]) -> PoolscopeError:
-    """That none but these are ``allowed``, the first of which are named."""
+    """Say that none but these are ``allowed``, the first of which are named."""
     rest = len(allowed) - NAMED
     if rest > 0:
         return PoolscopeError(field, given, "link.allowed", allowed=allowed[:NAMED], count=rest)

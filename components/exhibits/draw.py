@@ -213,7 +213,7 @@ def ink(colour: str) -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """How well two colours are told apart, from 1 to 21, as WCAG 2 defines it."""
+    """Contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
     lights = []
     for colour in (one, other):
         parts = np.array(rgb(colour)) / 255
@@ -312,7 +312,7 @@ INTERVALS_TOP, BOTTOM = 30, 52  # pixels around small plots
 
 
 def drawn(rows: Iterable[Any], places: Iterable[float], said: Iterable[str]) -> pd.DataFrame:
-    """What `dots` draws of anything with a value and its interval: where, and what is said of each."""
+    """Rows for `dots` of anything with a value and its interval: where, and what is said of each."""
     ends = [(row.value, row.low, row.high) for row in rows]
     found = pd.DataFrame(ends, columns=["value", "low", "high"])
     return found.assign(place=list(places), said=list(said))
@@ -353,7 +353,7 @@ def guide(value: float, dash: str, colour: str) -> dict[str, Any]:
 
 
 def axis_number(place: int) -> str:
-    """What plotly calls the axes of a small plot, counted from 0: "", 2, 3 ..."""
+    """Number of the axes of a small plot in plotly, counted from 0: "", 2, 3 ..."""
     return "" if place == 0 else str(place + 1)
 
 

@@ -56,7 +56,7 @@ from components.types import Analysis
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """One combination asked about both versions.
+    """A combination that is asked about both versions.
 
     ``swapped``: whether an own head was given another vector than it was trained on, in either. ``answers``:
     both, if there are both and they choose among the same labels; ``predicts``: whether both are of a trained
@@ -79,7 +79,7 @@ class Move:
 
     @property
     def flips(self) -> bool:
-        """Whether other labels are predicted than before; an untrained head never does that."""
+        """Tell whether other labels are predicted than before; an untrained head never does that."""
         return len(set(self.turn)) > 1
 
 
@@ -96,7 +96,7 @@ def _move(before: Cell, after: Cell) -> Move:
 
 @dataclass(frozen=True, eq=False)
 class Versions:
-    """What came of both versions. ``before`` and ``after`` have the same backbones and poolings."""
+    """Answers to both versions. ``before`` and ``after`` have the same backbones and poolings."""
 
     before: Comparison
     after: Comparison
@@ -124,12 +124,12 @@ class Versions:
 
     @cached_property
     def distinct(self) -> tuple[Move, ...]:
-        """Those that both versions answer; of those that are one and the same vector in both, the first."""
+        """Moves that both versions answer; of those that are one and the same vector in both, the first."""
         return tuple(move for move, vector in self.same.items() if move is vector[0])
 
     @cached_property
     def predicting(self) -> tuple[Move, ...]:
-        """Those of two predictions, no swaps."""
+        """Moves of two predictions, no swaps."""
         return tuple(move for move in self.distinct if move.predicts and not move.swapped)
 
     @cached_property
@@ -139,7 +139,7 @@ class Versions:
 
     @cached_property
     def flips(self) -> tuple[Move, ...]:
-        """Those of two different predictions, no swaps."""
+        """Moves of two different predictions, no swaps."""
         return tuple(move for move in self.predicting if move.flips)
 
     @property
@@ -179,7 +179,7 @@ class AlignedVersions:
 
     @cached_property
     def words(self) -> pd.DataFrame | None:
-        """How near to [CLS] each word is at the last layer; None where no backbone can be aligned.
+        """Nearness of each word to [CLS] at the last layer; None where no backbone can be aligned.
 
         A row for each backbone (its key) and word. ``kind``: kept, new or dropped. ``text``: the number of
         its text, in the second version if it is there. ``before``, ``after``: similarities in [-1, 1], NaN
@@ -196,7 +196,7 @@ class AlignedVersions:
         return data_frame(zip(names, zip(*rows, strict=True), strict=True)) if rows else None
 
     def reads(self, before: Analysis, after: Analysis) -> pd.DataFrame:
-        """What one combination reads of each word, and of each token of no word, by name.
+        """Shares that one combination reads of each word, and of each token of no word, by name.
 
         ``before``, ``after``: the share of what the head reads, in [0, 1], NaN where it is not there.
         ``was``, ``now``: whether it is read. ``moved``: by how much its share moved; what is not there has
@@ -213,7 +213,7 @@ class AlignedVersions:
         return found.assign(moved=found["after"].fillna(0.0) - found["before"].fillna(0.0))
 
     def _word(self, match: Match) -> tuple[Place, str]:
-        """Where a word stands, in the second version if it is there, and how it is written."""
+        """Find where a word stands, in the second version if it is there, and how it is written."""
         before, after = match
         if after is not None:
             return after, self.after.surface(*after)
@@ -234,7 +234,7 @@ def furthest(rows: pd.DataFrame, least: float = 0.0) -> pd.Series | None:
 
 
 def reads_same(reads: pd.DataFrame) -> bool:
-    """Whether the same is read of what both versions have."""
+    """Tell whether the same is read of what both versions have."""
     both = reads.dropna()
     return bool((both["was"] == both["now"]).all())
 
@@ -261,7 +261,7 @@ def match_words(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]])
 
 
 def _alike(before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> float:
-    """How much of both is the same, from 0 to 1 for each text."""
+    """Rate how much of both is the same, from 0 to 1 for each text."""
     return sum(
         SequenceMatcher(None, old, new, autojunk=False).ratio()
         for old, new in zip(before, after, strict=True)
@@ -283,7 +283,7 @@ def _similarity(aligned: Alignment, key: str, place: Place | None) -> float:
 def _shares(
     analysis: Analysis, aligned: Alignment, numbers: Mapping[Place, int]
 ) -> dict[Unit, tuple[float, bool]]:
-    """Which share is read of each word, and of each token that belongs to none, and whether any of it is."""
+    """Shares that are read of each word and of each token of none, and whether any of it is read."""
     tokens = analysis.tokens
     found: dict[Unit, tuple[float, bool]] = {}
     for index, label in enumerate(labels_of(analysis)):
@@ -349,7 +349,7 @@ def move_cell(move: Move, both: Versions, comparison: Comparison, say: Texts) ->
 
 
 def move_marks(both: Versions) -> list[tuple[str, str]]:
-    """What marks and numbers mean, for those that occur: sign and key."""
+    """Marks and numbers that occur: sign and key of what it means."""
     marks = {
         ("⇄", "edit.key_flips"): any(move.flips for move in both.moves),
         ("", "edit.key_points"): any(move.predicts for move in both.moves),
@@ -359,7 +359,7 @@ def move_marks(both: Versions) -> list[tuple[str, str]]:
 
 
 def _said(analysis: Analysis, say: Texts) -> dict[str, str]:
-    """What is said, not escaped, and its number, which stays in one piece."""
+    """Say the answer, not escaped, and its number, which stays in one piece."""
     if analysis.problem_type == "regression":
         return {"text": output_text(analysis, 0), "number": ""}
     text = labels_text(analysis.predicted, say, LABEL)
@@ -375,7 +375,7 @@ def _followed(move: Move, say: Texts) -> str:
 
 
 def _hint(move: Move, before: Analysis, after: Analysis, comparison: Comparison, say: Texts) -> list[str]:
-    """What is seen on hovering, line by line, not escaped."""
+    """Lines that are seen on hovering, not escaped."""
     lines = [cell_name(move.before, comparison, say)]
     for analysis, key in ((before, "edit.before"), (after, "edit.after")):
         told = " ".join(filter(None, _said(analysis, say).values()))
@@ -432,7 +432,7 @@ MOVES = Exhibit(
 
 
 def _words(rows: Sequence[tuple[str, pd.DataFrame]], say: Texts) -> dict[str, object]:
-    """How much nearer to [CLS] each word came: a column for each word, a row for each backbone."""
+    """Table of how much nearer to [CLS] each word came: a column for each word, a row for each backbone."""
     # LEAST, too, where the other is NaN: nothing is in both.
     most = max(LEAST, *(moved for _, own in rows for moved in own["moved"].abs()))
     first = rows[0][1]
@@ -478,7 +478,7 @@ def _most(name: str, words: pd.DataFrame, say: Texts) -> str:
 def _reads(
     reads: Sequence[tuple[Analysis, Analysis, pd.DataFrame]], names: Mapping[str, str], say: Texts
 ) -> dict[str, object]:
-    """What each combination reads of both versions; combinations of a backbone that do alike together."""
+    """Table of what each combination reads of both versions, by those of a backbone that do alike."""
     groups: defaultdict[str, defaultdict[tuple[str, ...], list[str]]] = defaultdict(lambda: defaultdict(list))
     for before, after, moved in reads:
         texts = (_read_text(before, say), _read_text(after, say), _share(moved, say))
@@ -492,7 +492,7 @@ def _reads(
 
 
 def _read_text(analysis: Analysis, say: Texts) -> str:
-    """Which tokens are read, not escaped: by name if they are few."""
+    """Name the tokens that are read, not escaped, if they are few."""
     read = analysis.reads.positions
     count, total = int(read.sum()), len(read)
     if count == total > 1:

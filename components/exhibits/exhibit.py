@@ -45,7 +45,7 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
 
 
 def titled_frame(columns: Mapping[str, Column], say: Texts) -> pd.DataFrame:
-    """The same of columns by the keys of their titles."""
+    """Columns side by side by the keys of their titles."""
     return data_frame((say(key), values) for key, values in columns.items())
 
 
@@ -141,7 +141,7 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Exhibit(Generic[S]):
-    """How one thing is shown of any answer; ``show`` takes the answer, what is set, and a language.
+    """A way to show one thing of any answer; ``show`` takes the answer, what is set, and a language.
 
     ``name``: in the script of a talk. ``element``: its id on the page, the name if it is "". ``style``: the
     class of the style sheet for what it stands in. ``plotted``: whether it is a figure.
@@ -195,7 +195,7 @@ class Panel(Generic[A, S]):
 
 
 def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Markup:
-    """What stands above the figure ``name``: its heading, what it shows in words, hints and colour scale.
+    """Head of the figure ``name``: its heading, what it shows in words, hints and colour scale.
 
     ``live``: on the page, where something may be clicked.
     """
@@ -248,7 +248,7 @@ def hint_html(text: str) -> Markup:
 
 
 def unseen_html(text: str) -> Markup:
-    """What only a screen reader says."""
+    """Text that only a screen reader says."""
     return Markup('<span class="unseen">{}</span>').format(text)
 
 
@@ -264,7 +264,7 @@ def token_html(label: str, read: bool) -> Markup:
 
 
 def or_why(ask: Callable[[], A]) -> A | Sentence:
-    """What ``ask`` gives, or why it cannot be had."""
+    """Give what ``ask`` does, or why it cannot be had."""
     try:
         return ask()
     except PoolscopeError as error:

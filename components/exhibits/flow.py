@@ -94,7 +94,7 @@ def columns(weights: Sequence[float], within: Span, whole: float) -> list[Span]:
 
 
 def bundle(weights: Sequence[float], trunk: Span) -> list[Span]:
-    """The same streams side by side in a trunk."""
+    """Places of streams side by side in a trunk."""
     places, left, total = [], trunk[0], sum(weights) or 1.0
     for weight in weights:
         right = left + (trunk[1] - trunk[0]) * weight / total
@@ -109,7 +109,7 @@ NAME = 10  # characters of a token or a class
 
 @dataclass(frozen=True)
 class Part:
-    """One column of a figure: ``label`` names it, ``weight`` is its part of the stream.
+    """A column of a figure: ``label`` names it, ``weight`` is its part of the stream.
 
     ``live``: it is read, or chosen. ``lines`` say more of it, ``members`` are the indices of its tokens or
     labels. Nothing is escaped.
@@ -193,7 +193,7 @@ class _Flow:
         return next((index for index, step in enumerate(self.anatomy.steps) if step.picks), 0)
 
     def colour(self, index: int) -> str:
-        """Of the step ``index`` and of what comes out of it; -1 are the tokens."""
+        """Colour of the step ``index`` and of what comes out of it; -1 are the tokens."""
         return OTHER if index >= first_untrained(self.anatomy) else READ
 
 
@@ -240,7 +240,7 @@ def _slanted(parts: list[Part]) -> int:
 
 
 def _step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
-    """What is said on pointing at a step: where it is called, shapes, weights, and its first values."""
+    """Lines that are said on pointing at a step: its place, shapes, weights, and first values."""
     step = anatomy.steps[index]
     given = vector(anatomy, step.given)
     norm, low, high = (short(float(value)) for value in (np.linalg.norm(given), given.min(), given.max()))
@@ -252,7 +252,6 @@ def _step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
 
 
 def _first(values: Floats) -> str:
-    """The first values of a vector."""
     return ", ".join(short(value) for value in values[:FEW]) + (" …" if len(values) > FEW else "")
 
 
@@ -273,7 +272,7 @@ def _words(drawn: _Flow) -> str:
 
 
 def _legend(anatomy: Anatomy, say: Texts) -> str:
-    """What the colours and frames mean, for those that occur."""
+    """Explain the colours and frames that occur."""
     read, steps = anatomy.analysis.reads.positions, anatomy.steps
     return legend_of(
         {
@@ -393,7 +392,7 @@ def _two_lines(first: str, second: str, slanted: bool = False) -> str:
 
 
 def _places(parts: list[Part]) -> list[Span]:
-    """Where tokens or classes stand beside each other."""
+    """Places of tokens or classes beside each other."""
     return columns([part.weight for part in parts], FIELD, TRUNK[1] - TRUNK[0])
 
 

@@ -70,7 +70,7 @@ def size(shape: tuple[int, ...]) -> str:
 
 
 def sizes(step: Step, say: Texts) -> str:
-    """What went in and what came out: "128 → 2"."""
+    """Sizes of what went in and what came out: "128 → 2"."""
     return say("steps.sizes", before=size(step.taken.shape), after=size(step.given.shape))
 
 
@@ -80,7 +80,7 @@ def counted(count: int) -> str:
 
 
 def parameters_of(weights: Iterable[Weight]) -> int:
-    """How many numbers the tensors hold."""
+    """Count the numbers that the tensors hold."""
     return sum(prod(weight.shape) for weight in weights)
 
 
@@ -101,7 +101,7 @@ def most_read(anatomy: Anatomy) -> int:
 
 
 def vector(anatomy: Anatomy, values: Floats) -> Floats:
-    """One vector of ``values``: themselves or, where each token has one, that of the token read most."""
+    """A vector of ``values``: themselves or, where each token has one, that of the token read most."""
     if values.ndim < 2:
         return values.reshape(-1)
     row: Floats = values[min(most_read(anatomy), len(values) - 1)]
@@ -189,7 +189,7 @@ STRIPS = Exhibit("strips", values, plotted=True, width=2)
 
 
 def strips(anatomy: Anatomy, say: Texts) -> list[Strip]:
-    """What the first step took and what each step gave: where every token has a vector, that of one token."""
+    """Strips of what the first step took and each gave: where every token has a vector, that of one token."""
     token = shorten(word(labels_of(anatomy.analysis)[most_read(anatomy)]))
     analysis = anatomy.analysis
     name = say("strips.hidden", token=token)
@@ -205,7 +205,7 @@ def strips(anatomy: Anatomy, say: Texts) -> list[Strip]:
 
 
 def _strips_figure(rows: list[Strip], anatomy: Anatomy, say: Texts) -> Figure:
-    """One row for each strip, from the hidden state down to the logits."""
+    """A row for each strip, from the hidden state down to the logits."""
     height = len(rows) * ROW + 42
     frame = layout(
         height=height,
@@ -234,7 +234,6 @@ def _logits(anatomy: Anatomy) -> list[tuple[str, str]]:
 
 
 def _logit_words(anatomy: Anatomy, say: Texts) -> list[str]:
-    """The same in words."""
     words = "strips.logit" if len(anatomy.analysis.labels) <= NAMED else "strips.highest"
     return [say(words, label=label, value=value) for label, value in _logits(anatomy)]
 
@@ -297,7 +296,6 @@ SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="h
 
 
 def _reader(anatomy: Anatomy, say: Texts) -> str:
-    """The checkpoint's class, or the probe."""
     analysis, query = anatomy.analysis, anatomy.analysis.query
     if query.head == "own":
         return Markup("<code>{}</code>").format(visible(analysis.backbone.architecture))
@@ -305,7 +303,7 @@ def _reader(anatomy: Anatomy, say: Texts) -> str:
 
 
 def _way(anatomy: Anatomy, say: Texts) -> Markup:
-    """What is read, then every step; a first step that only takes one position goes without saying."""
+    """Name what is read, then every step; a first step that only takes one position goes without saying."""
     labels, read = labels_of(anatomy.analysis), indices(anatomy.analysis.reads.positions)
     start: str = say("head.tokens", count=len(read))
     if 0 < len(read) <= READ_NAMED:
@@ -316,7 +314,7 @@ def _way(anatomy: Anatomy, say: Texts) -> Markup:
 
 
 def _declared(declared: Declaration | Sentence | None, say: Texts) -> str:
-    """What the checkpoint's own files say of how a vector is made, beside what is measured."""
+    """Say how a vector is made by the checkpoint's own files, beside what is measured."""
     if declared is None:
         return ""
     if isinstance(declared, Sentence):
@@ -330,7 +328,7 @@ def _declared(declared: Declaration | Sentence | None, say: Texts) -> str:
 
 
 def _origin(anatomy: Anatomy, say: Texts) -> str:
-    """Where the parameters come from, in one clause."""
+    """Say in one clause where the parameters come from."""
     counts: Counter[Origin] = Counter()
     for weight in anatomy.weights:
         counts[weight.origin] += prod(weight.shape)
@@ -344,7 +342,7 @@ def _origin(anatomy: Anatomy, say: Texts) -> str:
 
 
 def _notes(anatomy: Anatomy, say: Texts) -> list[str]:
-    """Which weights were drawn at random or set to a constant, and why."""
+    """Say which weights were drawn at random or set to a constant, and why."""
     notes = [] if anatomy.analysis.body_trained else [say("head.body")]
     for origin in (*UNTRAINED, "constant"):
         code = Markup("<code>{}</code>")

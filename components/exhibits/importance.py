@@ -63,7 +63,7 @@ Goes = Literal["alike", "opposed", "chance", "none", "random"]
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """One answer: a number for each of the T tokens, more where the token matters more."""
+    """An answer: a number for each of the T tokens, more where the token matters more."""
 
     name: str
     values: Floats
@@ -77,12 +77,12 @@ class Methods:
 
     @property
     def analysis(self) -> Analysis:
-        """What was answered."""
+        """The answer that is explained."""
         return self.importance.analysis
 
     @cached_property
     def view(self) -> View:
-        """What was answered at the last layer."""
+        """The answer at the last layer."""
         return View(self.analysis, self.analysis.layers)
 
     @property
@@ -116,7 +116,7 @@ class Methods:
 
     @property
     def others(self) -> tuple[Method, ...]:
-        """Those that are held against erasure."""
+        """Answers that are held against erasure."""
         return self.every[:-1]
 
     def ranked(self, method: Method) -> list[int]:
@@ -131,7 +131,7 @@ class Methods:
 
     @property
     def chance(self) -> float:
-        """How far from 0 rho is for two unrelated orders of n tokens, 95 times in 100.
+        """Distance of rho from 0 for two unrelated orders of n tokens, 95 times in 100.
 
         Its variance is then 1 / (n - 1), whatever the orders are (Kendall and Gibbons 1990).
         """
@@ -139,7 +139,7 @@ class Methods:
 
     @property
     def goes(self) -> Goes:
-        """Whether similarity orders the tokens as erasure does, beyond what chance gives."""
+        """Tell whether similarity orders the tokens as erasure does, beyond what chance gives."""
         rho = self.rho(self.every[0])
         if self.analysis.random:
             return "random"
@@ -207,7 +207,7 @@ BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_t
 
 
 def method_name(method: Method, methods: Methods, say: Texts) -> str:
-    """What a method is called, not escaped: "similarity to [CLS]" for example."""
+    """Name a method, not escaped: "similarity to [CLS]" for example."""
     return say(f"matters.name_{method.name}", reference=shorten(reference_name(methods.view, say), 20))
 
 
@@ -240,7 +240,6 @@ def _bars(methods: Methods, place: int, say: Texts) -> draw.Trace:
 
 
 def _axis(methods: Methods, place: int) -> dict[str, Any]:
-    """The axis of a column."""
     values, last = methods.every[place].values, (place + 1 - GAP) / len(methods.every)
     start, high = _least(methods.every[place]), float(np.nanmax(values))
     room = ROOM * ((max(high, 0.0) - start) or 1.0)
@@ -253,18 +252,17 @@ def _axis(methods: Methods, place: int) -> dict[str, Any]:
 
 
 def _start(methods: Methods, place: int) -> float:
-    """Where a column starts, as a part of the width."""
     return round(place / len(methods.every), 4)
 
 
 def _least(method: Method) -> float:
-    """Where the axis of a column starts: at 0 or below, or near the smallest value where all are alike."""
+    """Start of the axis of a column: at 0 or below, or near the smallest value where all are alike."""
     low, high = float(np.nanmin(method.values)), float(np.nanmax(method.values))
     return round(low - ROOM * (high - low), 2) if 0 < FAR * high < low else min(0.0, low)
 
 
 def _title(methods: Methods, place: int, say: Texts) -> dict[str, Any]:
-    """What stands above a column: its method, and rho between that and erasure."""
+    """Title above a column: its method, and rho between that and erasure."""
     method = methods.every[place]
     rho = say("matters.rho", rho=rho_text(methods, method))
     lines = [f"<b>{escape(line)}</b>" for line in _lines(method_name(method, methods, say))]
@@ -290,7 +288,7 @@ def rho_text(methods: Methods, method: Method) -> str:
 
 
 def _heading(methods: Methods, say: Texts) -> str:
-    """How many of the answers name different tokens."""
+    """Count the answers that name different tokens."""
     if methods.analysis.random:
         return say("matters.heading_random")
     if len(methods.own) < 2:
@@ -312,7 +310,7 @@ def _words(methods: Methods, say: Texts) -> str:
 
 
 def _legend(methods: Methods, say: Texts) -> str:
-    """What the numbers, the colours and the third line mean, and how exact integrated gradients are."""
+    """Explain the numbers, the colours and the third line, and how exact integrated gradients are."""
     given, analysis = methods.importance, methods.analysis
     coloured = not analysis.random  # else all of it is grey
     items: dict[str, object] = {
@@ -333,7 +331,7 @@ def _legend(methods: Methods, say: Texts) -> str:
 
 
 def agreements(given: Importance, _: State, say: Texts) -> Shown:
-    """How alike each answer orders the tokens of the text and erasure does."""
+    """Show how alike each answer orders the tokens of the text and erasure does."""
     methods = Methods(given)
     names = [method_name(method, methods, say) for method in methods.others]
     rhos = [methods.rho(method) for method in methods.others]
@@ -392,7 +390,7 @@ def _rho_figure(names: Sequence[str], told: Mapping[int, float], chance: float, 
 
 
 def _rho_heading(methods: Methods, told: Mapping[int, float], say: Texts) -> str:
-    """How many of the answers order the tokens as erasure does, beyond chance."""
+    """Count the answers that order the tokens as erasure does, beyond chance."""
     if methods.analysis.random or not told:
         return say("matters.rho_heading_random" if methods.analysis.random else "matters.rho_heading_none")
     alike = sum(rho > methods.chance for rho in told.values())
@@ -429,7 +427,7 @@ def _erased(methods: Methods, say: Texts) -> Markup:
 
 
 def _near(methods: Methods, say: Texts) -> Markup:
-    """Where the token most like [CLS] comes when tokens are erased, and rho."""
+    """Say where the token most like [CLS] comes when tokens are erased, and rho."""
     if len(methods.own) < 2:
         return NOTHING
     similarity, erasure = methods.every[0], methods.every[-1]
@@ -450,7 +448,7 @@ SCALE = [[2 * (float(str(stop)) - 0.5), colour] for stop, colour in draw.DIVERGI
 
 
 def attentions(given: Importance, state: State, say: Texts) -> Shown:
-    """How much of the attention of [CLS] goes to each token, by the head that is chosen or their mean."""
+    """Show how much attention of [CLS] goes to each token, by the head that is chosen or their mean."""
     view = View(given.analysis, given.analysis.layers)
     labels, name = view.labels, shorten(reference_name(view, say), 40)
     if given.attention is None:

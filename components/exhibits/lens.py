@@ -30,7 +30,7 @@ from components.types import Analysis, Bools, Floats
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """One label of a lens. L layers, T tokens, K labels.
+    """A label of a lens. L layers, T tokens, K labels.
 
     ``chosen``: its name; "", or one that the head has not, for the likeliest of what it says in earnest.
     """
@@ -52,7 +52,7 @@ class Aim:
 
     @property
     def raw(self) -> bool:
-        """Whether values are those of a regression, and no probabilities."""
+        """Tell whether values are those of a regression, and no probabilities."""
         return self.analysis.problem_type == "regression"
 
     @property
@@ -63,12 +63,12 @@ class Aim:
 
     @property
     def pooled(self) -> Floats:
-        """The same where the pooling is applied to each layer: (L + 1,)."""
+        """Its value where the pooling is applied to each layer: (L + 1,)."""
         values: Floats = self.lens.pooled_probabilities[:, self.index]
         return values
 
     def says(self, probabilities: Floats) -> Bools:
-        """Where a head with these (..., K) says the label: it is the likeliest, or above one half."""
+        """Tell where a head with these (..., K) says the label: it is the likeliest, or above one half."""
         if self.analysis.problem_type == "multi_label":
             above: Bools = probabilities[..., self.index] > 0.5
             return above
@@ -100,7 +100,7 @@ class Aim:
 
     @property
     def shades(self) -> Floats:
-        """Where the values of the tokens lie on the scale of colours, neutral ones at 0: in [-1, 1]."""
+        """Places of the tokens' values on the scale of colours, neutral ones at 0: in [-1, 1]."""
         low, high = self.ends
         far = self.tokens - self.neutral
         shades: Floats = np.where(far < 0, far / (self.neutral - low), far / max(high - self.neutral, 1e-6))
@@ -157,7 +157,6 @@ def _stops(aim: Aim) -> list[list[Any]]:
 
 
 def _colour(aim: Aim, say: Texts) -> str:
-    """What the colours stand for."""
     if aim.analysis.random:
         return say("outputs.raw") if aim.raw else say("depth.axis", label=aim.label)
     if aim.raw:
@@ -176,7 +175,7 @@ def _heading(aim: Aim, say: Texts) -> str:
 
 
 def _words(aim: Aim, view: View, say: Texts) -> str:
-    """Where the last layer's value is lowest and highest."""
+    """Say where the last layer's value is lowest and highest."""
     last = aim.tokens[-1]
     low, high = int(last.argmin()), int(last.argmax())
     return say(
@@ -218,7 +217,7 @@ DEPTH = Exhibit("depth", depth, plotted=True, controls=(LABEL,), width=2)
 
 
 def _finding(aim: Aim, say: Texts) -> str:
-    """From which layer on the head says the label to the end, not escaped."""
+    """Say from which layer on the head says the label to the end, not escaped."""
     if aim.analysis.random:
         return say("depth.heading_random")
     if aim.raw:
@@ -284,7 +283,7 @@ PERCENT = {"tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ["0 %", "25 %", "50 
 
 
 def _sides(values: Floats) -> list[str]:
-    """Where each value is written: beside the line, not on it."""
+    """Sides on which the values are written: beside the line, not on it."""
     rises = np.diff(values) > 0
     sides = ["bottom right" if rising else "top right" for rising in rises]
     return [*sides, "top center" if not len(rises) or rises[-1] else "bottom center"]

@@ -64,7 +64,7 @@ class Answered:
 
     @classmethod
     def apart(cls, analyst: Analyst, anatomy: Anatomy, state: State) -> Answered:
-        """The same where the head was taken apart with the answer."""
+        """Make it of a head that was taken apart with the answer."""
         return replace(cls.by(analyst, anatomy.analysis, state), dissect=lambda: anatomy)
 
     @cached_property
@@ -74,23 +74,23 @@ class Answered:
 
     @cached_property
     def importance(self) -> Importance | Sentence:
-        """What is called the importance of each token, or why it cannot be had."""
+        """Importance of each token, or why it cannot be had."""
         return or_why(self.ask)
 
     @cached_property
     def padding(self) -> Padding | Sentence:
-        """What padding changes, or why that was not measured."""
+        """Changes by padding, or why they were not measured."""
         return or_why(self.audit)
 
 
 def padding_of(analyst: Analyst, query: Query) -> Padding:
-    """What padding changes of the checkpoint's own answer to a text, whatever else ``query`` asks."""
+    """Measure what padding changes of the checkpoint's own answer to a text, whatever else ``query`` asks."""
     found: Padding = analyst.ask("padding", Query(query.backbone, query.text, query.text_pair))
     return found
 
 
 def importance_of(analyst: Analyst, query: Query, state: State) -> Importance:
-    """What is called importance in an answer, as ``state`` asks; PoolscopeError says why there is none."""
+    """Ask for importance in an answer, as ``state`` says; PoolscopeError says why there is none."""
     options = {"label": LABEL.of(state), "integrated": INTEGRATED.of(state)}
     found: Importance = analyst.ask("importance", asked_of(query), **options)
     return found

@@ -72,7 +72,7 @@ def _data(given: Padding, say: Texts) -> pd.DataFrame:
 
 
 def _why(case: PaddingCase, say: Texts) -> str:
-    """What it shows of the model, and the cause as far as that was measured."""
+    """Say what it shows of the model, and the cause as far as that was measured."""
     told = say(f"batch.is_{case.verdict}")
     return say("batch.because", told=told, cause=say(f"padding.cause_{case.cause}")) if case.cause else told
 
@@ -160,7 +160,7 @@ def _poolings(one: Candidate, say: Texts) -> str:
 
 
 def _servers(given: Detected, say: Texts) -> Markup:
-    """What to set in each server to get the vector; nothing without a match."""
+    """Table of what to set in each server to get the vector; nothing without a match."""
     found = settings(given.ways, given.layers)
     if not found:
         return NOTHING

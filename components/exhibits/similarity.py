@@ -71,7 +71,7 @@ def beyond(view: View) -> tuple[list[int], list[int]]:
 
 
 def departures(by_layer: Floats, bands: Floats) -> Floats:
-    """Where similarities (L + 1, T) lie on the scale of colours, in [-1, 1]; ``bands``: (L + 1, 3).
+    """Places of similarities (L + 1, T) on the scale of colours, in [-1, 1]; ``bands``: (L + 1, 3).
 
     0 is ordinary; what lies beyond the band is as far along as it is on the way from there to 1 or to -1.
     """
@@ -94,7 +94,7 @@ Name = Callable[[int], str]  # index of a token -> what it is called
 
 
 def largest_share(reads: Reads, name: Name, say: Texts) -> str:
-    """Which token is most of what is read; "" where only one is read, or none."""
+    """Name the token that is most of what is read; "" where only one is read, or none."""
     read = indices(reads.positions)
     if len(read) < 2:
         return ""
@@ -106,13 +106,13 @@ def largest_share(reads: Reads, name: Name, say: Texts) -> str:
 
 
 def flat_count(reads: Reads, say: Texts) -> str:
-    """How many tokens are read though the logits have no slope there; "" where there are none."""
+    """Count the tokens that are read though the logits have no slope there; "" where there are none."""
     count = len(flat_tokens(reads))
     return say("reads.flat" if count > 1 else "reads.flat_one", count=count) if count else ""
 
 
 def won_dimensions(reads: Reads, name: Name, say: Texts) -> str:
-    """Which tokens the largest values are of, under a maximum over several; else ""."""
+    """Name the tokens that the largest values are of, under a maximum over several; else ""."""
     if reads.wins is None or len(reads.wins) < 2:
         return ""
     order = [int(index) for index in np.argsort(-reads.wins, kind="stable") if reads.wins[index]]
@@ -157,7 +157,7 @@ NARROW = 0.1  # the axis starts at a multiple of it, or of the step between tick
 
 
 def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
-    """How similar each token's hidden state is to the reference, at the layer under study."""
+    """Show how similar each token's hidden state is to the reference, at the layer under study."""
     view = View.of(analysis, state)
     return Shown(
         heading=_heading(view, say),
@@ -215,7 +215,7 @@ def _heading(view: View, say: Texts) -> str:
 
 
 def _scale(view: View) -> tuple[float, list[float]]:
-    """Where the axis starts and its ticks: the same at every layer, low enough for all of them."""
+    """Start of the axis and its ticks: the same at every layer, low enough for all of them."""
     lowest = float(view.by_layer.min())
     if view.bands is not None:
         lowest = min(lowest, float(view.bands.min()))
@@ -269,7 +269,7 @@ def segment_keys(view: View, say: Texts) -> dict[str, bool]:
 
 
 def _legend(view: View, say: Texts) -> str:
-    """What the dot, the colours and the vocabulary's marks mean, for those that occur."""
+    """Explain the dot, the colours and the vocabulary's marks, for those that occur."""
     reads, marks = view.analysis.reads, {mark(label) for label in view.labels}
     wins = None if reads.wins is None else int(reads.wins.sum())
     beside = say("legend.share") if wins is None else say("legend.wins", total=wins)
@@ -301,7 +301,7 @@ def _details(view: View, index: int, say: Texts) -> list[str]:
 
 
 def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
-    """The same cosines at every layer; on the page a click on a row studies that layer."""
+    """Show the cosines at every layer; on the page a click on a row studies that layer."""
     view = View.of(analysis, state)
     scale, stops = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING
     if view.bands is not None:
@@ -343,7 +343,7 @@ def _heatmap_figure(view: View, say: Texts) -> draw.Figure:
 
 
 def _heatmap_words(view: View, say: Texts) -> str:
-    """Where similarity is lowest and highest, the reference itself left out."""
+    """Say where similarity is lowest and highest, the reference itself left out."""
     layers, total = view.by_layer.shape
     others = view.others or [0]
     values = view.by_layer[:, others]
@@ -410,7 +410,7 @@ def _columns(view: View, say: Texts) -> dict[str, Column]:
 
 
 def _read(view: View, say: Texts) -> dict[str, Column]:
-    """Those of them that are read otherwise than they are saved."""
+    """Columns that are read otherwise than they are saved."""
     reads, flat = view.analysis.reads, flat_tokens(view.analysis.reads)
     shares = [percent(share) for share in reads.share]
     return {
@@ -426,7 +426,7 @@ def _read(view: View, say: Texts) -> dict[str, Column]:
 
 
 def _caption(view: View, say: Texts) -> str:
-    """What the numbers are, and what is ordinary at the layer under study."""
+    """Say what the numbers are, and what is ordinary at the layer under study."""
     about = say("table.caption", layer=layer_name(view, say), reference=reference_name(view, say))
     ranges = [
         say("ordinary.range", what=say(f"table.{name}"), low=number(band[0]), high=number(band[2]))

@@ -115,7 +115,7 @@ def _figure(given: Patched, view: View, say: Texts) -> Figure:
 
 
 def _heading(given: Patched, say: Texts) -> str:
-    """From which layer on the token that is read carries most of the change, where the head reads one."""
+    """Say from which layer on the one token that is read carries most of the change."""
     if given.first.random:
         return say("trace.heading_random")
     found = settled(given)
@@ -168,13 +168,13 @@ class Stay:
 
 
 def sentence(given: Patched, say: Texts, mark: Callable[[str], str]) -> str:
-    """Where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
+    """Say where the change is, from the embeddings up; ``mark`` makes what stands out of a token."""
     parts = say("list.semicolon").join(_part(given, stay, say, mark) for stay in stays(given))
     return say("trace.story", backbone=mark(visible(given.first.backbone.said(say))), parts=parts)
 
 
 def stays(given: Patched) -> list[Stay]:
-    """Where the change is, from the embeddings up to the layer that is pooled."""
+    """Stays of the change, from the embeddings up to the layer that is pooled."""
     below = given.shares[: given.first.pool_layer + 1]
     peaks = [(int(row.argmax()), bool(row.max() >= MOST)) for row in below]
     found: list[Stay] = []

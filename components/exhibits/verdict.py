@@ -121,7 +121,7 @@ def chosen_labels(analysis: Analysis) -> list[int]:
 
 
 def output_text(analysis: Analysis, index: int) -> str:
-    """One output as it stands beside its bar: percent, or the raw value for regression."""
+    """An output as it stands beside its bar: percent, or the raw value for regression."""
     value = float(analysis.probabilities[index])
     return number(value) if analysis.problem_type == "regression" else percent(value)
 
@@ -184,7 +184,7 @@ VERDICT = Exhibit("reads", verdict, element="verdict", frame="bare", title="verd
 
 
 def how_to_read(analysis: Analysis, _: State, say: Texts) -> Shown:
-    """How to read the figures, in a few sentences, for who has no page to try them on."""
+    """Say in a few sentences how to read the figures, for who has no page to try them on."""
     known = not analysis.backbone.live  # whether it shows which weights were drawn at random
     keys = [f"away.reading_{key}" for key in READING if known or key != "untrained"]
     return Shown(html=render("reading", say, keys=keys))
@@ -194,13 +194,13 @@ HOW_TO_READ = Exhibit("reading", how_to_read, where=frozenset({"report"}))
 
 
 def mistake(error: PoolscopeError, say: Texts) -> Markup:
-    """What is shown in the place of the verdict where there is none."""
+    """A message in the place of the verdict where there is none."""
     html = Markup('<div class="mistake" role="alert"><p class="reads">{}</p><p>{}</p></div>')
     return html.format(say("verdict.mistake"), visible(error.plainly(say)))
 
 
 def _reads(view: View, say: Texts) -> Markup:
-    """What is read and, of several tokens, which is most of it."""
+    """Say what is read and, of several tokens, which is most of it."""
     reads, unread = indices(view.analysis.reads.positions), indices(~view.analysis.reads.positions)
     total = len(view.labels)
     found = {"reader": _reader(view.analysis, say), "tokens": NOTHING}
@@ -218,7 +218,7 @@ def _reads(view: View, say: Texts) -> Markup:
 
 
 def _reader(analysis: Analysis, say: Texts) -> Markup:
-    """Who reads: the checkpoint's class, with the vector it is given if that is not its own, or the probe."""
+    """Name who reads: the checkpoint's class, with the vector it is given if not its own, or the probe."""
     query, name = analysis.query, visible(analysis.backbone.architecture)
     architecture = Markup("<code>{}</code>").format(breakable_html(name, CAPITALS))
     pooling = strong_html(query.pooling)
@@ -231,7 +231,7 @@ def _reader(analysis: Analysis, say: Texts) -> Markup:
 
 
 def _of_layer(key: str, analysis: Analysis, say: Texts, **values: str) -> str:
-    """What is said of the last layer, or of a lower one that is pooled in its place."""
+    """Say it of the last layer, or of a lower one that is pooled in its place."""
     if not analysis.lower:
         return say(f"verdict.{key}", **values)
     return say(f"verdict.{key}_lower", layer=analysis.pool_layer, **values)

@@ -83,7 +83,7 @@ def breakable_html(name: str, places: re.Pattern[str]) -> Markup:
 
 
 def width(label: str) -> int:
-    """How many narrow characters ``label`` is wide; East Asian ones count twice."""
+    """Width of ``label`` in narrow characters; East Asian ones count twice."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in label)
 
 
@@ -102,7 +102,7 @@ LABEL = Control("label", Brought(), "", "view.label")  # "": the one that the mo
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One layer of an analysis, and what is done to hidden states before their cosine. L layers, T tokens."""
+    """A layer of an analysis, and what is done to hidden states before their cosine. L layers, T tokens."""
 
     analysis: Analysis
     layer: int
@@ -127,13 +127,13 @@ class View:
 
     @property
     def bands(self) -> Floats | None:
-        """What is ordinary: (L + 1, 3) low, median, high; None where the reference is not [CLS]."""
+        """Bands of what is ordinary: (L + 1, 3) low, median, high; None where the reference is not [CLS]."""
         asked = self.reference == self.analysis.tokens.cls
         return self.analysis.ordinary.of(self.centring) if asked else None
 
     @property
     def band(self) -> tuple[float, float, float] | None:
-        """The same at the layer under study."""
+        """The band at the layer under study."""
         if self.bands is None:
             return None
         low, median, high = map(float, self.bands[self.layer])
@@ -159,12 +159,12 @@ class View:
 
     @property
     def is_pair(self) -> bool:
-        """Whether tokens of a second text are there."""
+        """Tell whether tokens of a second text are there."""
         return bool((self.analysis.tokens.segment == 1).any())
 
 
 def centring_of(control: Control[str], state: State) -> Centring:
-    """What is done to hidden states before their cosine, as a control of it is set."""
+    """Centring of hidden states before their cosine, as a control of it is set."""
     chosen: Centring = control.of(state)  # type: ignore[assignment] # as its kind sees to it
     return chosen
 
@@ -175,17 +175,17 @@ def labels_of(analysis: Analysis) -> tuple[str, ...]:
 
 
 def indices(mask: Bools) -> list[int]:
-    """Where ``mask`` holds."""
+    """Places where ``mask`` holds."""
     return [int(index) for index in mask.nonzero()[0]]
 
 
 def yes_or_no(holds: bool, say: Texts) -> str:
-    """Whether something holds, as tables say it."""
+    """Say as tables do whether something holds."""
     return say("table.yes" if holds else "table.no")
 
 
 def reference_name(view: View, say: Texts) -> str:
-    """What the tokens are compared with, not escaped, without vocabulary marks: "[CLS]" for example."""
+    """Name what the tokens are compared with, not escaped, without vocabulary marks: "[CLS]" for example."""
     if view.reference is None:
         return say("similarity.pooled")
     token = word(view.labels[view.reference])
@@ -208,7 +208,7 @@ def pooling_name(analysis: Analysis, say: Texts) -> str:
 
 
 def asked_line(analysis: Analysis, say: Texts) -> str:
-    """What was asked, in one line, not escaped."""
+    """Say in one line what was asked, not escaped."""
     query = analysis.query
     return say(
         "away.about_pair" if query.text_pair else "away.about",
@@ -221,7 +221,7 @@ def asked_line(analysis: Analysis, say: Texts) -> str:
 
 
 def facts(analysis: Analysis, state: State, asked: str, say: Texts) -> dict[str, str]:
-    """What was asked of which model and how it is looked at, by name, not escaped, the text first.
+    """Facts of what was asked of which model and how it is looked at, by name, not escaped, the text first.
 
     ``asked``: what the model is, in a line.
     """
