@@ -31,13 +31,7 @@ from components.exhibits.comparison import (
 )
 from components.exhibits.control import State
 from components.exhibits.draw import DIVERGING, diverging, ink
-from components.exhibits.exhibit import (
-    Exhibit,
-    Shown,
-    csv_link,
-    data_frame,
-    titled_html,
-)
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, titled_html
 from components.exhibits.verdict import output_text
 from components.exhibits.view import (
     classify_link,
