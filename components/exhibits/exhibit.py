@@ -40,7 +40,9 @@ def data_frame(columns: Iterable[tuple[str, Column]]) -> pd.DataFrame:
     if len({len(one) for one in values}) > 1:
         raise ValueError(f"columns differ in length: {dict(zip(titles, map(len, values), strict=True))}")
     index = pd.RangeIndex(len(values[0]))  # one for all: to align several takes longer than all the rest
-    series = (pd.Series(one, index, dtype=object if _is_text(one) else None) for one in values)
+    texts = [any(isinstance(cell, str) for cell in one) for one in values]
+    kinds = (object if text else None for text in texts)
+    series = (pd.Series(one, index, dtype=kind) for one, kind in zip(values, kinds, strict=True))
     return pd.DataFrame(dict(enumerate(series)), index).set_axis(pd.Index(titles, dtype=object), axis=1)
 
 
@@ -83,10 +85,6 @@ def saved_table(
 ) -> Markup:
     """A link that saves ``data`` as the CSV ``file``, and under it a table of the same as it is read."""
     return csv_link(data, file, say("table.download")) + table_html(shown, numeric, caption)
-
-
-def _is_text(values: Column) -> bool:
-    return any(isinstance(value, str) for value in values)
 
 
 def _csv_cell(cell: object) -> str:
@@ -203,7 +201,9 @@ def heading_html(shown: Shown, name: str, say: Texts, live: bool = True) -> Mark
     if shown.heading:
         buttons = NOTHING
         if shown.data is not None and shown.figure is not None:
-            buttons = _save_buttons(shown, shown.data, name, say)
+            about = {"plot": name, "about": shown.about, "scale": shown.scale}
+            link = csv_link(shown.data, f"poolscope-{name}.csv", "CSV")
+            buttons = render("save", say, about=about, formats=FORMATS, link=link)
         parts.append(titled_html(name, shown.heading, shown.words, buttons))
     parts += [shown.action if live else "", shown.above]
     if shown.least_width:
@@ -247,11 +247,6 @@ def hint_html(text: str) -> Markup:
     return Markup('<p class="hint">{}</p>').format(text)
 
 
-def unseen_html(text: str) -> Markup:
-    """Text that only a screen reader says."""
-    return Markup('<span class="unseen">{}</span>').format(text)
-
-
 def strong_html(text: str) -> Markup:
     """A text that stands out in a sentence."""
     return Markup("<strong>{}</strong>").format(text)
@@ -282,10 +277,3 @@ def titled_html(name: str, heading: str, words: str, row: Markup = NOTHING) -> M
     described = Markup('<p id="{}-description" class="unseen">{}</p>').format(name, words) if words else ""
     titled = Markup('<div class="titled"><h2 id="{}-heading">{}</h2>{}</div>{}')
     return titled.format(name, heading, row, described)
-
-
-def _save_buttons(shown: Shown, data: pd.DataFrame, name: str, say: Texts) -> Markup:
-    """Quiet buttons that save the figure as an image, which the browser makes, and its numbers as CSV."""
-    about = {"plot": name, "about": shown.about, "scale": shown.scale}
-    link = csv_link(data, f"poolscope-{name}.csv", "CSV")
-    return render("save", say, about=about, formats=FORMATS, link=link)

@@ -280,9 +280,12 @@ READ_NAMED = 3  # tokens that the sentence names; more are only counted
 def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """The way through the head with its parameters, and a warning where some are not from the checkpoint."""
     count = len(anatomy.analysis.logits)
+    analysis, query = anatomy.analysis, anatomy.analysis.query
+    probed = {"pooling": visible(query.pooling), "task": visible(say.name(query.task))}
+    code = Markup("<code>{}</code>").format(visible(analysis.backbone.architecture))
     said = say.html(
         "head.lead",
-        reader=_reader(anatomy, say),
+        reader=code if query.head == "own" else say("head.reader_probe", **probed),
         way=_way(anatomy, say),
         logits=strong_html(say("head.logits_one") if count == 1 else say("head.logits", count=count)),
         count=counted(parameters_of(anatomy.weights)),
@@ -293,13 +296,6 @@ def sentence(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 
 
 SENTENCE = Exhibit("head", sentence, element="head-lead", frame="bare", title="head.title")
-
-
-def _reader(anatomy: Anatomy, say: Texts) -> str:
-    analysis, query = anatomy.analysis, anatomy.analysis.query
-    if query.head == "own":
-        return Markup("<code>{}</code>").format(visible(analysis.backbone.architecture))
-    return say("head.reader_probe", pooling=visible(query.pooling), task=visible(say.name(query.task)))
 
 
 def _way(anatomy: Anatomy, say: Texts) -> Markup:

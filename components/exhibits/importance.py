@@ -187,9 +187,16 @@ def importances(given: Importance, _: State, say: Texts) -> Shown:
         "table.special": [yes_or_no(bool(one), say) for one in methods.analysis.tokens.special],
     }
     columns = {name: method.values for name, method in zip(names, methods.every, strict=True)}
+    firsts = [
+        say.listed(methods.labels[index] for index in methods.ranked(method)[:FIRST])
+        for method in methods.every
+    ]
+    ranks = say("list.semicolon").join(
+        say("matters.first", name=name, tokens=first) for name, first in zip(names, firsts, strict=True)
+    )
     return Shown(
         heading=_heading(methods, say),
-        words=_words(methods, say),
+        words=say("matters.description", total=len(methods.labels), ranks=ranks),
         data=layers_frame(tokens, columns, say),
         figure=_figure(methods, say),
         above=hint_html(say("matters.hint")),
@@ -244,15 +251,11 @@ def _axis(methods: Methods, place: int) -> dict[str, Any]:
     start, high = _least(methods.every[place]), float(np.nanmax(values))
     room = ROOM * ((max(high, 0.0) - start) or 1.0)
     return draw.axis(
-        domain=[_start(methods, place), round(last, 4)],
+        domain=[round(place / len(methods.every), 4), round(last, 4)],
         range=[start - (room if start < 0 else 0), max(high, 0.0) + room],
         showticklabels=False,
         **draw.ZERO_LINE,
     )
-
-
-def _start(methods: Methods, place: int) -> float:
-    return round(place / len(methods.every), 4)
 
 
 def _least(method: Method) -> float:
@@ -267,7 +270,13 @@ def _title(methods: Methods, place: int, say: Texts) -> dict[str, Any]:
     rho = say("matters.rho", rho=rho_text(methods, method))
     lines = [f"<b>{escape(line)}</b>" for line in _lines(method_name(method, methods, say))]
     lines.append(escape(rho if method in methods.others else say("matters.yardstick")))
-    corner = {"xref": "paper", "yref": "paper", "x": _start(methods, place), "y": 1, "xanchor": "left"}
+    corner = {
+        "xref": "paper",
+        "yref": "paper",
+        "x": round(place / len(methods.every), 4),
+        "y": 1,
+        "xanchor": "left",
+    }
     return {**corner, "yanchor": "bottom", "align": "left", "text": "<br>".join(lines), "showarrow": False}
 
 
@@ -298,15 +307,6 @@ def _heading(methods: Methods, say: Texts) -> str:
     if len(set(firsts)) == 1:
         return say("matters.heading_same", token=shorten(word(methods.labels[firsts[0]]), 24), **found)
     return say("matters.heading", different=len(set(firsts)), **found)
-
-
-def _words(methods: Methods, say: Texts) -> str:
-    """The first three tokens of each method."""
-    parts = []
-    for method in methods.every:
-        first = say.listed(methods.labels[index] for index in methods.ranked(method)[:FIRST])
-        parts.append(say("matters.first", name=method_name(method, methods, say), tokens=first))
-    return say("matters.description", total=len(methods.labels), ranks=say("list.semicolon").join(parts))
 
 
 def _legend(methods: Methods, say: Texts) -> str:

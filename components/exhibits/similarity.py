@@ -8,7 +8,6 @@ from html import escape
 from math import ceil, floor, inf
 
 import numpy as np
-import pandas as pd
 
 from components.exhibits import draw
 from components.exhibits.control import State
@@ -159,10 +158,15 @@ NARROW = 0.1  # the axis starts at a multiple of it, or of the step between tick
 def similarity(analysis: Analysis, state: State, say: Texts) -> Shown:
     """Show how similar each token's hidden state is to the reference, at the layer under study."""
     view = View.of(analysis, state)
+    columns = _columns(view, say)
+    own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
+    own["table.similarity"] = view.similarity
+    name, known = shorten(reference_name(view, say), 40), view.band is not None and view.others
+    found = {"reference": name, "count": len(beyond(view)[1]), "total": len(view.others)}
     return Shown(
-        heading=_heading(view, say),
+        heading=say("ordinary.heading" if known else "similarity.heading", **found),
         words=_words(view, say),
-        data=_data(view, say),
+        data=layers_frame(own, _band_columns(view, say), say),
         figure=_figure(view, say),
         legend=_legend(view, say),
         about=asked_line(analysis, say),
@@ -206,14 +210,6 @@ def _figure(view: View, say: Texts) -> draw.Figure:
     return draw.Figure([drawn], frame)
 
 
-def _heading(view: View, say: Texts) -> str:
-    """The finding, where it is known what is ordinary; else the question."""
-    name = shorten(reference_name(view, say), 40)
-    if view.band is None or not view.others:
-        return say("similarity.heading", reference=name)
-    return say("ordinary.heading", reference=name, count=len(beyond(view)[1]), total=len(view.others))
-
-
 def _scale(view: View) -> tuple[float, list[float]]:
     """Start of the axis and its ticks: the same at every layer, low enough for all of them."""
     lowest = float(view.by_layer.min())
@@ -252,13 +248,6 @@ def _words(view: View, say: Texts) -> str:
         parts.append(say("ordinary.words", low=low, median=median, high=high, less=less, more=more))
     share = largest_share(view.analysis.reads, labels.__getitem__, say)
     return say.together(filter(None, (*parts, share)))
-
-
-def _data(view: View, say: Texts) -> pd.DataFrame:
-    """T rows: index, token, whether the head reads it, its share, similarity as drawn, what is ordinary."""
-    columns = _columns(view, say)
-    own = {key: columns[key] for key in ("table.index", "table.token", "table.read", "table.share")}
-    return layers_frame({**own, "table.similarity": view.similarity}, _band_columns(view, say), say)
 
 
 def segment_keys(view: View, say: Texts) -> dict[str, bool]:
@@ -306,10 +295,16 @@ def heatmap(analysis: Analysis, state: State, say: Texts) -> Shown:
     scale, stops = say(f"heatmap.colour_{view.centring}"), draw.DIVERGING
     if view.bands is not None:
         scale, stops = say("ordinary.colour", cosine=scale), SCALE
+    # Below the tokens there are rows of what is ordinary at each layer.
+    ends = () if view.bands is None else tuple(say(f"table.ordinary_{end}") for end in ENDS)
+    rows = view.by_layer if view.bands is None else np.hstack([view.by_layer, view.bands])
+    places = (*map(str, range(len(view.labels))), *("" for _ in ends))
+    tokens = {"table.index": places, "table.token": (*view.labels, *ends)}
+    layers = {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}
     return Shown(
         heading=say("heatmap.heading", reference=shorten(reference_name(view, say), 40)),
         words=_heatmap_words(view, say),
-        data=_heatmap_data(view, say),
+        data=layers_frame(tokens, layers, say),
         figure=_heatmap_figure(view, say),
         action=hint_html(say("heatmap.hint")),
         above=scale_html(scale, stops),
@@ -358,15 +353,6 @@ def _heatmap_words(view: View, say: Texts) -> str:
     far = departures(view.by_layer, view.bands)[:, others]
     less, more = int((far < 0).sum()), int((far > 0).sum())
     return say.together((words, say("ordinary.cells", more=more, less=less, total=far.size)))
-
-
-def _heatmap_data(view: View, say: Texts) -> pd.DataFrame:
-    """T rows by a column for each of the L + 1 layers, and below them rows of what is ordinary there."""
-    ends = () if view.bands is None else tuple(say(f"table.ordinary_{end}") for end in ENDS)
-    rows = view.by_layer if view.bands is None else np.hstack([view.by_layer, view.bands])
-    places = (*map(str, range(len(view.labels))), *("" for _ in ends))
-    tokens = {"table.index": places, "table.token": (*view.labels, *ends)}
-    return layers_frame(tokens, {say("away.layer", layer=layer): row for layer, row in enumerate(rows)}, say)
 
 
 NUMERIC = (0, 7, 8, 9, 10, 11)  # columns: index, share, the similarities, dimensions under a maximum

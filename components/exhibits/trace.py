@@ -67,10 +67,11 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
     scale, ends = say("trace.colour"), (f"≤ {share_text(-1)}", f"≥ {share_text(1)}")
     other = " / ".join(shorten(visible(text), TEXT) for text in (second.text, second.text_pair) if text)
     told = "" if first.random else f'<p class="story">{sentence(given, say, strong_html)}</p>'
-    shades = RANDOM if first.random else DIVERGING
+    shades, (layers, total) = RANDOM if first.random else DIVERGING, given.shares.shape
+    shape = say("trace.description", layers=layers, total=total)
     return Shown(
         heading=_heading(given, say),
-        words=_words(given, say),
+        words=shape if first.random else say.together((shape, sentence(given, say, str))),
         data=_data(given, say),
         figure=_figure(given, view, say),
         above=f"{told}{hint_html(say.together(hints))}{scale_html(scale, shades, ends)}",
@@ -123,12 +124,6 @@ def _heading(given: Patched, say: Texts) -> str:
         return say("trace.heading")
     key = "trace.heading_start" if found.first == 0 else "trace.heading_from"
     return say(key, layer=found.first, token=token_name(given, found.token, say))
-
-
-def _words(given: Patched, say: Texts) -> str:
-    layers, total = given.shares.shape
-    shape = say("trace.description", layers=layers, total=total)
-    return shape if given.first.random else say.together((shape, sentence(given, say, str)))
 
 
 def _data(given: Patched, say: Texts) -> pd.DataFrame:

@@ -59,8 +59,12 @@ def outputs(analysis: Analysis, _: State, say: Texts) -> Shown:
         name: analysis.probabilities[order],
         say("away.trained"): [yes_or_no(not analysis.random, say)] * len(order),
     }
+    random = "heading_random" if analysis.head_trained else "heading_untrained"
+    heading = say(f"outputs.{random if analysis.random else 'heading'}")
+    if analysis.query.head != "own":
+        heading = say("outputs.heading_probe", task=say.name(analysis.query.task))
     return Shown(
-        heading=_heading(analysis, say),
+        heading=heading,
         words=say("outputs.description", outputs=say.listed(told)),
         data=data_frame(columns.items()),
         figure=outputs_figure(analysis, say),
@@ -124,14 +128,6 @@ def output_text(analysis: Analysis, index: int) -> str:
     """An output as it stands beside its bar: percent, or the raw value for regression."""
     value = float(analysis.probabilities[index])
     return number(value) if analysis.problem_type == "regression" else percent(value)
-
-
-def _heading(analysis: Analysis, say: Texts) -> str:
-    if analysis.query.head != "own":
-        return say("outputs.heading_probe", task=say.name(analysis.query.task))
-    if analysis.random:
-        return say("outputs.heading_untrained" if not analysis.head_trained else "outputs.heading_random")
-    return say("outputs.heading")
 
 
 def _names(analysis: Analysis) -> list[str]:
