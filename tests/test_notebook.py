@@ -4,6 +4,7 @@ import gzip
 import re
 from base64 import b64decode
 from html.parser import HTMLParser
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -87,27 +88,19 @@ def test_it_is_packed_to_less_than_half_and_unpacks_to_the_file_that_is_saved(
 
 
 @pytest.mark.parametrize("tag", languages())
-def test_it_holds_what_classify_shows(tag: str) -> None:
+def test_it_holds_what_classify_shows_and_nothing_of_files(tag: str) -> None:
     say = load_texts(tag)
     exhibits = shown(language=tag, height=321)
     found = Document(page_of(exhibits))
     assert set(found.figures) == FIGURES
     for panel in PANELS:
-        for exhibit in panel.exhibits:
-            if "report" in exhibit.where:
-                of = exhibit.shown(panel.subject(exhibits), {}, say)
-                assert visible(of.heading) in found.text
+        for exhibit in (one for one in panel.exhibits if "report" in one.where):
+            assert visible(exhibit.shown(panel.subject(exhibits), {}, say).heading) in found.text
     assert f'lang="{tag}' in page_of(exhibits)
     assert "the film is not good" in found.text
     assert say("notebook.asked", name="BertForSequenceClassification") in found.text
     assert "height: 321px" in exhibits._repr_html_()
-
-
-@pytest.mark.parametrize("tag", languages())
-def test_nothing_is_said_of_files_that_there_are_not(tag: str) -> None:
-    """Of an object nobody knows whence its weights came, nor which of them were drawn at random."""
-    say = load_texts(tag)
-    found = Document(page_of(shown(language=tag)))
+    # Of an object nobody knows whence its weights came, nor which of them were drawn at random.
     said = re.sub(r"\s+", " ", found.text)
     for key in (
         *("steps.checkpoint", "head.all_checkpoint", "weights.unused_none", "lens.trained"),
@@ -126,12 +119,9 @@ def test_the_same_weights_of_a_checkpoint_give_the_same_figures(engine: Engine) 
     model = BertForSequenceClassification.from_pretrained(FOLDER).train()
     exhibits = poolscope_show(model, AutoTokenizer.from_pretrained(FOLDER), TEXT)
     known = engine.ask("anatomy", Query("bert-sentiment", TEXT))
-    np.testing.assert_allclose(exhibits.analysis.logits, known.analysis.logits, atol=1e-5, rtol=0)
-    np.testing.assert_allclose(exhibits.analysis.ordinary.plain, known.analysis.ordinary.plain, atol=1e-5)
-    for name in ("similarity", "centred", "standardised"):
-        np.testing.assert_allclose(
-            getattr(exhibits.analysis, name), getattr(known.analysis, name), atol=1e-5, rtol=0
-        )
+    for name in ("logits", "ordinary.plain", "similarity", "centred", "standardised"):
+        ours, theirs = (attrgetter(name)(each.analysis) for each in (exhibits, known))
+        np.testing.assert_allclose(ours, theirs, atol=1e-5, rtol=0)
     assert [step.name for step in exhibits.anatomy.steps] == [step.name for step in known.steps]
     assert (exhibits.anatomy.program, exhibits.anatomy.unused) == ("", ())
     assert known.program != ""

@@ -94,12 +94,6 @@ def test_the_same_files_give_the_same_passport(engine: Engine, tmp_path: Path) -
     assert fingerprint(spec) != fingerprint(SPECS["bert-sentiment"])
 
 
-def test_a_backbone_that_is_none_gets_a_sentence(engine: Engine) -> None:
-    for given in ("nothing", None, 3):
-        with pytest.raises(PoolscopeError, match="backbone"):
-            engine.ask("passport", Query(given, ""))  # type: ignore[arg-type]  # what a program may send
-
-
 def test_a_model_without_room_for_padding_gets_a_sentence() -> None:
     backbone = replace(load(SPECS[KEYS[0]]), limit=3)  # tokens: every sample is cut to as many
     with repeatable(backbone.model), pytest.raises(PoolscopeError, match="as many as the model takes"):

@@ -100,7 +100,6 @@ def test_one_hidden_state_at_a_time(engine: Engine, key: str) -> None:
     before, after = (plain(*each).logits[0].numpy() for each in ((text, pair), (other, other_pair)))
     layers = layers_by_hand(key, (other, other_pair))
     assert patched.logits.shape == (len(layers), len(patched.pairs), len(before))
-    assert patched.whole is not None
     for layer, states in enumerate(layers):
         for place, (mine, theirs) in enumerate(patched.pairs):
             expected = by_hand(key, (text, pair), layer, setting(mine, states[theirs])).logits[0].numpy()
@@ -135,7 +134,6 @@ def test_behind_a_lower_layer_what_is_pooled_there_is_read(engine: Engine, key: 
                 carried = change(own[None])[0]
             np.testing.assert_allclose(patched.logits[layer, place], said(carried), atol=1e-5)
     after = engine.ask("analyze", replace(query, text=other)).logits
-    assert patched.whole is not None
     np.testing.assert_allclose(patched.whole[: pooled + 1], [after] * (pooled + 1), atol=1e-5)
     np.testing.assert_array_equal(patched.shares[pooled + 1 :], 0)
     assert np.abs(patched.shares[pooled]).max() > 0.1
@@ -146,21 +144,14 @@ def test_layers_one_by_one_come_to_the_same(engine: Engine, monkeypatch: pytest.
     whole = bad(engine, asked)
     monkeypatch.setattr(desk, "PART", 0)
     *steps, last = engine.ask_in_parts("trace", asked, other="the acting is bad")
-    assert isinstance(last, Patched)
     assert steps == [Progress(done, whole.layers) for done in range(1, whole.layers)]
     for name in ("pairs", "logits", "whole", "shares"):
         np.testing.assert_allclose(getattr(last, name), getattr(whole, name), atol=1e-6)
-
-
-def test_what_is_cancelled_is_not_run(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = []
-    monkeypatch.setattr(desk, "PART", 0)
-    run = engine._runner.run
+    ran, run = [], engine._runner.run
     monkeypatch.setattr(engine._runner, "run", lambda job: ran.append(job) or run(job))
-    asked = Query("bert-sentiment", "the acting is good")
-    steps = engine.ask_in_parts("trace", asked, other="the acting is bad")
-    next(steps)
-    steps.close()
+    parts = engine.ask_in_parts("trace", asked, other="the acting is bad")
+    next(parts)
+    parts.close()  # what is cancelled is not run
     assert len(ran) == 1
 
 
@@ -172,7 +163,6 @@ def test_other_poolings_and_heads(engine: Engine, pooling: str, head: str) -> No
     """All states of a layer at once give the other answer, whatever stands on them."""
     query = Query("bert-sentiment", "the acting is good", pooling=pooling, head=head)
     patched = bad(engine, query)
-    assert patched.whole is not None
     expected = engine.ask("analyze", replace(query, text="the acting is bad")).logits
     np.testing.assert_allclose(patched.whole, [expected] * len(patched.whole), atol=1e-5)
 
