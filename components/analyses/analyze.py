@@ -6,10 +6,7 @@ from components.analyses.registry import Cost, Examined, analysis
 from components.types import Analysis
 
 
-@analysis(
-    "backbone text text_pair pooling head layer reference task pool_layer mine",
-    Cost(),
-)
+@analysis("backbone text text_pair pooling head layer reference task pool_layer mine", Cost())
 def analyze(examined: Examined) -> Analysis:
     """Classify a text or a pair: the head's outputs, the tokens it reads, similarities to ``reference``.
 

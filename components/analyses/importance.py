@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from components.analyses.registry import Cost, Examined, Run, analysis, step
 from components.texts import Sentence
@@ -40,12 +39,6 @@ class Integrated:
     delta: float
     steps: int
 
-    @classmethod
-    def of(cls, parts: Sequence[Integral]) -> Integrated:
-        """All steps, of all their parts."""
-        values: Floats = np.sum([part.values for part in parts], axis=0)
-        return cls(values, float(values.sum()) - parts[-1].change, STEPS)
-
 
 @dataclass(frozen=True, eq=False)
 class Importance:
@@ -77,9 +70,10 @@ class Importance:
 
     def with_integral(self, parts: Sequence[Integral]) -> Importance:
         """The same with integrated gradients, of all their parts."""
-        whole, own = Integrated.of(parts), ~self.analysis.tokens.special
-        rho = spearman(whole.values[own], self.erasure[own])
-        agreement = {**self.agreement, "integrated_gradients": rho}
+        values: Floats = np.sum([part.values for part in parts], axis=0)
+        own = ~self.analysis.tokens.special
+        agreement = {**self.agreement, "integrated_gradients": spearman(values[own], self.erasure[own])}
+        whole = Integrated(values, float(values.sum()) - parts[-1].change, STEPS)
         return replace(self, integrated=whole, agreement=agreement)
 
     def to_json(self) -> dict[str, Any]:
@@ -99,17 +93,12 @@ class Importance:
 
 def spearman(one: Floats, other: Floats) -> float | None:
     """Spearman's rank correlation; None where all of one are the same, or there are fewer than two."""
-    ranks = np.stack([_ranks(values) for values in (one, other)])
+    from scipy.stats import rankdata
+
+    ranks = rankdata([one, other], axis=1)
     if ranks.shape[1] < 2 or (np.ptp(ranks, axis=1) == 0).any():
         return None
-    return float(np.asarray(np.corrcoef(ranks))[0, 1])
-
-
-def _ranks(values: Floats) -> NDArray[np.floating[Any]]:
-    """The rank of each value from 1; equal ones share the middle of theirs."""
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    middle: NDArray[np.floating[Any]] = np.cumsum(counts) - (counts - 1) / 2
-    return middle[which]
+    return float(np.corrcoef(ranks)[0, 1])
 
 
 @step
@@ -142,9 +131,10 @@ def importance(
     found: Importance = run(weighed, label=label)
     yield found
     parts: list[Integral] = []
-    while integrated and (not parts or parts[-1].stop < STEPS):
-        start = parts[-1].stop if parts else 0
+    start = 0 if integrated else STEPS
+    while start < STEPS:
         yield Progress(start, STEPS)
         parts.append(run(integral, label=label, start=start, seconds=seconds))
-    if integrated:
+        start = parts[-1].stop
+    if parts:
         yield found.with_integral(parts)

@@ -93,11 +93,6 @@ class Kind(Step):
     cost: Cost = Cost()
     prepare: Callable[..., Prepared] | None = None
 
-    @property
-    def in_parts(self) -> bool:
-        """Whether it takes turns: others need not wait for all of it."""
-        return self.first == "run"
-
     def prepared(self, check: Check, query: Query, longest: int, options: Mapping[str, Any]) -> Prepared:
         """Check the query and the options; PoolscopeError names what is wrong. ``longest``: in characters."""
         if self.prepare is not None:
@@ -107,7 +102,7 @@ class Kind(Step):
 
     def parts(self, run: Run, seconds: float, options: Mapping[str, Any]) -> Generator[Any]:
         """How far it is and what is known so far, last the whole; each step begins within ``seconds``."""
-        if self.in_parts:
+        if self.first == "run":
             yield from self.function(run, seconds, **options)
         else:
             yield run(self, **options)

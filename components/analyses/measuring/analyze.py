@@ -21,13 +21,11 @@ from components.types import Analysis, Centring, Floats, Ints, Reads
 
 
 def analyse(examined: Examined) -> Analysis:
-    """What a visitor sees of it, in NumPy."""
+    """Tell what a visitor sees of it, in NumPy."""
     query, passed, outputs = examined.query, examined.passed, examined.outputs
     layer = counted_from_zero("layer", query.layer, len(passed.kept.hidden))
-    reading = outputs.reading
-    reads = Reads(
-        reading.positions[0].numpy(), reading.share[0].numpy(), _wins(examined.states, outputs.vector)
-    )
+    read, share = (part[0].numpy() for part in (outputs.reading.positions, outputs.reading.share))
+    reads = Reads(read, share, _wins(examined.states, outputs.vector))
     examined.watch.lap("head")
     seen = _cosines(examined)
     examined.watch.lap("similarity")
@@ -81,7 +79,7 @@ def _wins(states: States, vector: Tensor) -> Ints | None:
 def pooled_features(
     backbone: Backbone, texts: Sequence[str], poolings: Sequence[str], layer: int
 ) -> dict[str, Floats]:
-    """Vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length."""
+    """Make vectors (N, D') of N texts for each pooling, from one forward pass for all texts of one length."""
     vectors: dict[str, list[Floats]] = {key: [np.empty(0, np.float32)] * len(texts) for key in poolings}
     for rows in alike(backbone, texts):
         states = batch_states(backbone, [texts[row] for row in rows])

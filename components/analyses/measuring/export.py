@@ -82,11 +82,6 @@ def program(examined: Examined) -> str:
         whole=whole,
         probes=probes,
         layer=layer,
-        lost=backbone.provenance,
-        lacking=_lacking(backbone.provenance),
-        masked="attention_mask" in examined.encoded.inputs,
-        measured=examined.states.cls.tolist(),
-        alone=lambda: int(reads.positions.sum()) == 1,
         held=lambda part: literal(f"{where}/{part}"),
         share=lambda: textwrap.wrap(f"[{', '.join(map(str, np.asarray(reads.share[0])))}]", WIDTH - 12),
     )
@@ -128,9 +123,6 @@ def module(examined: Examined) -> str:
         remark=_remark(examined, own),
         states=[f"{field}={known.get(field, field)}" for field in found["fields"]],
         padding=padding,
-        width=examined.states.hidden.shape[2],
-        cls_id=tokenizer.cls_token_id,
-        count=len(examined.outputs.labels),
     )
 
 
@@ -147,18 +139,11 @@ def _common(examined: Examined, pooling: str, needed: set[Import]) -> dict[str, 
     if "declared_output" in fields and backbone.declared is not None:
         needed |= STEPS
         cuts = [step.size for step in backbone.declared.says.steps if isinstance(step, Cut)]
-    pinned = ["revision=REVISION"] if spec.source == "hub" else []
     return {
-        "query": examined.query,
-        "probe": examined.probe,
-        "labels": examined.outputs.labels,
-        "kind": examined.outputs.problem_type,
-        "architecture": backbone.architecture,
-        "limit": backbone.limit,
-        "spec": spec,
-        "pinned": pinned,
+        "examined": examined,
+        "backbone": backbone,
+        "pinned": ["revision=REVISION"] if spec.source == "hub" else [],
         "inside": Path(spec.location).is_relative_to(ROOT),
-        "safely": SAFELY,
         "imports": _imports(needed),
         "fields": fields,
         "code": code,
@@ -166,7 +151,6 @@ def _common(examined: Examined, pooling: str, needed: set[Import]) -> dict[str, 
         "typed": own != int(ids.eq(backbone.tokenizer.cls_token_id or 0).int().argmax()),
         "kept": f"[:, :{cuts[0]}]" if cuts else "",  # the numbers that ``encode`` keeps
         "layers": "decoder_hidden_states" if backbone.model.config.is_encoder_decoder else "hidden_states",
-        "declared": partial(_declared, pinned=bool(pinned)),
     }
 
 
@@ -348,7 +332,8 @@ def _templates() -> jinja2.Environment:
         keep_trailing_newline=True,
         auto_reload=False,
     )
-    found.globals.update(literal=literal, call=_call, strings=_strings, comment=_comment, place=_place)
+    functions = {"literal": literal, "call": _call, "strings": _strings, "comment": _comment, "place": _place}
+    found.globals.update(functions, declared=_declared, lacking=_lacking, safely=SAFELY)
     return found
 
 
@@ -389,12 +374,12 @@ def _place(path: str) -> str:
     return whole.relative_to(ROOT).as_posix() if whole.is_relative_to(ROOT) else whole.name
 
 
-def _declared(target: str, checkpoint: str, revision: str, pinned: bool) -> str:
+def _declared(target: str, checkpoint: str, pinned: Sequence[str]) -> str:
     """Lines that load the steps behind the transformer that a checkpoint declares into ``target``."""
     head = target[: len(target) - len(target.lstrip())] + "modules = SentenceTransformer("
     options = ['device="cpu"', 'model_kwargs={"dtype": torch.float32}']
-    load = _call(head, [checkpoint, *([f"revision={revision}"] if pinned else []), *options])
     remark = "# all that is declared behind the transformer"
+    load = _call(head, [checkpoint, *pinned, *options])
     return f"{load}\n{target} = nn.Sequential(*list(modules)[1:])  {remark}"
 
 

@@ -9,7 +9,7 @@ import ast
 import inspect
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,10 +28,7 @@ FIELDS = {  # of States: type, and what it is
     "declared_output": ("Tensor", "(B, D') what the checkpoint's modules.json makes of the hidden states"),
     "query": ("Tensor", "(D,) what tokens are compared with, learned"),
 }
-TYPES = {
-    "Tensor": ("torch", "Tensor"),
-    "SimpleNamespace": ("types", "SimpleNamespace"),
-}
+TYPES = {"Tensor": ("torch", "Tensor"), "SimpleNamespace": ("types", "SimpleNamespace")}
 WIDTH = 100  # of a line, in characters
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
 OWN = ("components", "__future__")  # what no exported file imports
@@ -53,7 +50,7 @@ def pooling_source(key: str) -> PoolingSource:
     function = POOLINGS[key].function
     source = inspect.getsource(sys.modules[function.__module__])
     tree = ast.parse(source)
-    found = _with_needed(function.__name__, _definitions(tree))
+    found = _with_needed(function.__name__, tree)
     names = {name for node in found.values() for name in _names(node)}
     outer = [one for node in tree.body for one in _imported(node) if (one[1] or one[0]) in names]
     inner = [one for top in found.values() for node in ast.walk(top) for one in _imported(node)]
@@ -72,19 +69,12 @@ def literal(text: str) -> str:
     return f'"{source[1:-1]}"' if source[0] == "'" and '"' not in text else source
 
 
-def _definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """What a module defines by itself: functions and constants, by name."""
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    constants = {
-        node.targets[0].id: node
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    return {**constants, **functions}
-
-
-def _with_needed(name: str, known: Mapping[str, ast.stmt]) -> dict[str, ast.stmt]:
-    """The definition of ``name`` behind all that it needs of ``known``, directly or not."""
+def _with_needed(name: str, tree: ast.Module) -> dict[str, ast.stmt]:
+    """The definition of ``name`` behind all that it needs of the functions and constants of a module."""
+    known: dict[str, ast.stmt] = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            known[node.targets[0].id] = node
     found: dict[str, ast.stmt] = {}
 
     def visit(name: str) -> None:
@@ -144,28 +134,22 @@ def _instead(node: ast.AST) -> list[str] | None:
     """
     if isinstance(node, ast.Import | ast.ImportFrom):
         return []
-    if (
-        isinstance(node, ast.If)
-        and isinstance(node.test, ast.Compare)
-        and isinstance(node.test.ops[0], ast.Is)
-    ):
-        return [] if any(_is_ours(one) for one in node.body) else None
-    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _is_ours(node):
-        return [f"{' ' * node.col_offset}raise ValueError({_sentence(node.exc)})"]
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Compare):
+        return [] if isinstance(node.test.ops[0], ast.Is) and any(map(_refusal, node.body)) else None
+    if isinstance(node, ast.Raise) and (error := _refusal(node)) is not None:
+        _field, _given, key = error.args
+        english = load_texts().entries[ast.literal_eval(key)]
+        values = ", ".join(ast.unparse(keyword) for keyword in error.keywords)
+        sentence = f"{literal(english)}.format({values})" if values else literal(english.format())
+        return [f"{' ' * node.col_offset}raise ValueError({sentence})"]
     return None
 
 
-def _sentence(error: ast.Call) -> str:
-    """Source of the English sentence that ``PoolscopeError(field, given, key, **values)`` ends with."""
-    english = load_texts().entries[ast.literal_eval(error.args[2])]
-    values = ", ".join(ast.unparse(keyword) for keyword in error.keywords)
-    return f"{literal(english)}.format({values})" if values else literal(english.format())
-
-
-def _is_ours(node: ast.stmt) -> bool:
-    """Whether a statement raises the one exception that visitors see."""
+def _refusal(node: ast.stmt) -> ast.Call | None:
+    """The call of the one exception that visitors see, where a statement raises it."""
     raised = node.exc if isinstance(node, ast.Raise) else None
-    return isinstance(raised, ast.Call) and ast.unparse(raised.func) == PoolscopeError.__name__
+    ours = isinstance(raised, ast.Call) and ast.unparse(raised.func) == PoolscopeError.__name__
+    return raised if ours and isinstance(raised, ast.Call) else None
 
 
 def _numbers(node: ast.stmt) -> range:
