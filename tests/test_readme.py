@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,37 @@ from gradio_client import Client
 from tests.readme import LOCAL, PAGES, TABLE, block
 
 
-def printed(code: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What an example prints; it is run here, where torch and gradio's client are loaded already."""
+@pytest.mark.parametrize(
+    ("containing", "told"),
+    [
+        (
+            "gradio_client",
+            [r"BertForSequenceClassification reads \['\[CLS\]'\] and says ", r"\[CLS\] \+1\.000"],
+        ),
+        ("/detect", ["cls, first, native are one vector here\\.", "TEI --pooling cls"]),
+        (
+            "read_sheet",
+            ["embed: 210 of 210", r"check: 6 of 6\n(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d\n$"],
+        ),
+        ("poolscope_show", ["'negative': .*'positive': "]),
+    ],
+)
+def test_an_example_in_python_runs(
+    app_url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    containing: str,
+    told: list[str],
+) -> None:
+    """Here, where torch and gradio's client are loaded already."""
+    code = block("api.md", "python", containing).replace(LOCAL, app_url)
+    code = code.replace("poolscope.html", str(tmp_path / "poolscope.html"))
     exec(compile(code, "api.md", "exec"), {})
-    return capsys.readouterr().out
-
-
-def test_the_python_example_runs(app_url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = printed(block("api.md", "python", "gradio_client").replace(LOCAL, app_url), capsys)
-    assert "BertForSequenceClassification reads ['[CLS]'] and says " in told
-    assert re.search(r"\[CLS\] \+1\.000", told)
+    printed = capsys.readouterr().out
+    for pattern in told:
+        assert re.search(pattern, printed), printed
+    for page in tmp_path.glob("*.html"):
+        assert "<!doctype html>" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -46,25 +66,6 @@ def test_the_example_in_one_request_runs(
     assert shape(told), told
 
 
-def test_the_example_of_the_detective_runs(app_url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = printed(block("api.md", "python", "/detect").replace(LOCAL, app_url), capsys)
-    assert "cls, first, native are one vector here." in told
-    assert "TEI --pooling cls" in told
-
-
-def test_the_example_of_a_fit_from_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    *stages, best = printed(block("api.md", "python", "read_sheet"), capsys).splitlines()
-    assert "embed: 210 of 210" in stages
-    assert stages[-1] == "check: 6 of 6"
-    assert re.fullmatch(r"(cls|mean): 0\.\d\d, from 0\.\d\d to 0\.\d\d", best)
-
-
-def test_the_example_of_the_notebook_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = block("api.md", "python", "poolscope_show").replace("poolscope.html", str(tmp_path / "page.html"))
-    assert re.search(r"'negative': .*'positive': ", printed(code, capsys))
-    assert "<!doctype html>" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
 def test_the_curl_example_runs(app_url: str) -> None:
     first, second = block("api.md", "bash", "call/v2").replace(LOCAL, app_url).split("curl -sN")
     event = subprocess.run(["bash", "-c", first], capture_output=True, text=True, check=True).stdout
@@ -74,20 +75,11 @@ def test_the_curl_example_runs(app_url: str) -> None:
     assert '"architecture": "BertForSequenceClassification"' in answer
 
 
-@dataclass(frozen=True)
-class Section:
-    """What docs/api.md says of an endpoint: its ``arguments``, and what is ``named`` there."""
-
-    arguments: str
-    named: set[str]
-
-
-def endpoints() -> dict[str, Section]:
-    """The sections of docs/api.md, by the name of the endpoint."""
-    sections = re.findall(
-        r"^### `(/\w+)\(([^\n]*)\)`\n(.*?)(?=^###|\Z)", PAGES["api.md"], re.DOTALL | re.MULTILINE
-    )
-    return {name: Section(arguments, set(re.findall(r"`(\w+)`", text))) for name, arguments, text in sections}
+def endpoints() -> dict[str, tuple[str, set[str]]]:
+    """The arguments of each endpoint as docs/api.md has them, and what is named in its section."""
+    pattern = r"^### `(/\w+)\(([^\n]*)\)`\n(.*?)(?=^###|\Z)"
+    sections = re.findall(pattern, PAGES["api.md"], re.DOTALL | re.MULTILINE)
+    return {name: (arguments, set(re.findall(r"`(\w+)`", text))) for name, arguments, text in sections}
 
 
 def written(parameter: dict[str, Any]) -> str:
@@ -99,7 +91,7 @@ def written(parameter: dict[str, Any]) -> str:
 def test_the_endpoints_are_those_that_are_served_with_their_arguments(app_url: str) -> None:
     served = Client(app_url, verbose=False).view_api(return_format="dict")
     assert isinstance(served, dict)
-    assert {name: section.arguments for name, section in endpoints().items()} == {
+    assert {name: arguments for name, (arguments, _named) in endpoints().items()} == {
         name: ", ".join(map(written, endpoint["parameters"]))
         for name, endpoint in served["named_endpoints"].items()
     }
@@ -127,7 +119,7 @@ def test_every_key_of_an_answer_stands_in_its_section(app_url: str, name: str, a
     client = Client(app_url, verbose=False)
     answer = client.predict(*asked, api_name=name)
     poolings = {spec["key"] for spec in client.predict(api_name="/poolings")}
-    assert keys_of(answer) - poolings <= endpoints()[name].named
+    assert keys_of(answer) - poolings <= endpoints()[name][1]
 
 
 def keys_of(answer: Any) -> set[str]:

@@ -76,16 +76,6 @@ class Office:
         until(lambda: answer.done() or turn.ticket.granted.done() or turn.ticket in waiting)
         return answer
 
-    def order(self, *turns: Turn) -> list[int]:
-        """In which order those have their answers who ask, one after the other, while the worker is busy."""
-        done, order = threading.Event(), list[int]()
-        asked = [self.ask(busy(done), turn_of("1.1.1.1"))]
-        asked += [self.ask(lambda _, at=at: order.append(at), turn) for at, turn in enumerate(turns)]
-        done.set()
-        for one in asked:
-            one.result(SECONDS)
-        return order
-
 
 def until(there: Callable[[], object]) -> None:
     while not there():
@@ -146,17 +136,6 @@ def test_who_waits_for_longest_is_next_and_who_left_is_let_out() -> None:
         office.ask(at_once, early).result(SECONDS)
 
 
-def test_addresses_take_turns() -> None:
-    asked = map(turn_of, [*["1.1.1.1"] * 4, "2.2.2.2", "3.3.3.3", "2.2.2.2"])
-    assert Office(1).order(*asked) == [4, 5, 0, 6, 1, 2, 3]
-
-
-def test_a_step_of_a_fit_waits_behind_everybody_else() -> None:
-    asked = [("3.3.3.3", True), ("1.1.1.1", False), ("3.3.3.3", False), ("4.4.4.4", True)]
-    turns = [turn_of(address, last=last) for address, last in asked]
-    assert Office(1).order(*turns) == [2, 1, 3, 0]  # of those who fit, who was served longest ago
-
-
 def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.MonkeyPatch) -> None:
     office, done = Office(3), threading.Event()
     alone = [turn_of("1.1.1.1") for _ in range(4)]
@@ -171,12 +150,10 @@ def test_one_worker_is_left_to_others_than_who_asks_most(monkeypatch: pytest.Mon
     assert worker_of(other)
     until(lambda: office.pool._idle)
     assert not alone[3].ticket.granted.done()  # somebody else may ask again
-    assert office.ask(at_once, turn_of("3.3.3.3")).result(SECONDS)
     monkeypatch.setattr(office.pool._admission, "_alone", 0.0)
-    last = office.ask(at_once, turn_of("1.1.1.1"))
+    assert office.ask(at_once, turn_of("1.1.1.1"))
     assert worker_of(alone[3])
     done.set()
-    last.result(SECONDS)
 
 
 def test_closing_lets_an_answer_under_way_end_and_tells_who_waits() -> None:

@@ -4,7 +4,6 @@ import csv
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,7 +15,6 @@ from safetensors.numpy import load_file
 from transformers import AutoModel, AutoTokenizer
 
 from components.errors import PoolscopeError
-from components.fitting import Table
 from components.lab.__main__ import main, read_file
 from components.tables import guess, to_table
 from tests.plain import SPECS
@@ -28,21 +26,13 @@ KEY = "bert-sentiment"
 ROWS = [("a fine\nfilm", 5), ("a “poor” film\u2028é😀", None), ("=1+1, and\ttabs", 3), ("long", 5), ("", 3)]
 
 
-def save(table: Table, file: Path) -> Path:
-    with file.open("w", encoding="utf-8", newline="") as opened:
-        rows = csv.writer(opened)
-        rows.writerow(("review", "stars"))
-        rows.writerows(zip(table.texts, table.labels, strict=True))
-    return file
-
-
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the command makes of 60 rows, one of whose labels is a formula's beginning."""
     folder = tmp_path_factory.mktemp("lab")
-    table = reviews(60)
-    table = replace(table, labels=tuple("=1+1" if one == "negative" else one for one in table.labels))
-    file = save(table, folder / "reviews.csv")
+    table, file = reviews(60), folder / "reviews.csv"
+    labels = [label.replace("negative", "=1+1") for label in table.labels]
+    pd.DataFrame({"review": table.texts, "stars": labels}).to_csv(file, index=False)
     asked = [str(file), "--text", "review", "--label", "stars", "--backbones", KEY, "--layers", "all"]
     assert main([*asked, "--poolings", "mean", "--folds", "3", "--out", str(folder / "out")]) == 0
     return folder / "out"
@@ -56,23 +46,15 @@ def test_the_program_says_what_the_head_makes_of_the_text(out: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(SPECS[KEY].location)
     with torch.no_grad():
         states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states
-    weight, bias = (
-        next(
-            value
-            for name, value in load_file(out / "classifier" / "head.safetensors").items()
-            if part in name
-        )
-        for part in ("weight", "bias")
-    )
+    head = load_file(out / "classifier" / "head.safetensors")
+    bias, weight = (head[name] for name in sorted(head))
     logits = weight @ states[best["layer"]][0].numpy().mean(axis=0) + bias
     expected = np.exp(logits) / np.exp(logits).sum()
 
     source = (out / "classifier" / "classify.py").read_text(encoding="utf-8")
-    head = str(out / "classifier" / "head.safetensors")
-    source = source.replace('"head.safetensors"', json.dumps(head))
-    run = subprocess.run(
-        [sys.executable, "-I", "-c", source], cwd=ROOT, check=True, capture_output=True, text=True
-    )
+    source = source.replace('"head.safetensors"', json.dumps(str(out / "classifier" / "head.safetensors")))
+    command = [sys.executable, "-I", "-c", source]
+    run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     lines = [line.rsplit(": ", 1) for line in run.stdout.splitlines()]
     assert [label for label, _ in lines] == ["=1+1", "positive"]
     np.testing.assert_allclose([float(number) for _, number in lines], expected, rtol=1e-5, atol=1e-6)
@@ -146,9 +128,6 @@ def test_parquet_that_holds_no_texts_is_said(tmp_path: Path, column: list[object
         pd.DataFrame({"review": pd.Series(column, dtype=object), "stars": [1, 2]}).to_parquet(file)
     with pytest.raises(PoolscopeError, match=said):
         read_file(file)
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     for place in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(PoolscopeError, match="cannot be read"):
             read_file(place)

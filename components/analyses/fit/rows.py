@@ -82,13 +82,13 @@ class Tested:
     @classmethod
     def of(cls, splits: Sequence[Split], found: Sequence[Floats], labels: Ints) -> Tested:
         """The folds of whole repeats in their order. ``found``: probabilities (n, K) of each."""
-        repeats = len(np.concatenate([split.test for split in splits])) // len(labels)
+        repeats = sum(len(split.test) for split in splits) // len(labels)
         answers = np.empty((repeats, len(labels), found[0].shape[1]), np.float32)
-        folds = len(splits) // repeats
-        for place, (split, probabilities) in enumerate(zip(splits, found, strict=True)):
-            answers[place // folds, split.test] = probabilities
+        places = np.repeat(np.arange(repeats), len(splits) // repeats)
+        for repeat, split, probabilities in zip(places, splits, found, strict=True):
+            answers[repeat, split.test] = probabilities
         correct = answers.argmax(axis=2) == labels
-        accuracies = [correct[place // folds, split.test].mean() for place, split in enumerate(splits)]
+        accuracies = [correct[each, split.test].mean() for each, split in zip(places, splits, strict=True)]
         fitted = np.mean([len(split.train) + len(split.held_out) for split in splits])
         return cls(np.array(accuracies), correct, answers[0], round(float(fitted)))
 
@@ -119,7 +119,7 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A table, its ``classes``, its rows as numbers, and the ``warnings`` about their groups."""
+    """A table, its K ``classes``, its rows as numbers, and the ``warnings`` about their groups."""
 
     table: Table
     plan: Plan
@@ -129,15 +129,26 @@ class Asked:
 
     @classmethod
     def of(cls, table: Table, plan: Plan) -> Asked:
-        """PoolscopeError where the labels cannot be used, or a pooling is unknown or learned."""
+        """Labels in their order, numbers by their size.
+
+        PoolscopeError where a pooling is unknown or learned, or where there is one label only, or where one
+        has too few different texts for the folds.
+        """
         for pooling in plan.poolings:
             if pooling not in POOLED:
                 raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=POOLED)
-        least, most = FOLDS
-        if not least <= plan.folds <= most:
-            raise PoolscopeError("folds", plan.folds, "errors.range", low=least, high=most)
+        if not FOLDS[0] <= plan.folds <= FOLDS[1]:
+            raise PoolscopeError("folds", plan.folds, "errors.range", low=FOLDS[0], high=FOLDS[1])
         groups, warnings = groups_of(table, plan.folds)
-        classes, labels = classes_of(table, groups, plan.folds)
+        classes = tuple(sorted(set(table.labels), key=_by_size))
+        if len(classes) < 2:
+            raise PoolscopeError("label", classes[0] if classes else "", "errors.lab_one_class")
+        place = {label: index for index, label in enumerate(classes)}
+        labels = np.array([place[label] for label in table.labels], dtype=np.int64)
+        least = max(plan.folds, LEAST)
+        for index, label in enumerate(classes):
+            if (found := len(np.unique(groups[labels == index]))) < least:
+                raise PoolscopeError("label", label, "errors.lab_few_texts", count=found, least=least)
         return cls(table, plan, classes, Rows(labels, groups, plan.seed), warnings)
 
     @property
@@ -156,23 +167,6 @@ def sides_of(table: Table) -> tuple[tuple[str, ...], ...]:
     return (table.texts, table.pairs) if table.pairs else (table.texts,)
 
 
-def classes_of(table: Table, groups: Ints, folds: int) -> tuple[tuple[str, ...], Ints]:
-    """The K labels in their order, numbers by their size, and the label (N,) of each row among them.
-
-    PoolscopeError where there is one label only, or where one has too few different texts for the folds.
-    """
-    classes = tuple(sorted(set(table.labels), key=_by_size))
-    if len(classes) < 2:
-        raise PoolscopeError("label", classes[0] if classes else "", "errors.lab_one_class")
-    place = {label: index for index, label in enumerate(classes)}
-    labels = np.array([place[label] for label in table.labels], dtype=np.int64)
-    least = max(folds, LEAST)
-    for index, label in enumerate(classes):
-        if (found := len(np.unique(groups[labels == index]))) < least:
-            raise PoolscopeError("label", label, "errors.lab_few_texts", count=found, least=least)
-    return classes, labels
-
-
 def numbers_of(classes: Sequence[str]) -> list[float] | None:
     """The labels as numbers, None where one of them is none."""
     try:
@@ -180,6 +174,11 @@ def numbers_of(classes: Sequence[str]) -> list[float] | None:
     except ValueError:
         return None
     return numbers if np.isfinite(numbers).all() else None
+
+
+def _by_size(label: str) -> tuple[bool, float, str]:
+    number = numbers_of([label])
+    return (number is None, number[0] if number else 0.0, label)
 
 
 def groups_of(table: Table, folds: int) -> tuple[Ints, tuple[Sentence, ...]]:
@@ -221,6 +220,16 @@ def linked_rows(table: Table) -> Ints:
     return groups
 
 
+def _numbered(keys: Sequence[object]) -> Ints:
+    """(n,) a number for each key, equal ones having the same, from 0 in the order in which they come."""
+    places: dict[object, int] = {}
+    return np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 def in_order(parts: Sequence[Pooled], place: Place) -> Floats:
     """The vectors (N, D') of one place, in the order of the table."""
     found = np.concatenate([part.vectors[place] for part in parts])
@@ -250,8 +259,18 @@ def shared(split: Split, rows: Rows, share: float) -> Split:
     if share == 1:
         return split
     order = np.random.default_rng(rows.seed).permutation(int(rows.groups.max()) + 1)[rows.groups]
-    train, held_out = (_first(known, rows.labels, order, share) for known in (split.train, split.held_out))
-    return Split(train, held_out, split.test)
+
+    def first(known: Ints) -> Ints:
+        """Of the ``known`` rows (n,) of each label those whose groups are first in the ``order`` (N,)."""
+        chosen = []
+        for label in np.unique(rows.labels[known]):
+            alike = known[rows.labels[known] == label]
+            places = order[alike]
+            last = max(np.quantile(places, share), np.unique(places)[:LEAST_OF_SHARE][-1])
+            chosen.append(alike[places <= last])
+        return np.sort(np.concatenate(chosen))
+
+    return Split(first(split.train), first(split.held_out), split.test)
 
 
 def first_alike(vectors: Mapping[str, Floats]) -> dict[str, str]:
@@ -263,29 +282,3 @@ def first_alike(vectors: Mapping[str, Floats]) -> dict[str, str]:
 def digest(vectors: Floats) -> str:
     """Equal for arrays of one shape that are equal number for number, 0 and -0 being one."""
     return f"{vectors.shape} {hashlib.sha256((vectors + 0).tobytes()).hexdigest()}"
-
-
-def _first(known: Ints, labels: Ints, order: Ints, share: float) -> Ints:
-    """Of the ``known`` rows (n,) of each label those whose groups are first in ``order`` (N,)."""
-    chosen = []
-    for label in np.unique(labels[known]):
-        alike = known[labels[known] == label]
-        places = order[alike]
-        last = max(np.quantile(places, share), np.unique(places)[:LEAST_OF_SHARE][-1])
-        chosen.append(alike[places <= last])
-    return np.sort(np.concatenate(chosen))
-
-
-def _numbered(keys: Sequence[object]) -> Ints:
-    """(n,) a number for each key, equal ones having the same, from 0 in the order in which they come."""
-    places: dict[object, int] = {}
-    return np.array([places.setdefault(key, len(places)) for key in keys], dtype=np.int64)
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def _by_size(label: str) -> tuple[bool, float, str]:
-    number = numbers_of([label])
-    return (number is None, number[0] if number else 0.0, label)

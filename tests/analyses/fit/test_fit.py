@@ -1,5 +1,7 @@
 """The lab's numbers against scikit-learn's own pipelines, and against data whose answer is known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -9,11 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from transformers import AutoTokenizer
 
-from components.analyses.fit import rows as rows_of
 from components.analyses.fit.classifier import STRENGTHS, divide, fit_with_held_out, fold
 from components.analyses.fit.rows import (
     Rows,
     Split,
+    Tested,
     equal_rows,
     first_alike,
     shared,
@@ -31,14 +33,10 @@ FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabula
 MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"
 
 
-def all_of(found: Floats, rows: Rows, folds: int, repeats: int, share: float = 1) -> rows_of.Tested:
+def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
     """All folds, one after the other."""
-    splits = [
-        shared(split, rows, share)
-        for parts in divide(rows, folds, repeats)
-        for split in splits_of(parts, folds)
-    ]
-    return rows_of.Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
+    splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
+    return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
 
 def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
@@ -106,17 +104,15 @@ def test_every_row_is_tested_once_and_about_a_quarter_of_the_others_is_held_out(
             assert np.bincount(labels[side]) == pytest.approx(len(side) / 3, rel=0.3)
 
 
-def test_more_rows_help_and_the_last_point_is_the_whole_fold() -> None:
+def test_a_share_holds_the_smaller_ones_and_the_last_point_of_the_curve_is_the_whole_fold() -> None:
     draw = np.random.default_rng(1)
-    labels = draw.integers(0, 2, 400)
-    found = draw.normal(size=(400, 30)).astype(np.float32)
-    found[:, 0] += 2 * labels - 1
-    rows = Rows(labels, np.arange(400), seed=0)
-    points = [all_of(found, rows, 5, 1, share) for share in (0.1, 0.4, 1.0)]
-    assert [round(point.fitted, -1) for point in points] == [30, 130, 320]
-    values = [float(point.correct.mean()) for point in points]
-    assert values[0] < values[2]
-    assert values[2] == float(all_of(found, rows, 5, 1).correct.mean())
+    rows = Rows(draw.integers(0, 2, 400), draw.integers(0, 300, 400), seed=0)
+    split = next(splits_of(divide(rows, 5, 1)[0], 5))
+    few, many, all_ = (shared(split, rows, share) for share in (0.1, 0.4, 1.0))
+    assert [round(len(one.train), -1) for one in (few, many, all_)] == [20, 100, 240]
+    assert set(few.train) < set(many.train) < set(all_.train)
+    assert not set(rows.groups[many.train]) & set(rows.groups[np.setdiff1d(split.train, many.train)])
+    np.testing.assert_array_equal(many.test, split.test)
 
 
 @pytest.fixture(scope="module")
@@ -195,21 +191,20 @@ def test_numbers_as_labels_have_a_rho_and_a_pooling_without_a_vector_is_left_out
 
 
 @pytest.mark.parametrize(
-    ("labels", "poolings", "field"),
+    ("labels", "plan", "field"),
     [
-        (("a",) * 40, (), "label"),
-        (("a",) * 38 + ("b",) * 2, (), "label"),
-        (("a", "b") * 20, ("attention",), "poolings"),
-        (("a", "b") * 20, ("none",), "poolings"),
+        ("a" * 40, {}, "label"),
+        ("a" * 38 + "b" * 2, {}, "label"),
+        ("ab" * 20, {"poolings": ("attention",)}, "poolings"),
+        ("ab" * 20, {"poolings": ("none",)}, "poolings"),
+        ("ab" * 20, {"folds": 11}, "folds"),
+        ("ab" * 20, {"seed": -1}, "seed"),
     ],
 )
-def test_what_cannot_be_fitted_is_said(
-    engine: Engine, labels: tuple[str, ...], poolings: tuple[str, ...], field: str
-) -> None:
-    table = Table(tuple(f"text {index}" for index in range(40)), (), labels)
-    with pytest.raises(PoolscopeError) as caught:
-        next(engine.fit(table, Plan(("bert-sentiment",), poolings)))
-    assert caught.value.field == field
+def test_what_cannot_be_fitted_is_said(engine: Engine, labels: str, plan: dict[str, Any], field: str) -> None:
+    table = Table(tuple(f"text {index}" for index in range(40)), (), tuple(labels))
+    with pytest.raises(PoolscopeError, match=f"^{field}: "):
+        next(engine.fit(table, Plan(("bert-sentiment",), **plan)))
 
 
 def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> None:

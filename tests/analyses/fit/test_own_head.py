@@ -5,8 +5,6 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
@@ -118,13 +116,6 @@ def test_what_is_no_head_for_the_question_gets_a_sentence(engine: Engine, mine: 
     query = Query(KEY, "a fine film", pooling="mean", head=MINE, mine=mine)  # type: ignore[arg-type]  # as sent
     with pytest.raises(PoolscopeError, match=said):
         engine.ask("analyze", query)
-
-
-@settings(max_examples=100, deadline=None)
-@given(given=st.text(st.sampled_from('{}[]":,\\ab01.eE-=/+\0\ud800'), max_size=40))
-def test_no_text_is_more_than_refused(given: str) -> None:
-    with pytest.raises(PoolscopeError):
-        read_head(given)
 
 
 def test_no_answer_of_it_is_kept(engine: Engine, head: OwnHead) -> None:
