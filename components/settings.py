@@ -17,10 +17,6 @@ UNKNOWN = 8_000_000_000  # bytes of memory, where the system does not say
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
 
 
-def _default_proxies() -> str:
-    return ",".join(LOOPBACK + PRIVATE if "SPACE_ID" in os.environ else LOOPBACK)
-
-
 def _listed(given: object) -> object:
     """What commas part."""
     if not isinstance(given, str):
@@ -52,7 +48,7 @@ class Settings(BaseSettings):
         description="questions in a minute of all visitors with one address, such as a lecture hall's",
     )
     proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        default_factory=_default_proxies,
+        default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ),
         validate_default=True,
         description="networks of the proxies that may name a visitor's address, with commas",
     )

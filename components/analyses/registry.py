@@ -147,11 +147,6 @@ def step(function: Callable[..., Any]) -> Step:
     return Step(function.__name__, function)
 
 
-def step_of_fit(function: Callable[..., Any]) -> Step:
-    """Register a step of a fit: it waits behind all that visitors ask, and its answer is not kept."""
-    return Step(function.__name__, function, kept=False, last=True)
-
-
 @step
 def classifies(kind: str) -> bool:
     """Whether transformers classifies texts with this type of model; no checkpoint is loaded."""

@@ -78,7 +78,7 @@ class Replica:
 
         A thread cannot be stopped. Who waits for another answer of this replica asks another one.
         """
-        work = asyncio.wrap_future(self._thread.submit(self._replied, body))
+        work = asyncio.wrap_future(self._thread.submit(lambda: reply(self._measurer.run, unpack(body))))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -86,6 +86,3 @@ class Replica:
             if not ended:
                 os._exit(1)
             raise
-
-    def _replied(self, body: bytes) -> bytes:
-        return reply(self._measurer.run, unpack(body))

@@ -12,7 +12,8 @@ from typing import Any
 from huggingface_hub import is_offline_mode
 
 from components.analyses.compare import Cell, Compared
-from components.analyses.fit import fit_table, to_rows
+from components.analyses.fit import fit_table
+from components.analyses.fit.rows import to_rows
 from components.analyses.registry import Step, analyses
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, Plan, Stage, Table
@@ -149,8 +150,12 @@ class Desk:
         return None
 
     def _cells(self, spec: BackboneSpec, queries: Sequence[Query]) -> tuple[Cell, ...]:
-        """A cell for each query of one text on one backbone, in their order."""
-        plan = [self._planned(spec, query) for query in queries]
+        plan: list[Asked | Cell] = []
+        for query in queries:
+            try:
+                plan.append(asked_of(query, present(spec), self._tasks))
+            except PoolscopeError as error:
+                plan.append(Cell(query, None, error.sentence))
         asked = tuple(each for each in plan if isinstance(each, Asked))
         try:
             answers = self._runner.run(Job("compare", spec, version(spec), asked)) if asked else ()
@@ -159,28 +164,18 @@ class Desk:
         coming = iter(answers)
         return tuple(each if isinstance(each, Cell) else next(coming) for each in plan)
 
-    def _planned(self, spec: BackboneSpec, query: Query) -> Asked | Cell:
-        try:
-            return asked_of(query, present(spec), self._tasks)
-        except PoolscopeError as error:
-            return Cell(query, None, error.sentence)
-
     def _whole(self, query: Query) -> Asked:
-        """The query with nothing left open, as its backbone can be asked it now."""
         query = self._checked(query)
         return asked_of(query, present(self._known(query.backbone)), self._tasks)
 
     def _checked(self, query: Query) -> Query:
-        """The query with each field of the right type and known."""
         return checked(query, self._keys(query.backbone), tuple(POOLINGS), HEADS, self._settings.characters)
 
     def _classifies(self, kind: str) -> bool:
-        """Whether transformers classifies texts with this type of model; none of them is loaded."""
         spec = BackboneSpec(kind, kind, "", "", "hub", kind)
         return bool(self._runner.run(Job("classifies", spec, (), options={"kind": kind})))
 
     def _listed(self, given: object) -> BackboneSpec | None:
-        """The backbone of the catalogue with this key or, as the hub calls it, this id."""
         every = self._specs.values()
         return next((s for s in every if given == s.key or (s.source, s.location) == ("hub", given)), None)
 
@@ -190,7 +185,6 @@ class Desk:
         return (*self._specs, found.key) if found else tuple(self._specs)
 
     def _known(self, key: str) -> BackboneSpec:
-        """The backbone of a key, as it is now."""
         known = self._specs.get(key) or self._hub.known(key)
         if known is None:  # forgotten since it was found
             raise PoolscopeError("backbone", key, "errors.forgotten")

@@ -191,7 +191,6 @@ class Answers:
             del self._flying[key]
 
     def _leave(self, key: bytes, flight: Flight) -> None:
-        """One of those who wait has left, or has the answer."""
         with self._lock:
             flight.waiting -= 1
             if flight.waiting or flight.answer.done():
@@ -200,8 +199,7 @@ class Answers:
         flight.left.cancel()
 
     def _count(self, shared: bool) -> None:
-        self._asked += 1
-        self._shared += shared
+        self._asked, self._shared = self._asked + 1, self._shared + shared
         if self._asked % EVERY == 0:
             share = 100 * self._shared / self._asked
             logger.info("%d questions, %.0f %% needed no run of their own", self._asked, share)

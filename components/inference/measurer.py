@@ -30,19 +30,16 @@ class Measurer:
     def run(self, job: Job) -> Any:
         """The answer of the job's step; afterwards every model is as it was."""
         try:
-            return self._ran(job)
+            with told(job.spec):
+                if not job.step.loads:
+                    return job.step.function(**job.options)
+                backbone = self.checkpoints.get(job.spec, job.version)
+                with repeatable(backbone.model):
+                    return job.step.run(backbone, job.asked, job.options)
         except PoolscopeError:
             if job.spec.source != "bundled":
                 give_back()  # what was allocated before it was refused
             raise
-
-    def _ran(self, job: Job) -> Any:
-        with told(job.spec):
-            if not job.step.loads:
-                return job.step.function(**job.options)
-            backbone = self.checkpoints.get(job.spec, job.version)
-            with repeatable(backbone.model):
-                return job.step.run(backbone, job.asked, job.options)
 
     def features(
         self, spec: BackboneSpec, texts: Sequence[str], poolings: Sequence[str], layer: int

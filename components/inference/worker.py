@@ -43,12 +43,11 @@ class Limits:
     working: int | None = None
 
 
+@dataclass(eq=False)
 class WorkerDiedError(Exception):
     """The process ended before it had an answer; ``crash`` is the signal, where it was one of its own."""
 
-    def __init__(self, crash: str = "") -> None:
-        self.crash = crash
-        super().__init__(crash)
+    crash: str = ""
 
 
 class WorkerLateError(Exception):
@@ -112,7 +111,7 @@ class Worker:
             raise WorkerDiedError(self._crash()) from error
 
     def _crash(self) -> str:
-        """The signal that ended the process: SIGSEGV, for example; "" for SIGKILL, which somebody sent."""
+        """SIGSEGV, for example, where it ended the process; "" for SIGKILL, which somebody sent."""
         self._process.join(ENDING)
         code = self._process.exitcode or 0
         crashed = code < 0 and -code not in (signal.SIGKILL, signal.SIGTERM)

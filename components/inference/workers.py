@@ -185,44 +185,40 @@ class Workers:
             self._replace(worker)
 
     def _give(self, worker: Worker) -> None:
-        """Note that a worker has nothing to do."""
         with self._lock:
             self._idle.append(worker)
         self._admission.add()
 
     def _replace(self, worker: Worker) -> None:
-        self._end(worker)
-        self._begin()
-
-    def _end(self, worker: Worker) -> None:
         with self._lock:
             self._seen.pop(worker, None)
             self._prepared.discard(worker)
         worker.end()
+        self._begin()
 
     def _begin(self) -> None:
         """Begin a worker; it takes its place among the others when it is ready."""
         threading.Thread(target=self._prepare, name="worker", daemon=True).start()
 
     def _prepare(self) -> None:
-        while not self._closed.is_set():
-            worker = self._hire(self._limits, self._first)
-            with self._lock:
-                self._seen[worker] = set()
-            if self._closed.is_set():
-                worker.kill()
-            try:
-                worker.prepare()
-            except WorkerDiedError:
-                self._end(worker)
-            else:
-                with self._lock:
-                    self._prepared.add(worker)
-                self._give(worker)
-                return
+        if self._closed.is_set():
+            return
+        worker = self._hire(self._limits, self._first)
+        with self._lock:
+            self._seen[worker] = set()
+        if self._closed.is_set():
+            worker.kill()
+        try:
+            worker.prepare()
+        except WorkerDiedError:
             if not self._closed.is_set():
                 logger.error("a worker ended before it could be asked; the next one begins in %g s", AGAIN)
                 self._closed.wait(AGAIN)
+            self._replace(worker)
+        else:
+            with self._lock:
+                self._prepared.add(worker)
+            self._give(worker)
 
 
 class Apart:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from components.analyses.fit import fit_table, to_rows
+from components.analyses.fit import fit_table
+from components.analyses.fit.rows import to_rows
 from components.errors import PoolscopeError
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB

@@ -19,7 +19,6 @@ from components.inference.payload import pack
 from components.model.files import folder
 from components.model.pooling import POOLINGS
 from components.settings import Settings
-from components.texts import load_texts
 from components.types import Analysis, Query
 
 TEXT = "The plot is thin, but the actors are a delight."
@@ -117,20 +116,16 @@ def test_threads_take_turns(engine: Engine) -> None:
     [
         (Query("bert-sentiment", TEXT, layer=5), "layer: 5 was given; allowed are -5 to 4"),
         (Query("bert-sentiment", "good", reference=3), "reference: 3 was given; allowed are -3 to 2"),
-        (Query("distilbert-sentiment", TEXT, pooling="pooler"), "this checkpoint has no pooler"),
         (
             Query("bert-sentiment", TEXT, pooling="concat_last4_cls"),
             "pooling: 'concat_last4_cls' was given; it gives 512 numbers and the own head takes 128",
         ),
-        (Query("bert-sentiment", "x" * 1_000_000), "it has 1,000,000 characters, and at most 20,000"),
         (Query("nobody", TEXT), "backbone: 'nobody' was given; allowed are bert-sentiment, "),
-        (Query("bert-sentiment", TEXT, pooling="attention"), "it is learned with a probe: choose head probe"),
     ],
 )
 def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
-    with pytest.raises(PoolscopeError) as caught:
+    with pytest.raises(PoolscopeError, match=f"^{message}"):
         engine.ask("analyze", query)
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +137,8 @@ def test_a_mistake_is_named(engine: Engine, query: Query, message: str) -> None:
             Query("bert-sentiment", TEXT, pooling="mean"),
             ["learned on [CLS], and here it is given “mean · average"],
         ),
+        (Query("xlnet-sentiment", TEXT, pooling="mean"), ["learned on [CLS],"]),  # <cls> in its vocabulary
+        (Query("gpt2-sentiment", TEXT, pooling="mean"), ["learned on the last token,"]),
         (Query("bert-sentiment", "good " * 500), ["128 are taken"]),
         (Query("bert-sentiment", "good [CLS] film"), ["“[CLS]”"]),
     ],
@@ -150,14 +147,6 @@ def test_warnings_say_what_the_outputs_mean(engine: Engine, query: Query, words:
     warnings = engine.ask("analyze", query).warnings
     assert len(warnings) == len(words)
     assert all(word in str(warning) for word, warning in zip(words, warnings, strict=True))
-
-
-def test_a_swap_names_what_the_head_learned_on(engine: Engine) -> None:
-    for key in ("roberta-sentiment", "xlnet-sentiment"):  # <s> and <cls> in their vocabularies
-        assert "learned on [CLS]," in str(engine.ask("analyze", Query(key, TEXT, pooling="mean")).warnings[0])
-    (said,) = engine.ask("analyze", Query("gpt2-sentiment", TEXT, pooling="mean")).warnings
-    assert "learned on the last token," in str(said)
-    assert "最后一个词元" in said.said(load_texts("zh"))
 
 
 def test_features_of_a_layer(engine: Engine) -> None:
@@ -170,18 +159,9 @@ def test_features_of_a_layer(engine: Engine) -> None:
     lower = engine.features("bert-sentiment", [TEXT, "good"], ["cls", "concat_last4_cls"], layer=1)
     np.testing.assert_allclose(lower["cls"], top["concat_last4_cls"][:, :128], atol=1e-6)
     np.testing.assert_allclose(lower["cls"], lower["concat_last4_cls"], atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("bert-sentiment", [], ["mean"]), "at least one text"),
-        (("bert-sentiment", ["a", ""], ["mean"]), r"texts\[1\]"),
-        (("bert-sentiment", ["a"], ["median"]), "poolings: 'median'"),
-        (("nobody", ["a"], ["mean"]), "backbone: 'nobody'"),
-        (("bert-sentiment", ["a"], ["mean"], 9), "layer: 9"),
-    ],
-)
-def test_a_mistake_in_features_is_named(engine: Engine, arguments: tuple, message: str) -> None:
-    with pytest.raises(PoolscopeError, match=message):
-        engine.features(*arguments)
+    for mistake, said in (
+        (("nobody", ["a"], ["mean"]), "backbone"),
+        (("bert-sentiment", ["a"], ["x"]), "poolings"),
+    ):
+        with pytest.raises(PoolscopeError, match=f"^{said}: "):
+            engine.features(*mistake)

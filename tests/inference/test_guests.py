@@ -5,7 +5,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from pydantic import ByteSize
@@ -24,34 +23,21 @@ TEXT = "the film is good"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone limits the memory of a process")
 
 
-def panics(folder: Path) -> None:
-    """Its tokenizer panics on some texts, which is no Exception."""
-    slow = {"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": ""}
-    change(folder / "tokenizer.json", normalizer=slow)
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Checkpoints that load and answer, and what some of them do with another text."""
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One worker for guests alone, whose checkpoints load and answer: nobody asks about anything bundled."""
     folder = tmp_path_factory.mktemp("guests")
     checkpoint(folder / "good")
-    panics(Path(checkpoint(folder / "panics").location))
-    wide = {"hidden_size": 4, "intermediate_size": 30_000, "max_position_embeddings": 2_048}
-    change(
-        Path(checkpoint(folder / "wide", **wide).location) / "tokenizer_config.json", model_max_length=2_048
-    )
-    return folder
-
-
-@pytest.fixture(scope="module")
-def desk(folder: Path) -> Iterator[Desk]:
-    """One worker for guests alone: nobody asks about anything bundled."""
+    checkpoint(folder / "panics")  # on some texts, which is no Exception
+    slow = {"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": ""}
+    change(folder / "panics" / "tokenizer.json", normalizer=slow)
+    checkpoint(folder / "wide", hidden_size=4, intermediate_size=30_000, max_position_embeddings=2_048)
+    change(folder / "wide" / "tokenizer_config.json", model_max_length=2_048)
     lines = [f'[{one.name}]\ntitle = "x"\ntask = "y"\npath = "{one}"' for one in sorted(folder.iterdir())]
     (folder / "backbones.toml").write_text("\n".join(lines), encoding="utf-8")
     settings = Settings(catalogue=folder / "backbones.toml", workers=1, memory=ByteSize(100 * MB))
-    staff = replace(limits_of_guests(settings), working=300 * MB)
-    runner = Apart(Workers(settings, limits_of_bundled(settings)), Workers(settings, staff))
-    desk = Desk(settings, runner)
+    limits = replace(limits_of_guests(settings), working=300 * MB)
+    desk = Desk(settings, Apart(Workers(settings, limits_of_bundled(settings)), Workers(settings, limits)))
     yield desk
     desk.close(0)
 

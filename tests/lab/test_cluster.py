@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analyses.fit import Call, Steps, fit_table, to_rows
-from components.analyses.fit.rows import Asked, batches_of
+from components.analyses.fit import Call, Steps, fit_table
+from components.analyses.fit.rows import Asked, batches_of, to_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
 from components.inference.engine import InProcess, resolved

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,54 +26,38 @@ from components.analyses.fit.rows import (
     shared,
     splits_of,
 )
-from components.analyses.registry import step_of_fit
+from components.analyses.registry import Step
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Reached, Stage, Table
-from components.model.query import checked_text, whole_number
-from components.settings import Settings
+from components.fitting import Fit, Reached, Stage
 from components.texts import Named, Sentence
 from components.types import BackboneSpec, Floats, Ints
 
 if TYPE_CHECKING:
     from components.model.backbone import Backbone
 
-BACKBONES = 5  # at most, for one table
-SEEDS = 2**31  # what NumPy and scikit-learn both take
 REPEATS = 2  # of the cross-validation: with five folds, ten accuracies for each test
 SHARES = (0.1, 0.2, 0.4, 0.7)  # of a fold's training rows, in the learning curve; the last point is all
 CHECKS = len(SHARES) + 2
 
 
-@step_of_fit
-def embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
-    """The vectors of a batch of texts or pairs."""
-    from components.analyses.fit.embedding import embed as embedded
+def _step(name: str) -> Step:
+    """A function of plain data, which is imported when it first runs: it needs scikit-learn."""
 
-    return embedded(backbone, *given)
+    def run(given: Sequence[Any]) -> Any:
+        return getattr(import_module("components.analyses.fit.classifier"), name)(*given)
 
-
-@step_of_fit
-def divide(given: Sequence[Any]) -> Any:
-    """The parts of rows of which folds are made."""
-    from components.analyses.fit.classifier import divide as divided
-
-    return divided(*given)
+    return Step(name, run, kept=False, last=True)
 
 
-@step_of_fit
-def fold(given: Sequence[Any]) -> Any:
-    """How well a classifier does that was fitted on all of a fold's rows but those that it tests."""
-    from components.analyses.fit.classifier import fold as folded
+def _embed(backbone: Backbone, _asked: object, given: Sequence[Any]) -> Any:
+    from components.analyses.fit.embedding import embed
 
-    return folded(*given)
+    return embed(backbone, *given)
 
 
-@step_of_fit
-def conclude(given: Sequence[Any]) -> Any:
-    """All that was measured of the best combination, and of every other."""
-    from components.analyses.fit.classifier import conclude as concluded
-
-    return concluded(*given)
+# What jobs run for a fit, behind all that visitors ask: no answer of theirs is kept.
+EMBED = Step("embed", _embed, kept=False, last=True)
+DIVIDE, FOLD, CONCLUDE = map(_step, ("divide", "fold", "conclude"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,21 +72,6 @@ class Call:
 
 Steps = Callable[[Call], Iterator[Any]]  # the answers, in their order; closing the iterator cancels the rest
 Combination = tuple[BackboneSpec, Floats, Measured]  # its backbone, its vectors (N, D'), how it was tested
-
-
-def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
-    """A table and a plan as they can be measured; PoolscopeError says why they cannot."""
-    rows = len(table.texts)
-    if rows > settings.lab_rows:
-        raise PoolscopeError("table", rows, "errors.lab_rows", most=settings.lab_rows)
-    if not 1 <= len(set(plan.backbones)) <= BACKBONES or len(set(plan.backbones)) < len(plan.backbones):
-        raise PoolscopeError("backbones", list(plan.backbones), "errors.lab_backbones", most=BACKBONES)
-    for text in (*table.texts, *table.pairs):
-        checked_text("text", text, settings.characters)
-    folds, seed = whole_number("folds", plan.folds), whole_number("seed", plan.seed)
-    if not 0 <= seed < SEEDS:
-        raise PoolscopeError("seed", seed, "errors.range", low=0, high=SEEDS - 1)
-    return Asked.of(table, replace(plan, folds=folds, seed=seed))
 
 
 def fit_table(steps: Steps, specs: Sequence[BackboneSpec], asked: Asked) -> Generator[Stage | Fit]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
 from components.model.pooling import POOLINGS
+from components.model.query import checked_text, whole_number
+from components.settings import Settings
 from components.texts import Sentence
 from components.types import Bools, Floats, Ints
 
+BACKBONES = 5  # at most, for one table
 FOLDS = (2, 10)  # at least and at most
+SEEDS = (0, 2**31 - 1)  # what NumPy and scikit-learn both take
 LEAST = 10  # different groups of each label: each of the parts, of which there are ten at most, may hold one
 BATCH = 64  # inputs in a forward pass
 HELD_OUT = 0.25  # of the rows that are not tested, about
@@ -127,30 +131,6 @@ class Asked:
     rows: Rows
     warnings: tuple[Sentence, ...] = ()
 
-    @classmethod
-    def of(cls, table: Table, plan: Plan) -> Asked:
-        """Labels in their order, numbers by their size.
-
-        PoolscopeError where a pooling is unknown or learned, or where there is one label only, or where one
-        has too few different texts for the folds.
-        """
-        for pooling in plan.poolings:
-            if pooling not in POOLED:
-                raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=POOLED)
-        if not FOLDS[0] <= plan.folds <= FOLDS[1]:
-            raise PoolscopeError("folds", plan.folds, "errors.range", low=FOLDS[0], high=FOLDS[1])
-        groups, warnings = groups_of(table, plan.folds)
-        classes = tuple(sorted(set(table.labels), key=_by_size))
-        if len(classes) < 2:
-            raise PoolscopeError("label", classes[0] if classes else "", "errors.lab_one_class")
-        place = {label: index for index, label in enumerate(classes)}
-        labels = np.array([place[label] for label in table.labels], dtype=np.int64)
-        least = max(plan.folds, LEAST)
-        for index, label in enumerate(classes):
-            if (found := len(np.unique(groups[labels == index]))) < least:
-                raise PoolscopeError("label", label, "errors.lab_few_texts", count=found, least=least)
-        return cls(table, plan, classes, Rows(labels, groups, plan.seed), warnings)
-
     @property
     def inputs(self) -> tuple[tuple[str, ...], ...]:
         """The texts, or pairs of texts, of the rows."""
@@ -160,6 +140,38 @@ class Asked:
     def poolings(self) -> tuple[str, ...]:
         """The poolings that are asked for."""
         return self.plan.poolings or POOLED
+
+
+def to_rows(table: Table, plan: Plan, settings: Settings) -> Asked:
+    """A table and a plan as they can be measured; PoolscopeError says why they cannot.
+
+    Labels come in their order, numbers by their size.
+    """
+    rows = len(table.texts)
+    if rows > settings.lab_rows:
+        raise PoolscopeError("table", rows, "errors.lab_rows", most=settings.lab_rows)
+    if not 1 <= len(set(plan.backbones)) <= BACKBONES or len(set(plan.backbones)) < len(plan.backbones):
+        raise PoolscopeError("backbones", list(plan.backbones), "errors.lab_backbones", most=BACKBONES)
+    for text in (*table.texts, *table.pairs):
+        checked_text("text", text, settings.characters)
+    folds, seed = whole_number("folds", plan.folds), whole_number("seed", plan.seed)
+    for name, number, (low, high) in (("seed", seed, SEEDS), ("folds", folds, FOLDS)):
+        if not low <= number <= high:
+            raise PoolscopeError(name, number, "errors.range", low=low, high=high)
+    for pooling in plan.poolings:
+        if pooling not in POOLED:
+            raise PoolscopeError("poolings", pooling, "errors.lab_pooling", poolings=POOLED)
+    groups, warnings = groups_of(table, folds)
+    classes = tuple(sorted(set(table.labels), key=_by_size))
+    if len(classes) < 2:
+        raise PoolscopeError("label", classes[0] if classes else "", "errors.lab_one_class")
+    place = {label: index for index, label in enumerate(classes)}
+    labels = np.array([place[label] for label in table.labels], dtype=np.int64)
+    least = max(folds, LEAST)
+    for index, label in enumerate(classes):
+        if (found := len(np.unique(groups[labels == index]))) < least:
+            raise PoolscopeError("label", label, "errors.lab_few_texts", count=found, least=least)
+    return Asked(table, replace(plan, folds=folds, seed=seed), classes, Rows(labels, groups, seed), warnings)
 
 
 def sides_of(table: Table) -> tuple[tuple[str, ...], ...]:

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.analyses.fit.classifier import divide
-from components.analyses.fit.rows import Asked, equal_rows, groups_of, linked_rows, splits_of
+from components.analyses.fit.rows import equal_rows, groups_of, linked_rows, splits_of, to_rows
 from components.fitting import Fit, Plan, Table
 from components.inference.engine import Engine
+from components.settings import Settings
 from components.types import Bools, Ints
 
 CELLS = st.sampled_from(["a", "b", "B ", "c", "d", "e", " f", "F", "g", "h"])
@@ -53,7 +54,7 @@ def test_pairs_that_share_a_text_are_one_group_and_this_is_said() -> None:
     groups, (said,) = groups_of(table, 5)
     np.testing.assert_array_equal(together(groups), together(np.arange(120) // 3))
     assert (said.key, dict(said.values)) == ("lab.together", {"count": 120, "groups": 40})
-    for parts in divide(Asked.of(table, Plan(("x",))).rows, 5, 2):
+    for parts in divide(to_rows(table, Plan(("x",)), Settings()).rows, 5, 2):
         for split in splits_of(parts, 5):
             sides = [{table.texts[row] for row in side} for side in (split.train, split.held_out, split.test)]
             assert sum(map(len, sides)) == len(set.union(*sides))
