@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import orjson
 import pytest
 
+from components.analyses.registry import analyses
+from components.errors import PoolscopeError
+from components.inference.engine import Engine
 from components.passport import main
-from components.settings import ASSETS
+from components.settings import ASSETS, Settings
 from tests.serving import ROOT, eventually, free_port, served
 from tests.tiny import checkpoint
 
@@ -33,7 +37,6 @@ QUESTIONS = [
     *[("analyze", {"backbone": key, "text": TEXT, "text_pair": "Another."}) for key in BACKBONES],
     ("importance", ONE),
     ("trace", {**ONE, "other": "The plot is thin."}),
-    ("compare", {"backbones": BACKBONES[:2], "poolings": [], "text": TEXT}),
     ("analyze", {**ONE, "layer": 99}),  # which is refused
     ("trace", {**ONE, "other": TEXT}),  # which only a replica can refuse
 ]
@@ -64,10 +67,7 @@ class Stage:
 def ask(page: str, endpoint: str, values: dict[str, Any]) -> tuple[int, Any]:
     """The status of an answer and what it says, the clock aside."""
     answer = httpx2.post(f"{page}/{endpoint}", json=values, timeout=None)
-    found = answer.json()
-    if isinstance(found, dict):
-        found.pop("milliseconds", None)
-    return answer.status_code, found
+    return answer.status_code, {name: one for name, one in answer.json().items() if name != "milliseconds"}
 
 
 def health(page: str) -> int:
@@ -89,11 +89,19 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def alone(catalogue: Path) -> Iterator[str]:
-    """A page that measures by itself."""
-    settings = {"POOLSCOPE_CATALOGUE": str(catalogue), "POOLSCOPE_WORKERS": "0"}
-    with served("app.py", log=catalogue.with_name("alone.log"), **settings) as page:
-        yield page
+def engine(catalogue: Path) -> Engine:
+    """The same backbones in this process."""
+    return Engine(Settings(catalogue=catalogue))
+
+
+def expected(engine: Engine, endpoint: str, values: dict[str, Any]) -> tuple[int, Any]:
+    """The status and what is said where no cluster is asked."""
+    query, options = analyses()[endpoint].parted(values)
+    try:
+        found = orjson.loads(orjson.dumps(engine.ask(endpoint, query, **options).to_json()))
+    except PoolscopeError as error:
+        return 400, {"detail": str(error)}
+    return 200, {name: value for name, value in found.items() if name != "milliseconds"}
 
 
 @pytest.fixture(scope="module")
@@ -132,16 +140,18 @@ def test_without_a_cluster_a_sentence_says_so(empty_stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("endpoint", "values"), QUESTIONS)
-def test_answers_and_refusals_are_those_of_a_page_alone(
-    stage: Stage, alone: str, endpoint: str, values: dict[str, Any]
+def test_answers_and_refusals_are_those_of_the_engine(
+    stage: Stage, engine: Engine, endpoint: str, values: dict[str, Any]
 ) -> None:
-    assert ask(stage.page, endpoint, values) == ask(alone, endpoint, values)
+    assert ask(stage.page, endpoint, values) == expected(engine, endpoint, values)
 
 
-def test_the_command_has_a_passport_issued_by_the_cluster(stage: Stage, alone: str, tmp_path: Path) -> None:
+def test_the_command_has_a_passport_issued_by_the_cluster(
+    stage: Stage, engine: Engine, tmp_path: Path
+) -> None:
     assert main(["bert-sentiment", "--out", str(tmp_path), "--cluster", stage.cluster]) == 0
     passport = json.loads((tmp_path / "bert-sentiment.json").read_text("utf-8"))
-    assert (200, passport) == ask(alone, "passport", {"backbone": "bert-sentiment"})
+    assert (200, passport) == expected(engine, "passport", {"backbone": "bert-sentiment"})
 
 
 def test_who_is_asked_has_the_checkpoint(stage: Stage, catalogue: Path) -> None:

@@ -261,6 +261,7 @@ def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
     apart = Apart(bundled, guests)
     assert not apart.ready()
     first = Desk(Settings(), apart).first()
+    assert first is not None
     apart.open(first)
     assert apart.ready()
     assert (bundled.told, guests.told) == ([("open", first)], [])
@@ -271,13 +272,8 @@ def test_each_kind_runs_in_its_place_and_begins_when_it_is_needed() -> None:
     assert guests.told == [("open", None), "local", "hub", "hub"]
     apart.close(4)
     assert bundled.told[-1] == guests.told[-1] == ("close", True)
-
-
-def test_an_owner_s_own_catalogue_begins_nothing_that_it_does_not_need() -> None:
-    bundled, guests = Kept(), Kept()
-    first = Job("analyze", replace(SPEC, source="local"), ())
-    Apart(bundled, guests).open(first)
-    assert (bundled.told, guests.told) == ([], [("open", first)])
+    Apart(unused := Kept(), guests).open(replace(first, spec=replace(SPEC, source="local")))  # an owner's own
+    assert (unused.told, guests.told[-1][0]) == ([], "open")
 
 
 @pytest.mark.parametrize(("size", "guests"), [(0, 1), (1, 1), (2, 1), (5, 2), (8, 4)])

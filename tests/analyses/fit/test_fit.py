@@ -11,11 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from transformers import AutoTokenizer
 
+from components.analyses.fit import rows as rows_of
 from components.analyses.fit.classifier import STRENGTHS, divide, fit_with_held_out, fold
 from components.analyses.fit.rows import (
     Rows,
     Split,
-    Tested,
     equal_rows,
     first_alike,
     shared,
@@ -33,10 +33,10 @@ FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabula
 MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"
 
 
-def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> Tested:
+def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> rows_of.Tested:
     """All folds, one after the other."""
     splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
-    return Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
+    return rows_of.Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
 
 
 def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
