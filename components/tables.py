@@ -86,44 +86,37 @@ def to_table(sheet: Sheet, columns: Columns) -> tuple[Table, tuple[Sentence, ...
 
     PoolscopeError where a column is not there or is named twice, or where nothing can be fitted.
     """
-    texts = sheet.column("text", columns.text)
-    labels = [label.strip() for label in sheet.column("label", columns.label)]
-    pairs = sheet.column("text_pair", columns.text_pair) if columns.text_pair else []
-    named = [columns.text, columns.label, *([columns.text_pair] if columns.text_pair else [])]
-    if len(set(named)) < len(named):
+    named = {"text": columns.text, "label": columns.label, "text_pair": columns.text_pair}
+    named = {field: name for field, name in named.items() if name or field != "text_pair"}
+    cells = {field: sheet.column(field, name) for field, name in named.items()}
+    if len(set(named.values())) < len(named):
         raise PoolscopeError("label", columns.label, "errors.table_twice")
-    whole = [
-        row
-        for row, cells in enumerate(zip(texts, labels, pairs or texts, strict=True))
-        if not any(cell.strip().casefold() in MISSING for cell in cells)
-    ]
-    kept = Table(
-        tuple(texts[row] for row in whole),
-        tuple(pairs[row] for row in whole) if pairs else (),
-        tuple(labels[row] for row in whole),
-    )
+    cells["label"] = [label.strip() for label in cells["label"]]
+    rows = zip(*cells.values(), strict=True)
+    whole = [row for row in rows if not any(cell.strip().casefold() in MISSING for cell in row)]
     if not whole:
-        raise PoolscopeError("table", len(texts), "errors.table_rows")
+        raise PoolscopeError("table", len(sheet.rows), "errors.table_rows")
+    texts, labels, *pairs = zip(*whole, strict=True)
+    kept = Table(texts, pairs[0] if pairs else (), labels)
     if (kinds := len(set(kept.labels))) > CLASSES:
         raise PoolscopeError("label", columns.label, "errors.table_classes", count=kinds, most=CLASSES)
-    return kept, tuple(_notes(kept, len(texts) - len(whole)))
+    return kept, tuple(_notes(kept, len(sheet.rows) - len(whole)))
 
 
 def _notes(table: Table, missing: int) -> Iterator[Sentence]:
     """What is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
-    inputs = list(zip(table.texts, table.pairs or table.texts, strict=True))
     said: dict[tuple[str, str], set[str]] = {}
-    for texts, label in zip(inputs, table.labels, strict=True):
-        said.setdefault(texts, set()).add(label)
-    if twice := len(inputs) - len(said):
+    for text, pair, label in zip(table.texts, table.pairs or table.texts, table.labels, strict=True):
+        said.setdefault((text, pair), set()).add(label)
+    if twice := len(table.texts) - len(said):
         yield Sentence("lab.twice", count=twice)
     if torn := sum(len(labels) > 1 for labels in said.values()):
         yield Sentence("lab.conflicting", count=torn)
     label, most = Counter(table.labels).most_common(1)[0]
-    if most > 0.9 * len(inputs):
-        yield Sentence("lab.lopsided", label=label, share=f"{most / len(inputs):.0%}")
+    if most > 0.9 * len(table.labels):
+        yield Sentence("lab.lopsided", label=label, share=f"{most / len(table.labels):.0%}")
 
 
 def _from_json(text: str) -> Sheet:
@@ -173,14 +166,15 @@ def _named(header: Sequence[str]) -> tuple[str, ...]:
     names = tuple(name.strip() for name in header)
     if not 2 <= len(names) <= COLUMNS:
         raise PoolscopeError("table", list(names)[:3], "errors.table_columns", most=COLUMNS)
-    if len(set(names)) < len(names) or any(len(name) > LONG or _is_number(name) for name in names):
+    if len(set(names)) < len(names) or any(len(name) > LONG or not _is_name(name) for name in names):
         raise PoolscopeError("table", ", ".join(names), "errors.table_header", longest=LONG)
     return names
 
 
-def _is_number(name: str) -> bool:
+def _is_name(text: str) -> bool:
+    """Whether a text is no number, nor empty."""
     try:
-        float(name)
+        float(text)
     except ValueError:
-        return not name
-    return True
+        return bool(text)
+    return False
