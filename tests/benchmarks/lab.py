@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from components.analyses.fit import REPEATS
-from components.analyses.fit.classifier import accuracy_score, against_best, divide, fold
+from components.analyses.fit.classifier import accuracy_score, against_first, divide, fold
 from components.analyses.fit.rows import Rows, splits_of
 from components.types import Floats, Ints
 
@@ -61,9 +61,9 @@ def simulate(seed: int, winner: float) -> Simulated:
             [correct[r, split.test].mean() for r, splits in enumerate(repeats) for split in splits]
         )
     means = np.array(accuracies).mean(axis=1)
-    best = int(means.argmax())
-    ps = against_best(np.array(accuracies), best, 1 / (FOLDS - 1))
-    beaten = [corrected < LEVEL for index, (_p, corrected) in enumerate(ps) if index != best]
+    best, *others = np.argsort(-means, kind="stable").tolist()
+    ps = against_first(np.array(accuracies)[[best, *others]], 1 / (FOLDS - 1))
+    beaten = [corrected < LEVEL for _p, corrected in ps[1:]]
     return Simulated(any(beaten), best == 0 and all(beaten), covered)
 
 

@@ -8,6 +8,7 @@ text never stands in two.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy.stats import binomtest, norm, spearmanr, t
@@ -125,6 +126,11 @@ def conclude(
     """
     best, labels = grid[place], asked.rows.labels
     predicted = best.tested.probabilities.argmax(axis=1).astype(np.int64)
+    _, scaled = standardised(vectors)
+    plane = PCA(2, copy=False, random_state=asked.rows.seed).fit_transform(scaled).astype(np.float32)
+    points: dict[int, Tested] = {}
+    for point in (*curve, best.tested):
+        points.setdefault(point.fitted, point)  # one for each number of rows
     return Fit(
         table=asked.table,
         plan=asked.plan,
@@ -132,11 +138,11 @@ def conclude(
         majority=float(np.bincount(labels).max() / len(labels)),
         shuffled=accuracy_score(control.shares),
         classes=asked.classes,
-        curve=tuple(_curve((*curve, best.tested))),
+        curve=tuple(CurvePoint(rows, accuracy_score(point.shares)) for rows, point in points.items()),
         confusion=confusion_matrix(labels, predicted, labels=np.arange(len(asked.classes))),
         predicted=predicted,
         misses=tuple(_misses(asked, best)),
-        map=plane(vectors, asked.rows.seed),
+        map=plane,
         head=_head(asked, parts, grid, best, vectors),
         warnings=warnings,
     )
@@ -155,50 +161,25 @@ def _head(asked: Asked, parts: Ints, grid: Sequence[Measured], best: Measured, v
     return write_head(OwnHead(best.backbone, pooling, above, texts, asked.classes, numbers))
 
 
-def plane(vectors: Floats, seed: int) -> Floats:
-    """The first two principal components (N, 2) of standardised vectors (N, D')."""
-    _, scaled = standardised(vectors)
-    found: Floats = PCA(2, copy=False, random_state=seed).fit_transform(scaled).astype(np.float32)
-    return found
-
-
-def _curve(points: Sequence[Tested]) -> Iterator[CurvePoint]:
-    """One point for each number of rows."""
-    sizes: set[int] = set()
-    for point in points:
-        if point.fitted not in sizes:
-            yield CurvePoint(point.fitted, accuracy_score(point.shares))
-        sizes.add(point.fitted)
-
-
-def _ranked(asked: Asked, grid: Sequence[Measured]) -> list[Ranked]:
+def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
     """The grid, best first, each with its p against the best; equal vectors share one."""
     order = sorted(grid, key=lambda one: -one.tested.accuracy)
     alone = [one for one in order if not one.same_as]
     tested = 1 / (asked.plan.folds - 1)  # test rows for each training row
-    ps = against_best(np.stack([one.tested.accuracies for one in alone]), 0, tested)
+    ps = against_first(np.stack([one.tested.accuracies for one in alone]), tested)
     known = {(one.backbone, *one.place): p for one, p in zip(alone, ps, strict=True)}
-    return [
-        _row(asked, one, *known[one.backbone, one.same_as or one.place[0], one.place[1]]) for one in order
-    ]
-
-
-def _row(asked: Asked, one: Measured, p: float, p_corrected: float) -> Ranked:
-    labels, probabilities = asked.rows.labels, one.tested.probabilities
-    numbers = numbers_of(asked.classes)
-    return Ranked(
-        backbone=one.backbone,
-        pooling=one.place[0],
-        layer=one.place[1],
-        accuracy=accuracy_score(one.tested.shares),
-        macro_f1=float(f1_score(labels, probabilities.argmax(axis=1), average="macro", zero_division=0.0)),
-        rho=None
-        if numbers is None
-        else rho_score(probabilities @ np.array(numbers, np.float32), np.array(numbers)[labels]),
-        p=p,
-        p_corrected=p_corrected,
-        same_as=one.same_as,
-    )
+    labels, numbers = asked.rows.labels, numbers_of(asked.classes)
+    for one in order:
+        (pooling, layer), probabilities = one.place, one.tested.probabilities
+        rho = None
+        if numbers is not None:
+            rho = rho_score(probabilities @ np.array(numbers, np.float32), np.array(numbers)[labels])
+        macro_f1 = f1_score(labels, probabilities.argmax(axis=1), average="macro", zero_division=0.0)
+        accuracy = accuracy_score(one.tested.shares)
+        p, p_corrected = known[one.backbone, one.same_as or pooling, layer]
+        yield Ranked(
+            one.backbone, pooling, layer, accuracy, float(macro_f1), rho, p, p_corrected, one.same_as
+        )
 
 
 def _misses(asked: Asked, best: Measured) -> Iterator[Miss]:
@@ -253,16 +234,13 @@ def corrected_t_test(differences: Floats, tested: float) -> float:
     return float(2 * t.sf(abs(statistic), len(differences) - 1))
 
 
-def against_best(accuracies: Floats, best: int, tested: float) -> list[tuple[float, float]]:
-    """For each of M combinations p against the ``best``, and p corrected by Holm's method over all pairs.
+def against_first(accuracies: Floats, tested: float) -> list[tuple[float, float]]:
+    """For each of M combinations p against the first, and p corrected by Holm's method over all pairs.
 
     All pairs, since which one is the best was found on the same rows. ``accuracies``: (M, J) by folds.
     """
-    count = len(accuracies)
-    pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
-    raw = [corrected_t_test(accuracies[one] - accuracies[other], tested) for one, other in pairs]
-    found = dict(zip(pairs, zip(raw, holm(raw), strict=True), strict=True))
-    return [(1.0, 1.0) if one == best else found[min(one, best), max(one, best)] for one in range(count)]
+    raw = [corrected_t_test(one - other, tested) for one, other in combinations(accuracies, 2)]
+    return [(1.0, 1.0), *zip(raw, holm(raw), strict=True)][: len(accuracies)]  # the first one's come first
 
 
 def suspicious(probabilities: Floats, labels: Ints) -> Bools:
