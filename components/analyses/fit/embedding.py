@@ -38,25 +38,21 @@ def embed(
     known = available(backbone, poolings)
     for part in states(backbone, inputs):
         last = len(part.layers) - 1
-        for place in product(known, range(last + 1) if all_layers else [last]):
-            if place[0] not in refused:
-                try:
-                    found.setdefault(place, []).append(_pool(part, *place))
-                except PoolscopeError as error:
-                    refused[place[0]] = error
+        for pooling, layer in product(known, range(last + 1) if all_layers else [last]):
+            if pooling in refused:
+                continue
+            try:
+                with torch.no_grad():
+                    pooled = POOLINGS[pooling](part.upto(layer)).numpy()
+            except PoolscopeError as error:
+                refused[pooling] = error
+            else:
+                found.setdefault((pooling, layer), []).append(pooled)
     vectors = {place: np.concatenate(parts) for place, parts in found.items() if place[0] not in refused}
-    sides = [[*side] for side in zip(*inputs, strict=True)]
-    ids = backbone.tokenizer(*sides, verbose=False)["input_ids"]
+    ids = backbone.tokenizer(*([*side] for side in zip(*inputs, strict=True)), verbose=False)["input_ids"]
     cut = np.array([len(one) > backbone.limit for one in ids])
     unread = np.array([_is_unread(backbone, *each) for each in zip(inputs, ids, strict=True)])
     return Pooled(rows, vectors, refused, cut, unread, backbone.limit)
-
-
-def _pool(states: States, pooling: str, layer: int) -> Floats:
-    """The vectors (B, D') of one batch."""
-    with torch.no_grad():
-        found: Floats = POOLINGS[pooling](states.upto(layer)).numpy()
-    return found
 
 
 def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:
