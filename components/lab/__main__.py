@@ -7,6 +7,7 @@ report with the ranking and its statistics, and a classifier to take home, as a 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,28 +15,42 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import pandas as pd
+from jinja2 import Environment, StrictUndefined
+from pydantic import TypeAdapter
+from safetensors.numpy import save
 
 from components.analyses.fit import fit_table
 from components.analyses.fit.rows import to_rows
+from components.analyses.measuring.export import program
 from components.errors import PoolscopeError
+from components.exhibits.exhibit import data_frame, to_csv
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
-from components.fitting import Fit, Plan, Stage
+from components.fitting import Fit, OwnHead, Plan, Ranked, Stage, fit_json
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
-from components.lab.classifier import classifier_files
 from components.lab.work import on_cluster, on_cores, remembering
+from components.model.examine import examine
+from components.model.loading import load
+from components.model.probes import place_of
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, languages, load_texts
-from components.types import BackboneSpec
+from components.types import BackboneSpec, Floats, Query, TaskSpec
 
 ROWS = 10_000_000
 ALL = "all"
 PARQUET = (".parquet", ".pq")
+CARD = Path(__file__).with_name("card.md")
+TASK = "mine"  # what the head is for, in its file
+HEAD = "head.safetensors"
+COUNTS = 0.05  # p below which a difference counts
+RESULTS = "backbone pooling layer accuracy low high macro_f1 p p_corrected same_as"  # columns
 STAGES = {"embed": "rows embedded", "fit": "combinations fitted", "check": "checks of the best one"}
 
 
@@ -136,11 +151,8 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
     before = ""
     while isinstance(step := next(steps), Stage):
         line = f"{step.backbone}: {STAGES[step.name]}"
-        print(
-            f"{chr(10) if before not in ('', line) else chr(13)}{line}, {step.done:,} of {step.total:,}",
-            end="",
-        )
-        sys.stdout.flush()
+        begun = "\n" if before not in ("", line) else "\r"
+        print(f"{begun}{line}, {step.done:,} of {step.total:,}", end="", flush=True)
         before = line
     print()
     return step
@@ -171,6 +183,71 @@ def reported(done: Done, name: str, say: Texts) -> str:
     found = Found(done.fit, {spec.key: spec.title for spec in done.specs})
     known = {fact: value for fact, value in facts.items() if value}
     return "".join(report([LAB], found, {}, known, Made(datetime.now(UTC)), say))
+
+
+def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) -> dict[str, bytes]:
+    """Every file by its name. ``spec``: the backbone of the best combination.
+
+    PoolscopeError where the backbone cannot be loaded.
+    """
+    best = fit.ranking[0]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / HEAD
+        backbone = load(replace(spec, probes=str(file)))
+        last = len(backbone.ordinary.spreads) - 1
+        lower = None if best.layer == last else best.layer
+        file.write_bytes(_head(TypeAdapter(OwnHead).validate_json(fit.head).matrix, best, lower))
+        pair = fit.table.pairs[0] if fit.table.pairs else ""
+        task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
+        query = Query(
+            spec.key, fit.table.texts[0], pair, best.pooling, "probe", task=TASK, pool_layer=best.layer
+        )
+        code = program(examine(backbone, query, task))
+        head = file.read_bytes()
+    numbers = fit_json(fit, notes)
+    texts = {
+        "classify.py": code,
+        "README.md": card(fit, last, notes),
+        "results.csv": to_csv(pd.DataFrame(numbers["rows"])[RESULTS.split()]),
+        "predictions.csv": to_csv(_predictions(fit)),
+        "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
+    }
+    return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
+
+
+def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
+    """What it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
+    page = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(
+        CARD.read_text("utf-8")
+    )
+    return page.render(
+        fit=fit,
+        best=fit.ranking[0],
+        last=last,
+        worse=sum(row.p_corrected < COUNTS for row in fit.ranking),
+        labels=", ".join(f"`{_plain(label)}`" for label in fit.classes),
+        warnings="".join(f"\n- {_plain(str(note))}" for note in (*notes, *fit.warnings)),
+    )
+
+
+def _predictions(fit: Fit) -> pd.DataFrame:
+    """Each row with what the best combination says of it where it has not seen it."""
+    table = fit.table
+    pairs = [("text_pair", table.pairs)] if table.pairs else []
+    said = [fit.classes[label] for label in fit.predicted]
+    return data_frame([("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)])
+
+
+def _head(matrix: Floats, best: Ranked, lower: int | None) -> bytes:
+    """The file of the head: ``matrix`` (K, D' + 1), biases last. ``lower``: its layer, None for the last."""
+    stem = "/".join(place_of(TASK, best.pooling, lower))
+    weight, bias = (np.ascontiguousarray(part) for part in (matrix[:, :-1], matrix[:, -1]))
+    return save({f"{stem}/weight": weight, f"{stem}/bias": bias})
+
+
+def _plain(text: str) -> str:
+    """A text of a visitor on one line of Markdown, where it marks nothing."""
+    return " ".join(text.split()).translate(dict.fromkeys(map(ord, "`|<>[]"), " "))
 
 
 if __name__ == "__main__":

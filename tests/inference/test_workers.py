@@ -10,7 +10,7 @@ from contextvars import copy_context
 from dataclasses import fields, replace
 from itertools import cycle
 from pathlib import Path
-from shutil import copytree
+from shutil import copyfile, copytree
 from typing import Any
 
 import pytest
@@ -109,7 +109,7 @@ def test_the_same_question_has_the_same_answer_until_its_checkpoint_changes(
     first = desk.ask("analyze", Query("gpt2-sentiment", TEXT))
     assert is_kept(desk.ask("analyze", Query("gpt2-sentiment", TEXT)), first)
     folder = settings.catalogue.parent / "copy"
-    copytree(desk._specs["gpt2-sentiment"].location, folder)
+    copytree(desk._specs["gpt2-sentiment"].location, folder, copy_function=copyfile)  # with new times
     catalogue = folder.with_suffix(".toml")
     catalogue.write_text(f'[gpt2-sentiment]\ntitle = "x"\ntask = "sentiment"\npath = "{folder}"', "utf-8")
     other = Desk(settings.model_copy(update={"catalogue": catalogue}), desk._runner)

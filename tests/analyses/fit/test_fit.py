@@ -109,7 +109,7 @@ def test_a_share_holds_the_smaller_ones_and_the_last_point_of_the_curve_is_the_w
     rows = Rows(draw.integers(0, 2, 400), draw.integers(0, 300, 400), seed=0)
     split = next(splits_of(divide(rows, 5, 1)[0], 5))
     few, many, all_ = (shared(split, rows, share) for share in (0.1, 0.4, 1.0))
-    assert [round(len(one.train), -1) for one in (few, many, all_)] == [20, 100, 240]
+    assert [round(len(one.train), -1) for one in (few, many, all_)] == [30, 100, 240]
     assert set(few.train) < set(many.train) < set(all_.train)
     assert not set(rows.groups[many.train]) & set(rows.groups[np.setdiff1d(split.train, many.train)])
     np.testing.assert_array_equal(many.test, split.test)
