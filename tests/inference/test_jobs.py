@@ -14,7 +14,7 @@ from components.inference.payload import pack, unpack
 from components.inference.worker import Worker, WorkerDiedError
 from components.types import BackboneSpec
 
-PATIENCE = 30  # seconds
+SECONDS = 30  # until a test fails that waits
 JOB = Job("analyze", BackboneSpec("key", "title", "task", "", "local", "/nowhere"), ())
 
 
@@ -27,24 +27,24 @@ class Desk:
         self.runs: list[Future[None]] = []  # cancelled when nobody waits for it
         self.answers = Answers(budget)
 
-    def ask(self, name: str, size: int = 10, patience: "Future[None] | None" = None) -> bytes:
+    def ask(self, name: str, size: int = 10, token: "Future[None] | None" = None) -> bytes:
         def run(together: "Future[None]") -> bytes:
             self.ran.append((name, size))
             self.runs.append(together)
             if name in self.slow:
-                assert self.slow[name].wait(PATIENCE)
+                assert self.slow[name].wait(SECONDS)
             if name == "broken":
                 raise ZeroDivisionError
             return name.encode().ljust(size)
 
-        return self.answers.get(f"{name} {size}".encode(), run, patience or Future())
+        return self.answers.get(f"{name} {size}".encode(), run, token or Future())
 
-    def visits(self, name: str, *patience: "Future[None]") -> "list[Future[bytes]]":
+    def visits(self, name: str, *token: "Future[None]") -> "list[Future[bytes]]":
         """Ask in a thread for each visitor; returns when all of them wait."""
-        threads = ThreadPoolExecutor(len(patience))
-        told = [threads.submit(self.ask, name, patience=one) for one in patience]
+        threads = ThreadPoolExecutor(len(token))
+        told = [threads.submit(self.ask, name, token=one) for one in token]
         flying, key = self.answers._flying, f"{name} 10".encode()
-        while key not in flying or flying[key].waiting < len(patience):
+        while key not in flying or flying[key].waiting < len(token):
             threading.Event().wait(0.001)
         return told
 
@@ -79,7 +79,7 @@ def test_an_error_is_told_to_all_who_wait_and_not_kept() -> None:
     desk.slow["broken"].set()
     for visit in visits:
         with pytest.raises(ZeroDivisionError):
-            visit.result(PATIENCE)
+            visit.result(SECONDS)
     assert len(desk.ran) == 1
     with pytest.raises(ZeroDivisionError):
         desk.ask("broken")
@@ -87,34 +87,34 @@ def test_an_error_is_told_to_all_who_wait_and_not_kept() -> None:
 
 
 def test_simultaneous_equal_questions_share_one_run_and_who_leaves_stops_nobody_else() -> None:
-    desk, patience = Desk(), [Future[None]() for _ in range(5)]
+    desk, token = Desk(), [Future[None]() for _ in range(5)]
     desk.slow["a"] = threading.Event()
-    visits = desk.visits("a", *patience)
-    for one in patience[:4]:  # the first of all among them
+    visits = desk.visits("a", *token)
+    for one in token[:4]:  # the first of all among them
         one.cancel()
     assert not desk.runs[0].cancelled()
     desk.slow["a"].set()
-    answers = [visit.result(PATIENCE) for visit in visits]
+    answers = [visit.result(SECONDS) for visit in visits]
     assert all(answer is answers[0] for answer in answers)
     assert desk.ran == [("a", 10)]
-    patience[4].cancel()  # who has the answer leaves, too
+    token[4].cancel()  # who has the answer leaves, too
     assert not desk.runs[0].cancelled()
 
 
 def test_what_nobody_waits_for_is_ended_and_asked_anew() -> None:
-    desk, patience = Desk(), [Future[None]() for _ in range(2)]
+    desk, token = Desk(), [Future[None]() for _ in range(2)]
     desk.slow["a"] = threading.Event()
-    gone = desk.visits("a", *patience)
-    for one in patience:
+    gone = desk.visits("a", *token)
+    for one in token:
         one.cancel()
     assert desk.runs[0].cancelled()
     again = desk.visits("a", Future())
     desk.slow["a"].set()
-    assert again[0].result(PATIENCE).strip() == b"a"
+    assert again[0].result(SECONDS).strip() == b"a"
     assert len(desk.ran) == 2
     assert not desk.runs[1].cancelled()
     for visit in gone:
-        visit.result(PATIENCE)
+        visit.result(SECONDS)
     assert desk.answers._kept.currsize == 10 + BESIDE  # kept once
 
 
