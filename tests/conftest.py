@@ -24,7 +24,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *("public", "recipe", "siege", "test_notebook.py", "lab", "analyses", "model/hostile", "model/hub"),
         *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
-        *(f"inference/test_{name}.py" for name in ("cluster", "guests", "workers")),
+        *(f"inference/test_{name}.py" for name in ("cluster", "workers")),
         *(f"ui/test_{name}.py" for name in ("api", "classify", "compare")),
         *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "readme_examples", "swaps")),
     ),

@@ -57,10 +57,21 @@ class Replica:
         self._thread, self._turn = ThreadPoolExecutor(1), asyncio.Lock()
 
     async def __call__(self, request: Request) -> Response:
-        """The `Reply` to a question, both of them as payloads."""
+        """The `Reply` to a question, both of them as payloads.
+
+        The process ends where a question for which nobody waits any longer goes on: a thread cannot be
+        stopped. Who waits for another answer of this replica asks another one.
+        """
         body = await request.body()
         async with self._turn:
-            answer = await self._answered(body)
+            work = asyncio.wrap_future(self._thread.submit(lambda: reply(self._measurer.run, unpack(body))))
+            try:
+                answer = await asyncio.shield(work)
+            except asyncio.CancelledError:
+                ended, _ = await asyncio.wait([work], timeout=LEAVE)
+                if not ended:
+                    os._exit(1)
+                raise
         if checkpoint := serve.get_multiplexed_model_id():
             await self.has(checkpoint)
         return Response(answer)
@@ -72,17 +83,3 @@ class Replica:
         Where it has since left to make room, it is loaded anew.
         """
         return checkpoint
-
-    async def _answered(self, body: bytes) -> bytes:
-        """The reply; the process ends where a question for which nobody waits any longer goes on.
-
-        A thread cannot be stopped. Who waits for another answer of this replica asks another one.
-        """
-        work = asyncio.wrap_future(self._thread.submit(lambda: reply(self._measurer.run, unpack(body))))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            ended, _ = await asyncio.wait([work], timeout=LEAVE)
-            if not ended:
-                os._exit(1)
-            raise

@@ -1,4 +1,4 @@
-"""Workers are processes of their own: they say what the engine says, and one that dies harms nobody else."""
+"""Workers are processes: they say what the engine says, and what one comes to harms nobody else."""
 
 import os
 import signal
@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ByteSize
 
 from components.admission import ClosedError
 from components.analyst import CANCELLATION
@@ -23,14 +24,16 @@ from components.inference.desk import Desk
 from components.inference.engine import Engine
 from components.inference.loaded import THREADS
 from components.inference.payload import pack
-from components.inference.worker import WorkerDiedError, WorkerLateError
-from components.inference.workers import Workers, limits_of_bundled
+from components.inference.worker import BEHIND, WorkerDiedError, WorkerLateError
+from components.inference.workers import Apart, Workers, limits_of_bundled, limits_of_guests
 from components.settings import ASSETS, Settings
 from components.types import Analysis, Query
+from tests.model.hostile.spoiling import change
 from tests.tiny import checkpoint
 
 TEXT = "The plot is thin, but the actors are a delight."
 KEYS = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "roberta", "xlnet", "gpt2"))
+FILM = "the film is good"
 STUCK = ("one", "two")  # which are asked while their workers stand still
 OPTIONS: dict[str, dict[str, Any]] = {  # of every analysis
     "analyze": {},
@@ -42,6 +45,8 @@ OPTIONS: dict[str, dict[str, Any]] = {  # of every analysis
     "trace": {"other": "Something else.", "other_pair": "Another."},
     "passport": {},
 }
+MB = 1_000_000
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone copies and limits processes")
 LONG = 300  # seconds, at most, that a worker takes to begin on a machine with much else to do
 
 
@@ -149,7 +154,7 @@ def test_what_a_worker_came_to_is_said_in_a_sentence(
     assert told in str(compared.cells[0].refusal)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each worker loads torch")
+@LINUX
 def test_torch_is_loaded_once_by_the_process_that_workers_are_copies_of(desk: Desk) -> None:
     assert desk.ask("analyze", Query(KEYS[0], TEXT)).predicted
     workers = [Path(f"/proc/{worker._process.pid}") for worker in _pool(desk)._idle]
@@ -190,6 +195,70 @@ def _asked(desk: Desk, key: str, token: "Future[None]") -> "Future[str]":
 
     def run() -> str:
         CANCELLATION.set(token)
-        return desk.ask("analyze", Query(key, "the film is good")).backbone.key
+        return desk.ask("analyze", Query(key, FILM)).backbone.key
 
     return ThreadPoolExecutor(1).submit(copy_context().run, run)
+
+
+@pytest.fixture(scope="module")
+def guests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One worker for guests alone, whose checkpoints load and answer: nobody asks about anything bundled."""
+    folder = tmp_path_factory.mktemp("guests")
+    checkpoint(folder / "good")
+    checkpoint(folder / "panics")  # on some texts, which is no Exception
+    slow = {"type": "Replace", "pattern": {"Regex": "(x+x+)+y"}, "content": ""}
+    change(folder / "panics" / "tokenizer.json", normalizer=slow)
+    checkpoint(folder / "wide", hidden_size=4, intermediate_size=30_000, max_position_embeddings=2_048)
+    change(folder / "wide" / "tokenizer_config.json", model_max_length=2_048)
+    lines = [f'[{one.name}]\ntitle = "x"\ntask = "y"\npath = "{one}"' for one in sorted(folder.iterdir())]
+    (folder / "backbones.toml").write_text("\n".join(lines), encoding="utf-8")
+    settings = Settings(catalogue=folder / "backbones.toml", workers=1, memory=ByteSize(100 * MB))
+    limits = replace(limits_of_guests(settings), working=300 * MB)
+    desk = Desk(settings, Apart(Workers(settings, limits_of_bundled(settings)), Workers(settings, limits)))
+    yield desk
+    desk.close(0)
+
+
+def worker(guests: Desk) -> int:
+    """The process that runs guests."""
+    assert isinstance(guests._runner, Apart)
+    assert isinstance(guests._runner._guests, Workers)
+    (only,) = guests._runner._guests._idle
+    return only._process.pid or 0
+
+
+def test_what_is_bundled_goes_first_where_processors_are_short(guests: Desk) -> None:
+    assert guests.ask("analyze", Query("good", FILM)).labels
+    assert os.getpriority(os.PRIO_PROCESS, worker(guests)) == os.getpriority(os.PRIO_PROCESS, 0) + BEHIND
+
+
+def test_a_panic_is_a_sentence_and_its_worker_lives_on(guests: Desk) -> None:
+    assert guests.ask("analyze", Query("panics", FILM)).labels
+    before = worker(guests)
+    with pytest.raises(PoolscopeError, match="it fails on this text \\(PanicException\\)"):
+        guests.ask("analyze", Query("panics", "x" * 30))
+    assert worker(guests) == before
+    assert guests.ask("analyze", Query("panics", FILM + " !")).labels
+
+
+@LINUX
+def test_memory_beyond_the_limit_is_a_sentence_and_its_worker_lives_on(guests: Desk) -> None:
+    assert guests.ask("analyze", Query("wide", FILM)).labels
+    before = worker(guests)
+    with pytest.raises(PoolscopeError, match="it takes more memory for this text than"):
+        guests.ask("analyze", Query("wide", "good " * 2_040))
+    assert worker(guests) == before
+    assert guests.ask("analyze", Query("good", FILM)).labels
+
+
+@LINUX
+def test_a_crash_is_told_by_its_name_and_another_worker_takes_its_place(guests: Desk) -> None:
+    assert guests.ask("analyze", Query("good", FILM)).labels
+    before = worker(guests)
+    os.kill(before, signal.SIGSTOP)  # so that the question is under way when it crashes
+    os.kill(before, signal.SIGSEGV)
+    os.kill(before, signal.SIGCONT)
+    with pytest.raises(PoolscopeError, match="the process that ran this checkpoint crashed \\(SIGSEGV\\)"):
+        guests.ask("analyze", Query("good", FILM + " not"))
+    assert guests.ask("analyze", Query("good", FILM + " not")).labels
+    assert worker(guests) != before

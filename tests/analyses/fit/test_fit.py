@@ -4,28 +4,46 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t, ttest_rel
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
+from sklearn.metrics import confusion_matrix, f1_score
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 from transformers import AutoTokenizer
 
 from components.analyses.fit import rows as rows_of
-from components.analyses.fit.classifier import STRENGTHS, divide, fit_with_held_out, fold
+from components.analyses.fit.classifier import (
+    STRENGTHS,
+    accuracy_score,
+    against_first,
+    corrected_t_test,
+    divide,
+    fit_with_held_out,
+    fold,
+    rho_score,
+    suspicious,
+)
 from components.analyses.fit.rows import (
     Rows,
     Split,
     equal_rows,
     first_alike,
+    groups_of,
+    linked_rows,
     shared,
     splits_of,
+    to_rows,
 )
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, Stage, Table
 from components.inference.engine import Engine
-from components.settings import ASSETS
-from components.types import Floats, Ints, Query
+from components.settings import ASSETS, Settings
+from components.types import Bools, Floats, Ints, Query
 from tests.tables import reviews
 
 LONG = "a long film " * 300
@@ -142,7 +160,7 @@ def test_the_best_one_is_described_by_its_own_predictions(answer: tuple[list[Sta
     assert best.macro_f1 == pytest.approx(f1_score(given, fit.predicted, average="macro"))
     wrong = {row for row in range(120) if given[row] != fit.predicted[row]}
     assert wrong == {miss.row for miss in fit.misses if miss.given != miss.predicted}
-    assert abs(best.accuracy.value - accuracy_score(given, fit.predicted)) < 0.05  # that is of both repeats
+    assert abs(best.accuracy.value - np.equal(given, fit.predicted).mean()) < 0.05  # that is of both repeats
     assert best.accuracy.low <= best.accuracy.value <= best.accuracy.high
     assert fit.map.shape == (120, 2)
     assert fit.shuffled.value < 0.65 < best.accuracy.value
@@ -241,3 +259,128 @@ def test_vectors_are_alike_number_for_number() -> None:
     one = np.array([[0.0, 1.0]], np.float32)
     found = {"a": one, "b": -one, "c": np.array([[-0.0, 1.0]], np.float32), "d": one.T, "e": one + 1e-6}
     assert first_alike(found) == {"a": "a", "b": "b", "c": "a", "d": "d", "e": "e"}
+
+
+CELLS = st.sampled_from(["a", "b", "B ", "c", "d", "e", " f", "F", "g", "h"])
+PAIRS = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=12)
+
+
+def table_of(pairs: list[tuple[str, str]]) -> Table:
+    texts, others = zip(*pairs, strict=True)
+    return Table(texts, others, tuple("xy"[row % 2] for row in range(len(pairs))))
+
+
+def together(groups: Ints) -> Bools:
+    """(N, N) which rows are in one group."""
+    same: Bools = groups[:, None] == groups[None]
+    return same
+
+
+def by_closure(pairs: list[tuple[str, str]]) -> Bools:
+    """(N, N) which rows reach each other by texts that they share, in any number of steps."""
+    texts = [{cell.strip().casefold() for cell in pair} for pair in pairs]
+    reach = np.array([[bool(one & other) for other in texts] for one in texts])
+    for _ in pairs:
+        reach = (reach.astype(int) @ reach.astype(int)) > 0
+    found: Bools = reach
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(pairs=PAIRS)
+def test_rows_that_share_a_text_hang_together(pairs: list[tuple[str, str]]) -> None:
+    np.testing.assert_array_equal(together(linked_rows(table_of(pairs))), by_closure(pairs))
+
+
+def questions(answers: int) -> Table:
+    """40 questions, each with so many answers of its own, which fit it in turns."""
+    rows = [(f"question {row // answers}", f"answer {row}") for row in range(40 * answers)]
+    return table_of(rows)
+
+
+def test_pairs_that_share_a_text_are_one_group_and_this_is_said() -> None:
+    table = questions(3)
+    groups, (said,) = groups_of(table, 5)
+    np.testing.assert_array_equal(together(groups), together(np.arange(120) // 3))
+    assert (said.key, dict(said.values)) == ("lab.together", {"count": 120, "groups": 40})
+    for parts in divide(to_rows(table, Plan(("x",)), Settings()).rows, 5, 2):
+        for split in splits_of(parts, 5):
+            sides = [{table.texts[row] for row in side} for side in (split.train, split.held_out, split.test)]
+            assert sum(map(len, sides)) == len(set.union(*sides))
+
+
+FEW = table_of([(f"question {row // 10}", f"answer {row}") for row in range(60)])  # six groups of ten
+LARGE = table_of([(f"question {max(row, 12)}", f"answer {row}") for row in range(60)])  # folds have 12 rows
+
+
+@pytest.mark.parametrize(("table", "shared"), [(FEW, 60), (LARGE, 13)], ids=["few groups", "a large group"])
+def test_where_no_folds_could_be_made_equal_pairs_alone_are_one_group(table: Table, shared: int) -> None:
+    groups, (said,) = groups_of(table, 5)
+    assert len(set(groups.tolist())) == 60
+    assert (said.key, dict(said.values)) == ("lab.shared", {"count": shared})
+
+
+def test_single_texts_and_pairs_of_their_own_have_nothing_to_say() -> None:
+    table = questions(1)
+    assert groups_of(table, 5)[1] == ()
+    single = Table(("a", "A ", "b"), (), ("x", "y", "x"))
+    groups, said = groups_of(single, 5)
+    assert (groups.tolist(), said) == ([0, 0, 1], ())
+    np.testing.assert_array_equal(groups, equal_rows(single))
+
+
+def test_a_fit_says_that_pairs_stand_together(engine: Engine) -> None:
+    *_stages, fit = engine.fit(questions(2), Plan(("bert-sentiment",), ("cls",), folds=2))
+    assert isinstance(fit, Fit)
+    assert [note.key for note in fit.warnings] == ["lab.together"]
+
+
+def test_the_interval_is_wilsons() -> None:
+    correct = np.array([1.0] * 83 + [0.0] * 17)
+    score = accuracy_score(correct)
+    low, high = proportion_confint(83, 100, method="wilson")
+    assert (score.value, score.low, score.high) == pytest.approx((0.83, low, high))
+
+
+def test_the_corrected_test_is_that_of_nadeau_and_bengio() -> None:
+    """By hand: mean 0.02, variance 0.0002 / 3, four folds of which each tests a third of what it fits."""
+    differences = np.array([0.01, 0.02, 0.02, 0.03])
+    statistic = 0.02 / np.sqrt((1 / 4 + 1 / 3) * (0.0002 / 3))
+    assert corrected_t_test(differences, 1 / 3) == pytest.approx(2 * (1 - t.cdf(statistic, 3)))
+    assert corrected_t_test(differences, 0) == pytest.approx(ttest_rel(differences, np.zeros(4)).pvalue)
+    assert corrected_t_test(np.zeros(5), 0.25) == 1  # all folds say the same
+    assert corrected_t_test(np.full(5, 0.1), 0.25) == 0
+
+
+def test_p_is_corrected_over_all_pairs() -> None:
+    accuracies = np.random.default_rng(1).normal(0.8, 0.02, (5, 10)) - 0.01 * np.arange(5)[:, None]
+    found = against_first(accuracies, 0.25)
+    pairs = [(one, other) for one in range(5) for other in range(one + 1, 5)]
+    raw = [corrected_t_test(accuracies[one] - accuracies[other], 0.25) for one, other in pairs]
+    expected = dict(zip(pairs, zip(raw, multipletests(raw, method="holm")[1], strict=True), strict=True))
+    for other in range(1, 5):
+        assert found[other] == pytest.approx(expected[0, other])
+    assert (found[0], len(found)) == ((1, 1), 5)
+
+
+def test_rho_is_that_of_ranks_and_lies_in_its_interval() -> None:
+    draw = np.random.default_rng(2)
+    one = draw.normal(size=400)
+    score = rho_score(one, one + draw.normal(size=400))
+    assert score is not None
+    assert score.low < score.value < score.high
+    assert 0.55 < score.value < 0.8
+    assert rho_score(one, np.zeros(400)) is None
+
+
+def test_a_label_that_was_changed_is_suspicious_to_who_is_sure_of_anything() -> None:
+    draw = np.random.default_rng(3)
+    true = draw.integers(0, 3, 300)
+    sure = draw.uniform(0.5, 0.9, (300, 1))
+    sure[:6] = 0.95
+    probabilities = (1 - sure) / 2 + (sure - (1 - sure) / 2) * np.eye(3)[true]
+    labels = true.copy()
+    labels[:6] = (labels[:6] + 1) % 3
+    np.testing.assert_array_equal(np.flatnonzero(suspicious(probabilities, labels)), np.arange(6))
+    unsure = 0.25 + draw.uniform(-0.05, 0.05, (200, 4))
+    assert not suspicious(unsure, draw.integers(0, 4, 200)).any()
