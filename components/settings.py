@@ -29,50 +29,31 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="POOLSCOPE_", frozen=True)
 
-    catalogue: Path = Field(ASSETS / "backbones.toml", description="the file that lists the backbones")
-    talk: Path = Field(ASSETS / "talks", description="the file of the talks, or a folder with one a language")
-    sources: Literal["bundled", "listed", "any"] = Field(
-        "listed",
-        description="what may be asked: folders of the catalogue, its hub models too, or any id typed in",
-    )
-    memory: ByteSize | None = Field(
-        None,
-        description="for loaded checkpoints, 4GB for example; half of what the machine or its cgroup has",
-    )
-    download: ByteSize = Field(ByteSize(2_000_000_000), description="the largest download")
-    characters: int = Field(20_000, gt=0, description="longest text, in characters")
-    rate: int = Field(120, gt=0, description="questions that one visitor may ask in a minute")
-    address_rate: int = Field(
-        1800,
-        gt=0,
-        description="questions in a minute of all visitors with one address, such as a lecture hall's",
-    )
+    catalogue: Path = ASSETS / "backbones.toml"  # the file that lists the backbones
+    talk: Path = ASSETS / "talks"  # the file of the talks, or a folder with one a language
+    # What may be asked: folders of the catalogue, its hub models too, or any id typed in.
+    sources: Literal["bundled", "listed", "any"] = "listed"
+    memory: ByteSize | None = None  # for loaded checkpoints, 4GB for example; half of what there is
+    download: ByteSize = ByteSize(2_000_000_000)  # the largest
+    characters: int = Field(20_000, gt=0)  # of the longest text
+    rate: int = Field(120, gt=0)  # questions that one visitor may ask in a minute
+    address_rate: int = Field(1800, gt=0)  # and all with one address, such as a lecture hall's
+    # Networks of the proxies that may name a visitor's address, with commas.
     proxies: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ),
-        validate_default=True,
-        description="networks of the proxies that may name a visitor's address, with commas",
+        default_factory=lambda: LOOPBACK + PRIVATE * ("SPACE_ID" in os.environ), validate_default=True
     )
-    room: bool = Field(
-        False,
-        description="whether phones follow the talk, and local addresses have no rate: on a speaker's laptop",
-    )
-    lab_rows: int = Field(2000, ge=0, description="rows of a table in the lab; with 0 there is no lab")
-    waiting: int = Field(1000, gt=0, description='questions that wait at most, before "busy" is said')
-    workers: int | None = Field(
-        None,
-        ge=0,
-        description="processes that measure; as many as cores, up to 8; with 0 the page's own does it",
-    )
-    cluster: str | None = Field(
-        None,
-        pattern="^https?://",
-        description="where a Ray cluster is asked, whose replicas measure instead: http://host:8000",
-    )
-    replicas_least: int = Field(1, gt=0, description="replicas in the cluster, however little is asked")
-    replicas_most: int = Field(8, gt=0, description="replicas in the cluster, however much is asked")
-    answers: ByteSize = Field(ByteSize(32_000_000), description="memory for answers that are kept")
-    metrics: bool = Field(False, description="whether /metrics says what is counted, for Prometheus")
-    seconds: float = Field(60, gt=0, description="the longest that an answer may take")
+    room: bool = False  # phones follow the talk, and local addresses have no rate: on a speaker's laptop
+    lab_rows: int = Field(2000, ge=0)  # of a table in the lab; with 0 there is no lab
+    waiting: int = Field(1000, gt=0)  # questions at most, before "busy" is said
+    # Processes that measure; as many as cores, up to 8; with 0 the page's own does it.
+    workers: int | None = Field(None, ge=0)
+    # Where a Ray cluster is asked, whose replicas measure instead: http://host:8000.
+    cluster: str | None = Field(None, pattern="^https?://")
+    replicas_least: int = Field(1, gt=0)  # in the cluster, however little is asked
+    replicas_most: int = Field(8, gt=0)  # and however much is asked
+    answers: ByteSize = ByteSize(32_000_000)  # memory for those that are kept
+    metrics: bool = False  # /metrics says what is counted, for Prometheus
+    seconds: float = Field(60, gt=0)  # the longest that an answer may take
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
