@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from components.exhibits.draw import (
     written,
 )
 from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_of, titled_frame
-from components.exhibits.head import ORIGINS, detail, first_untrained, numbered, short, size, vector
+from components.exhibits.head import detail, first_untrained, numbered, short, size, vector
 from components.exhibits.similarity import share_text
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import asked_line, labels_of, percent, shorten, visible, width
@@ -79,28 +80,6 @@ def _outline(
         text="<br>".join(escape(shorten(line, LONGEST)) for line in lines),
         hoverlabel={"bgcolor": colour, "font": {"color": "white"}},
     )
-
-
-def columns(weights: Sequence[float], within: Span, whole: float) -> list[Span]:
-    """A place for each stream beside the others: as wide as it weighs (``whole`` for 1), evenly apart."""
-    gap = (within[1] - within[0] - whole) / (len(weights) if len(weights) > 1 else ALONE)
-    places, left = [], within[0]
-    for weight in weights:
-        slot = weight * whole + gap
-        half = max(weight * whole, THIN) / 2
-        places.append((left + slot / 2 - half, left + slot / 2 + half))
-        left += slot
-    return places
-
-
-def bundle(weights: Sequence[float], trunk: Span) -> list[Span]:
-    """Places of streams side by side in a trunk."""
-    places, left, total = [], trunk[0], sum(weights) or 1.0
-    for weight in weights:
-        right = left + (trunk[1] - trunk[0]) * weight / total
-        places.append((left, right))
-        left = right
-    return places
 
 
 TOKENS, CLASSES = 9, 8  # columns; what is more than that stands together in the last one
@@ -246,7 +225,7 @@ def _step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
     norm, low, high = (short(float(value)) for value in (np.linalg.norm(given), given.min(), given.max()))
     lines = [numbered(anatomy, index, say), detail(step, say)]
     lines += [say("flow.within", within=visible(step.within))] if step.within else []
-    lines += [say(ORIGINS[step.origin])] if step.origin else []
+    lines += [say(f"steps.{step.origin}")] if step.origin else []
     values, bounds = say("flow.values", values=_first(given)), {"norm": norm, "low": low, "high": high}
     return (*lines, values, say("flow.bounds", **bounds))
 
@@ -300,7 +279,7 @@ def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
         "away.before": of_steps(size(step.taken.shape) for step in steps),
         "away.after": of_steps(size(step.given.shape) for step in steps),
         "away.parameters": of_steps(str(step.parameters) for step in steps),
-        "away.origin": of_steps(say(ORIGINS[step.origin]) if step.origin else "" for step in steps),
+        "away.origin": of_steps(say(f"steps.{step.origin}") if step.origin else "" for step in steps),
         "away.share": [*analysis.reads.share, *[None] * (len(steps) + classes)],
         "away.output": [*[None] * (tokens + len(steps)), *analysis.probabilities[order]],
     }
@@ -315,11 +294,9 @@ def _tokens(drawn: _Flow) -> float:
             colour = drawn.colour(index - 1) if part.live else OTHER
             drawn.traces.append(ribbon(place, place, y, y + THREAD, colour, part.lines))
         y += THREAD
-        drawn.traces.append(_node(drawn, index, (FIELD[0], 0.98), y, y + BOX, FAINT))
-        drawn.words.append((WORDS, y + BOX / 2, _step_words(drawn, index)))
+        _step(drawn, index, (FIELD[0], 0.98), y, BOX, FAINT)
         y += BOX
-    live = [part.weight if part.live else 0.0 for part in drawn.tokens]
-    ends = bundle(live, TRUNK)
+    ends = _bundle([part.weight if part.live else 0.0 for part in drawn.tokens])
     for part, place, end in zip(drawn.tokens, places, ends, strict=True):
         if part.live:
             colour = drawn.colour(drawn.picking - 1)
@@ -334,8 +311,7 @@ def _trunk(drawn: _Flow, y: float) -> float:
     last = len(drawn.anatomy.steps) - 1
     for index in range(drawn.picking, last + 1):
         solid = 1.0 if drawn.anatomy.steps[index].path else 0.0  # a function is an empty frame
-        drawn.traces.append(_node(drawn, index, TRUNK, y, y + NODE, solid))
-        drawn.words.append((WORDS, y + NODE / 2 + 4, _step_words(drawn, index)))
+        _step(drawn, index, TRUNK, y, NODE, solid)
         lines = _step_lines(drawn.anatomy, index, drawn.say)
         drawn.traces.append(ribbon(TRUNK, TRUNK, y + NODE, y + PITCH, drawn.colour(index), lines))
         y += PITCH
@@ -353,8 +329,7 @@ def _trunk(drawn: _Flow, y: float) -> float:
 def _classes(drawn: _Flow, y: float) -> float:
     """The trunk splits into the classes; gives the height of the whole picture."""
     last = len(drawn.anatomy.steps) - 1
-    weights = [part.weight for part in drawn.classes]
-    places, starts = _places(drawn.classes), bundle(weights, TRUNK)
+    places, starts = _places(drawn.classes), _bundle([part.weight for part in drawn.classes])
     for part, start, place in zip(drawn.classes, starts, places, strict=True):
         chosen = part.live and drawn.colour(last) == READ
         colour = label_colour(part.members[0]) if chosen else OTHER
@@ -365,14 +340,13 @@ def _classes(drawn: _Flow, y: float) -> float:
     return y + FAN + NODE + 4
 
 
-def _node(drawn: _Flow, index: int, span: Span, top: float, bottom: float, opacity: float) -> Trace:
-    step, lines = drawn.anatomy.steps[index], _step_lines(drawn.anatomy, index, drawn.say)
-    return bar(span, top, bottom, drawn.colour(index), lines, opacity, dashed=not step.path)
-
-
-def _step_words(drawn: _Flow, index: int) -> str:
-    step = drawn.anatomy.steps[index]
-    return _two_lines(numbered(drawn.anatomy, index, drawn.say), detail(step, drawn.say), not step.path)
+def _step(drawn: _Flow, index: int, span: Span, top: float, height: float, opacity: float) -> None:
+    """A step as a box across ``span``, and its words beside it."""
+    anatomy, say, step = drawn.anatomy, drawn.say, drawn.anatomy.steps[index]
+    lines, plain = _step_lines(anatomy, index, say), bool(step.path)
+    drawn.traces.append(bar(span, top, top + height, drawn.colour(index), lines, opacity, dashed=not plain))
+    words = _two_lines(numbered(anatomy, index, say), detail(step, say), slanted=not plain)
+    drawn.words.append((WORDS, top + height / 2 + (4 if height == NODE else 0), words))
 
 
 def _class_words(part: Part) -> str:
@@ -392,8 +366,21 @@ def _two_lines(first: str, second: str, slanted: bool = False) -> str:
 
 
 def _places(parts: list[Part]) -> list[Span]:
-    """Places of tokens or classes beside each other."""
-    return columns([part.weight for part in parts], FIELD, TRUNK[1] - TRUNK[0])
+    """Places of tokens or classes beside each other: as wide as they weigh, evenly apart."""
+    whole = TRUNK[1] - TRUNK[0]
+    gap = (FIELD[1] - FIELD[0] - whole) / (len(parts) if len(parts) > 1 else ALONE)
+    slots = [part.weight * whole + gap for part in parts]
+    halves = [max(part.weight * whole, THIN) / 2 for part in parts]
+    lefts = accumulate(slots[:-1], initial=FIELD[0])
+    middles = (left + slot / 2 for left, slot in zip(lefts, slots, strict=True))
+    return [(middle - half, middle + half) for middle, half in zip(middles, halves, strict=True)]
+
+
+def _bundle(weights: Sequence[float]) -> list[Span]:
+    """Places of such streams side by side in the trunk."""
+    total = sum(weights) or 1.0
+    widths = ((TRUNK[1] - TRUNK[0]) * weight / total for weight in weights)
+    return list(pairwise(accumulate(widths, initial=TRUNK[0])))
 
 
 def _names(parts: list[Part], angle: int, side: str) -> dict[str, object]:

@@ -32,15 +32,7 @@ from components.texts import Sentence, Texts
 from components.types import Floats
 
 UNTRAINED: tuple[Origin, ...] = ("new", "reshaped")  # origins of weights that were drawn at random
-ORIGINS = {
-    "checkpoint": "steps.checkpoint",
-    "new": "steps.new",
-    "reshaped": "steps.reshaped",
-    "constant": "steps.constant",
-    "probe": "steps.probe",
-    "object": "steps.object",
-}
-WORDED = {"getitem": "steps.getitem", "pooling": "steps.pooling", "swap": "steps.swap"}
+WORDED = ("getitem", "pooling", "swap")  # functions whose names in the code say little
 NAME = 18  # characters of a step's name
 MILLION = 1e6  # parameters from which on they are counted in millions
 
@@ -55,7 +47,7 @@ def step_name(anatomy: Anatomy, step: Step, say: Texts) -> str:
         plain = step.parameters or step.kind in name
         return name if plain else say("steps.named", name=name, kind=visible(step.kind))
     if step.kind in WORDED:
-        return say(WORDED[step.kind], pooling=visible(anatomy.analysis.query.pooling))
+        return say(f"steps.{step.kind}", pooling=visible(anatomy.analysis.query.pooling))
     return shorten(visible(step.kind), NAME)
 
 
@@ -115,36 +107,26 @@ def short(value: float) -> str:
 
 def detail(step: Step, say: Texts) -> str:
     """A step's second line: shapes, and parameters if it has any."""
-    if step.idle:
-        return " · ".join([sizes(step, say), say("steps.idle")])
-    if not step.parameters:
-        return sizes(step, say)
-    exact = step.parameters < MILLION
-    count = (
-        counted(step.parameters) if exact else say("steps.million", count=number(step.parameters / MILLION))
-    )
-    parts = [sizes(step, say), say("steps.parameters", count=count)]
-    return " · ".join([*parts, say("steps.random")] if step.origin in UNTRAINED else parts)
+    if step.idle or not step.parameters:
+        return " · ".join([sizes(step, say), *([say("steps.idle")] if step.idle else [])])
+    millions = say("steps.million", count=number(step.parameters / MILLION))
+    count = counted(step.parameters) if step.parameters < MILLION else millions
+    random = [say("steps.random")] if step.origin in UNTRAINED else []
+    return " · ".join([sizes(step, say), say("steps.parameters", count=count), *random])
 
 
 def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """Both orders side by side: of the declaration and of the execution."""
-    steps = anatomy.steps
     turns: defaultdict[str, list[int]] = defaultdict(list)  # of a module, several if it runs more than once
-    for turn, step in enumerate(steps, start=1):
+    for turn, step in enumerate(anatomy.steps, start=1):
         turns[step.path].append(turn)
-    declared = [
-        (f"{'  ' * line.depth}{visible(line.text)}", turns[line.path] if line.path else [])
-        for line in anatomy.declared
-    ]
-    places = [
-        say("printed.within", within=visible(step.within)) if step.within else say("printed.own")
-        for step in steps
-    ]
-    executed = [
-        (step_name(anatomy, step, say), visible(step.kind), place, step.path)
-        for step, place in zip(steps, places, strict=True)
-    ]
+    declared = []
+    for line in anatomy.declared:
+        declared.append((f"{'  ' * line.depth}{visible(line.text)}", turns[line.path] if line.path else []))
+    executed = []
+    for step in anatomy.steps:
+        place = say("printed.within" if step.within else "printed.own", within=visible(step.within))
+        executed.append((step_name(anatomy, step, say), visible(step.kind), place, step.path))
     return Shown(html=render("orders", say, declared=declared, executed=executed))
 
 
@@ -190,18 +172,15 @@ STRIPS = Exhibit("strips", values, plotted=True, width=2)
 
 def strips(anatomy: Anatomy, say: Texts) -> list[Strip]:
     """Strips of what the first step took and each gave: where every token has a vector, that of one token."""
-    token = shorten(word(labels_of(anatomy.analysis)[most_read(anatomy)]))
-    analysis = anatomy.analysis
-    name = say("strips.hidden", token=token)
-    if analysis.lower:
-        name = say("strips.hidden_lower", token=token, layer=analysis.pool_layer)
-    first = Strip(name, vector(anatomy, anatomy.steps[0].taken))
-    rest = []
+    analysis, token = anatomy.analysis, shorten(word(labels_of(anatomy.analysis)[most_read(anatomy)]))
+    hidden = "strips.hidden_lower" if analysis.lower else "strips.hidden"
+    name = say(hidden, token=token, layer=analysis.pool_layer)
+    found = [Strip(name, vector(anatomy, anatomy.steps[0].taken))]
     for index, step in enumerate(anatomy.steps):
         name = numbered(anatomy, index, say)
         named = say("strips.at", name=name, token=token) if step.given.ndim > 1 else name
-        rest.append(Strip(named, vector(anatomy, step.given)))
-    return [first, *rest]
+        found.append(Strip(named, vector(anatomy, step.given)))
+    return found
 
 
 def _strips_figure(rows: list[Strip], anatomy: Anatomy, say: Texts) -> Figure:
@@ -240,9 +219,7 @@ def _logit_words(anatomy: Anatomy, say: Texts) -> list[str]:
 
 def _cells(strip: Strip, row: int, say: Texts) -> Trace:
     top, bound = row * ROW + ROW - STRIP, strip.bound or 1.0
-    hover = say(
-        "strips.hover", name=escape(strip.name), index="%{x}", total=len(strip.values), value="%{z:.4g}"
-    )
+    told = {"name": escape(strip.name), "total": len(strip.values), "index": "%{x}", "value": "%{z:.4g}"}
     return Trace(
         type="heatmap",
         z=[[float(f"{value:.4g}") for value in strip.values]],
@@ -251,7 +228,7 @@ def _cells(strip: Strip, row: int, say: Texts) -> Trace:
         zmax=bound,
         colorscale=DIVERGING,
         xaxis=f"x{axis_number(row)}",
-        hovertemplate=f"{hover}<extra></extra>",
+        hovertemplate=f"{say('strips.hover', **told)}<extra></extra>",
         showscale=False,
     )
 
@@ -358,7 +335,7 @@ def weights(anatomy: Anatomy, _: State, say: Texts) -> Shown:
         "weights.name": [visible(weight.name) for weight in every],
         "weights.shape": [size(weight.shape) for weight in every],
         "weights.parameters": [counted(prod(weight.shape)) for weight in every],
-        "weights.origin": [say(ORIGINS[weight.origin]) for weight in every],
+        "weights.origin": [say(f"steps.{weight.origin}") for weight in every],
     }
     strong = Markup('<strong class="random">{}</strong>')
     marked = [

@@ -32,7 +32,7 @@ from components.exhibits.facts import (
     result_facts,
     results_facts,
 )
-from components.exhibits.head import ORIGINS, sizes, step_name
+from components.exhibits.head import sizes, step_name
 from components.exhibits.panels import Answered
 from components.exhibits.view import indices, shorten, visible
 from components.markup import render
@@ -132,7 +132,7 @@ def module_html(anatomy: Anatomy, say: Texts) -> Markup:
 def _step(anatomy: Anatomy, step: Step, say: Texts) -> tuple[str, str, str]:
     kind, note = ("idle", say("steps.idle")) if step.idle else ("plain", sizes(step, say))
     if step.origin:
-        kind, note = step.origin, say(ORIGINS[step.origin])
+        kind, note = step.origin, say(f"steps.{step.origin}")
     return kind, step_name(anatomy, step, say), note
 
 

@@ -24,7 +24,7 @@ from components.analyses.passport import Passport
 from components.exhibits.control import State
 from components.exhibits.draw import Figure
 from components.exhibits.exhibit import EXPORT, Exhibit, Panel, heading_html
-from components.exhibits.head import ORIGINS, counted, size
+from components.exhibits.head import counted, size
 from components.exhibits.view import number, shorten, visible, width
 from components.markup import render
 from components.texts import ASSETS, Named, Texts
@@ -197,7 +197,7 @@ def passport_page(passport: Passport, say: Texts) -> str:
             for one in passport.ways
         ],
         weights=[
-            (visible(one.name), size(one.shape), counted(prod(one.shape)), say(ORIGINS[one.origin]))
+            (visible(one.name), size(one.shape), counted(prod(one.shape)), say(f"steps.{one.origin}"))
             for one in passport.weights
         ],
         ordinary=[(layer, *map(number, values)) for layer, values in enumerate(passport.ordinary)],
