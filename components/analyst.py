@@ -19,18 +19,18 @@ ADDRESS: ContextVar[str] = ContextVar("ADDRESS", default="")
 
 
 class Analyst(Protocol):
-    """What the user interface asks of the engine."""
+    """Questions that the user interface asks of the engine."""
 
     def backbones(self) -> tuple[BackboneSpec, ...]:
         """Every backbone of the catalogue, in its order."""
 
     @property
     def takes_ids(self) -> bool:
-        """Whether ``find`` also takes the id of a model on the hub: the owner decides."""
+        """Tell whether ``find`` also takes the id of a model on the hub: the owner decides."""
 
     @property
     def online(self) -> bool:
-        """Whether the hub may be asked for anything; false where huggingface_hub is set offline."""
+        """Tell whether the hub may be asked for anything; false where huggingface_hub is set offline."""
 
     def find(self, given: str) -> BackboneSpec:
         """The backbone of a key or, where ids are taken, of a hub id that a visitor typed.
@@ -59,7 +59,7 @@ class Analyst(Protocol):
         """
 
     def ask_in_parts(self, name: str, query: Query, **options: object) -> Generator[Any]:
-        """The same, part by part: how far it is (`Progress`), and results as far as they are; last the whole.
+        """Answer it part by part: how far it is (`Progress`), and results as far as they are; last the whole.
 
         Closing the iterator cancels the rest.
         """

@@ -61,7 +61,7 @@ class Declaration:
 
     @property
     def size(self) -> int:
-        """How many numbers the vector has, D'."""
+        """Count the numbers of the vector, D'."""
         size = self.width * len(self.poolings)
         for step in self.steps:
             if isinstance(step, Dense):
@@ -72,7 +72,7 @@ class Declaration:
 
 
 def declared_json(declared: Declaration | Sentence | None) -> dict[str, Any] | None:
-    """What a checkpoint's modules.json declares, or why that cannot be read; None without one."""
+    """Give what a checkpoint's modules.json declares, or why that cannot be read; None without one."""
     if not isinstance(declared, Declaration):
         return None if declared is None else {"refusal": str(declared)}
     steps = [step.name for step in declared.steps]

@@ -50,7 +50,7 @@ FOUND = {"missing_keys": (), "unexpected_keys": (), "mismatched_keys": ()}  # an
 
 @dataclass(frozen=True, eq=False)
 class Exhibits:
-    """What was measured ``when``; a notebook draws its exhibits where this ends a cell.
+    """Exhibits of what was measured ``when``; a notebook draws its exhibits where this ends a cell.
 
     ``anatomy``: the numbers of the head, ``analysis`` the answer itself. ``height``: that of the frame in
     which the exhibits stand, in pixels.

@@ -36,7 +36,7 @@ DIGITS = 7  # significant ones, in JSON: keeps answers small, and true to 1e-6
 
 @dataclass(frozen=True)
 class BackboneSpec:
-    """One entry of the catalogue.
+    """An entry of the catalogue.
 
     ``location`` is a checkpoint folder or, for ``source="hub"``, a hub id at ``revision``; ``package`` is a
     Python package that carries the same files, or None: where it is installed, nothing has to be downloaded.
@@ -72,12 +72,12 @@ class BackboneSpec:
         return say.name(self.title)
 
     def renamed(self, say: Texts) -> BackboneSpec:
-        """The same with its title and note in the language of ``say``."""
+        """Put its title and note into the language of ``say``."""
         return replace(self, title=self.said(say), note=say.name(self.note))
 
     @property
     def live(self) -> bool:
-        """Whether it is a model object: of its weights nothing is known but what they are now."""
+        """Tell whether it is a model object: of its weights nothing is known but what they are now."""
         return self.source == "object"
 
     def to_json(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class BackboneSpec:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a download is, in bytes, or an answer, in parts; it is over when ``done`` equals ``total``."""
+    """Progress of a download, in bytes, or an answer, in parts; it is over when ``done`` equals ``total``."""
 
     done: int
     total: int
@@ -96,7 +96,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class PoolingSpec:
-    """One way to make one vector of the hidden states; some are ``learned``, some ``wide``r than they.
+    """A way to make one vector of the hidden states; some are ``learned``, some ``wide``r than they.
 
     One is ``declared`` by a checkpoint's own files, and there for those alone.
     """
@@ -119,7 +119,7 @@ class PoolingSpec:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """What a probe can be trained for: labels by id, and how many ``texts`` an input has (1 or 2)."""
+    """A task that a probe can be trained for: labels by id, and how many ``texts`` an input has (1 or 2)."""
 
     key: str
     title: str
@@ -133,7 +133,7 @@ class TaskSpec:
 
 @dataclass(frozen=True)
 class Query:
-    """What a visitor asks. ``layer`` counts from 0 (embeddings) to L, or from the end (-1 is L).
+    """A visitor's question. ``layer`` counts from 0 (embeddings) to L, or from the end (-1 is L).
 
     ``reference`` is "cls", "pooled" or the index of a token. ``task`` is the probe's, for ``head="probe"``;
     empty, it is the backbone's own where that fits the number of texts, else the first that does.
@@ -184,7 +184,7 @@ class Tokens:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Which final hidden states move the logits, as measured.
+    """Final hidden states that move the logits, as measured.
 
     ``positions``: (T,) true exactly where a change of the final hidden state changes a logit.
     ``share``: (T,) norm of d logits / d hidden[L][t] over the sum of these norms; sums to 1.
@@ -262,7 +262,7 @@ class Analysis:
 
     @property
     def random(self) -> bool:
-        """Whether the outputs come from weights that were drawn at random."""
+        """Tell whether the outputs come from weights that were drawn at random."""
         return not (self.head_trained and self.body_trained)
 
     def cosines(self, centring: Centring) -> Floats:
@@ -283,7 +283,7 @@ class Analysis:
 
     @property
     def lower(self) -> bool:
-        """Whether a layer below the last is pooled."""
+        """Tell whether a layer below the last is pooled."""
         return self.pool_layer < self.layers
 
     @property
@@ -302,12 +302,12 @@ class Analysis:
 
     @property
     def swapped(self) -> bool:
-        """Whether the own head was given another vector than it was trained on, as ``warnings`` say."""
+        """Tell whether the own head was given another vector than it was trained on, as ``warnings`` say."""
         return any(warning.key in SWAPS for warning in self.warnings)
 
     @property
     def chosen(self) -> str | list[str] | None:
-        """One label, all labels above one half if several may hold, None where there are no classes."""
+        """Give one label, all labels above one half if several may hold, None where there are no classes."""
         if self.problem_type == "multi_label":
             return list(self.predicted)
         return next(iter(self.predicted), None)

@@ -32,7 +32,7 @@ class Weight:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One function that a head executed. Shapes and values are those of one example, without a batch axis.
+    """A function that a head executed. Shapes and values are those of one example, without a batch axis.
 
     ``kind``: the function's name (linear, tanh, dropout, getitem; pooling, swap, of Poolscope's own).
     ``path``: the module in the model that is this function and which ``print(model)`` lists, or "".
@@ -95,7 +95,7 @@ class Excerpt:
 
 @dataclass(frozen=True, eq=False)
 class Anatomy:
-    """What happened between the final hidden states and the logits of an analysis.
+    """All that happened between the final hidden states and the logits of an analysis.
 
     ``steps``: in the order in which they ran, the last gives the logits. ``weights``: every tensor that they
     used. ``unused``: what the checkpoint holds and this model does not use. ``declared``: what

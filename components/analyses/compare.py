@@ -15,7 +15,7 @@ from components.types import Analysis, BackboneSpec, Query, as_json, rounded
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One combination of a comparison: its answer, or why there is none: a PoolscopeError's sentence."""
+    """A combination of a comparison: its answer, or why there is none: a PoolscopeError's sentence."""
 
     query: Query
     analysis: Analysis | None
@@ -46,7 +46,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What one backbone says under every pooling that was asked for; all cells share one forward pass."""
+    """All that a backbone says under the poolings that were asked for; cells share one forward pass."""
 
     backbone: BackboneSpec
     cells: tuple[Cell, ...]

@@ -78,7 +78,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Detected:
-    """Which ways gave a vector, or each of several.
+    """Ways that gave a vector, or each of several.
 
     ``query``: of the first text. ``layers``: the number of the model's last. ``width``: of the vectors.
     ``length``: of the vector; of several, the geometric mean. ``tried``: how many
@@ -105,7 +105,7 @@ class Detected:
 
     @property
     def ties(self) -> tuple[Way, ...]:
-        """What else gives the vector, as far as can be told; nothing without a match."""
+        """All else that gives the vector, as far as can be told; nothing without a match."""
         return self.ways[1:]
 
     @property
@@ -121,7 +121,7 @@ class Detected:
 
     @property
     def says(self) -> tuple[Sentence, ...]:
-        """What was found, in words: the verdict first."""
+        """Say what was found, the verdict first."""
         best = self.candidates[0]
         each = [Sentence("detect.each", cosines=tuple(map(_digits, best.cosines)))]
         if len(best.cosines) == 1:
@@ -150,12 +150,10 @@ class Detected:
         )
 
     def _counted(self, key: str, **given: object) -> Sentence:
-        """A sentence about the vector, or the same about several."""
         count = len(self.candidates[0].cosines)
         return Sentence(key, **given) if count == 1 else Sentence(SEVERAL[key], count=count, **given)
 
     def _above(self) -> Sentence:
-        """How far the best is above the second."""
         best, other = self.candidates[0], self.second
         first = _digits(best.cosine)
         if other is None:
@@ -180,17 +178,16 @@ class Detected:
 
 
 def dense_of(declared: Declaration) -> int:
-    """How many dense layers a checkpoint declares."""
+    """Count the dense layers that a checkpoint declares."""
     return sum(isinstance(step, Dense) for step in declared.steps)
 
 
 def normalises(declared: Declaration) -> bool:
-    """Whether the vectors that a checkpoint declares end with a length of 1."""
+    """Tell whether the vectors that a checkpoint declares end with a length of 1."""
     return bool(declared.steps) and isinstance(declared.steps[-1], Normalize)
 
 
 def _said(declared: Declaration) -> Sentence:
-    """What a checkpoint declares, in words."""
     dense = [Sentence("detect.dense")] if dense_of(declared) else []
     cut = [] if declared.longest is None else [Sentence("detect.truncated", count=declared.longest)]
     length = Sentence("detect.length_one" if normalises(declared) else "detect.length_own")
@@ -348,7 +345,6 @@ def _of_json(given: object) -> Sequence[float]:
 def _pasted(
     check: Check, query: Query, longest: int, vector: str | list[float], prefix: str = ""
 ) -> Prepared:
-    """The text of each vector that was pasted, and these vectors."""
     pasted = to_vectors(vector)
     asked = tuple(check(one.asked(query)) for one in pasted)
     vectors = tuple(one.vector for one in pasted)

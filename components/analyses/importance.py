@@ -42,7 +42,7 @@ class Integrated:
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """What is called the importance of each token for one output. T tokens, L layers, H heads of attention.
+    """All that is called a token's importance for one output. T tokens, L layers, H heads of attention.
 
     ``analysis``: the answer. ``label``: the index of the output that is explained, in ``analysis.labels``.
     ``attention``: (L, H, T) from the token in the place of [CLS] to each, or None where the model gives none.
@@ -69,7 +69,7 @@ class Importance:
     warnings: tuple[Sentence, ...]
 
     def with_integral(self, parts: Sequence[Integral]) -> Importance:
-        """The same with integrated gradients, of all their parts."""
+        """Add integrated gradients, of all their parts."""
         values: Floats = np.sum([part.values for part in parts], axis=0)
         own = ~self.analysis.tokens.special
         agreement = {**self.agreement, "integrated_gradients": spearman(values[own], self.erasure[own])}

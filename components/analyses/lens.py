@@ -11,7 +11,7 @@ from components.types import Analysis, Floats, as_json
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """What the head of an analysis says of other vectors. L layers, T tokens, K labels.
+    """Outputs of the head of an analysis for other vectors. L layers, T tokens, K labels.
 
     ``logits`` and ``probabilities``: (L + 1, T, K), where its vector is the hidden state of one token at one
     layer. ``pooled`` and ``pooled_probabilities``: (L + 1, K), where its pooling is applied to a layer; the

@@ -41,7 +41,7 @@ class PaddingCase:
 
     @property
     def verdict(self) -> Verdict:
-        """What it shows of the model."""
+        """Tell what it shows of the model."""
         if self.reads_padding:
             return "reads_padding"
         return "moves" if self.cause else "safe"
@@ -53,7 +53,7 @@ class PaddingCase:
 
 @dataclass(frozen=True, eq=False)
 class Padding:
-    """What padding changes.
+    """Changes that padding makes.
 
     ``analysis``: the answer to the text alone. ``padded``: how many tokens were put beside it.
     ``side``: where the tokenizer itself pads. ``cases``: none where it cannot; else the first is the "batch".
@@ -67,12 +67,12 @@ class Padding:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the model is safe in a batch, padded as its tokenizer pads."""
+        """Tell whether the model is safe in a batch, padded as its tokenizer pads."""
         return self.cases[0].verdict if self.cases else "alone"
 
     @property
     def pooled(self) -> Mapping[str, float]:
-        """How far each pooling's vector moves in a batch; see `PaddingCase`."""
+        """Distances by which each pooling's vector moves in a batch; see `PaddingCase`."""
         return self.cases[0].pooled if self.cases else {}
 
     @property
@@ -113,6 +113,5 @@ def padding(examined: Examined) -> Padding:
 
 
 def _told(case: PaddingCase) -> dict[str, object]:
-    """What a sentence about a case tells."""
     cause = {"cause": Sentence(f"padding.cause_{case.cause}")} if case.verdict == "moves" else {}
     return {"largest": f"{case.largest:.2g}", **cause}

@@ -41,7 +41,7 @@ WORST: tuple[Verdict, ...] = ("safe", "moves", "reads_padding", "alone")  # the 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the head reads of one text or pair: the indices of the ``reads`` among its ``tokens``."""
+    """A text or pair that the head read: the indices of the ``reads`` among its ``tokens``."""
 
     text: str
     text_pair: str
@@ -77,7 +77,7 @@ class Unread:
 
 @dataclass(frozen=True, eq=False)
 class Passport:
-    """What was measured of a checkpoint with L layers of width D.
+    """All that was measured of a checkpoint with L layers of width D.
 
     ``fingerprint``: SHA-256 of its files. ``parameters``: numbers in its weights. ``limit``: its longest
     input, in tokens. ``samples``: what its head reads. ``equal``: poolings that give the very vector that its
@@ -105,7 +105,7 @@ class Passport:
 
     @property
     def place(self) -> Place:
-        """Where the head reads in every one of the texts."""
+        """Tell where the head reads in every one of the texts."""
         wheres = [_places(sample) for sample in self.samples]
         return next((place for place in wheres[0] if all(place in where for where in wheres)), "other")
 
@@ -149,7 +149,6 @@ class Passport:
             yield Sentence("passport.declares_same" if same else "passport.declares_other", what=what)
 
     def _trained(self) -> Iterator[Sentence]:
-        """Whether all that its answers depend on comes from its files."""
         if not self.head_trained:
             drawn = sum(prod(one.shape) for one in self.weights if one.origin in ("new", "reshaped"))
             total = sum(prod(one.shape) for one in self.weights)
@@ -160,7 +159,6 @@ class Passport:
             yield Sentence("passport.trained")
 
     def _lost(self) -> Iterator[Sentence]:
-        """Which scripts it cannot read."""
         some = [one for one in self.scripts if one.unread]
         for key, whole in (("passport.lost", True), ("passport.lost_some", False)):
             named = tuple(Named(one.script) for one in some if (one.unread == one.tried) is whole)
@@ -287,7 +285,6 @@ def _equal(key: str, examined: Examined) -> bool:
 
 
 def _described(backbone: Backbone) -> BackboneSpec:
-    """The backbone with what it declares, as its files say it now."""
     try:
         found = backbone.declared
     except RefusalError as error:

@@ -35,7 +35,7 @@ Prepared = tuple[tuple[Asked, ...], Mapping[str, Any]]  # what a job is asked, a
 
 @dataclass(frozen=True)
 class Cost:
-    """How long an analysis takes, in units of one ``analyze`` of about thirty tokens.
+    """Time that an analysis takes, in units of one ``analyze`` of about thirty tokens.
 
     It is one for every so many ``characters``, ``least`` at least; as much again for each of ``several``
     texts.
@@ -72,7 +72,7 @@ class Step:
 
     @property
     def loads(self) -> bool:
-        """Whether it needs a checkpoint at all."""
+        """Tell whether it needs a checkpoint at all."""
         return self.first in ("examined", "backbone")
 
     @property
@@ -101,7 +101,7 @@ class Kind(Step):
         return (asked,), {name: _plain(name, value, longest) for name, value in options.items()}
 
     def parts(self, run: Run, seconds: float, options: Mapping[str, Any]) -> Generator[Any]:
-        """How far it is and what is known so far, last the whole; each step begins within ``seconds``."""
+        """Yield how far it is and what is known so far, last all; each step begins within ``seconds``."""
         if self.first == "run":
             yield from self.function(run, seconds, **options)
         else:
@@ -109,7 +109,7 @@ class Kind(Step):
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """What the endpoint takes, each with its type and default."""
+        """Arguments that the endpoint takes, each with its type and default."""
         taken = [self._parameter(name) for name in self.asks]
         return inspect.Signature(taken, return_annotation=dict[str, Any])
 
@@ -149,7 +149,7 @@ def step(function: Callable[..., Any]) -> Step:
 
 @step
 def classifies(kind: str) -> bool:
-    """Whether transformers classifies texts with this type of model; no checkpoint is loaded."""
+    """Tell whether transformers classifies texts with this type of model; no checkpoint is loaded."""
     from components.model.hub import classifies as known
 
     return known(kind)
@@ -180,5 +180,4 @@ def _modules(room: str) -> Iterator[ModuleType]:
 
 
 def _plain(name: str, value: object, longest: int) -> bool | str:
-    """An option that is a switch or a text."""
     return value if isinstance(value, bool) else checked_text(name, value, longest)

@@ -44,7 +44,7 @@ class Patched:
 
     @property
     def layers(self) -> int:
-        """How many layers it has when it is whole: L + 1."""
+        """Count its layers when it is whole: L + 1."""
         return self.first.layers + 1
 
     def followed_by(self, other: Patched) -> Patched:

@@ -22,7 +22,7 @@ FILE = Path(__file__).resolve().parents[2] / "assets" / "serving.toml"
 
 @dataclass(frozen=True)
 class Way:
-    """One way to make a vector of a text.
+    """A way to make a vector of a text.
 
     ``layer``: 0 is the embeddings. ``special_tokens``: whether the tokenizer added its own, None where it has
     none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
@@ -95,7 +95,7 @@ class Serving:
 
 @dataclass(frozen=True)
 class Setting:
-    """What to set in a server to get a vector: ``options``, and what of the ``way`` it has none for."""
+    """All that is to be set in a server to get a vector: ``options``, and what of the ``way`` it lacks."""
 
     server: Server
     way: Way
@@ -134,7 +134,6 @@ def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
 
 
 def _setting(server: Server, way: Way, layers: int) -> Setting:
-    """The options for one way, in the order in which a text goes through them."""
     said = {"pooling": Sentence("detect.pooling", pooling=way.pooling), **way.words(layers)}
     asked = {  # parts of the way, and the names of their options
         "pooling": "pooling",

@@ -102,7 +102,6 @@ def _cosines(examined: Examined) -> Mapping[Centring, Floats]:
 
 
 def _pooled(examined: Examined) -> list[Numbers]:
-    """The pooled vector of every layer: L + 1 times (D,)."""
     pooling, hidden = examined.query.pooling, examined.passed.hidden
     whole = replace(examined.passed.states, query=examined.states.query)
     layers = map(whole.upto, range(len(hidden)))

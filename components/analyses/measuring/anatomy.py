@@ -119,7 +119,6 @@ def _call(
 
 
 def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
-    """Every tensor that the calls used, in the order of their use."""
     names = dict.fromkeys(chain.from_iterable(call.weights for call in calls))
     probe = examined.probe
     if probe is not None:
@@ -131,7 +130,6 @@ def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
 
 
 def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step:
-    """One call as a step: what it did and with what."""
     model = examined.backbone.model
     running = model.get_submodule(call.module)
     used = [weights[name] for name in call.weights]
@@ -270,7 +268,7 @@ class Written:
     spans: tuple[tuple[int, int], ...]
 
     def statement(self, number: int) -> tuple[int, int]:
-        """Where the innermost statement on the line ``number`` begins and ends, from 0, the end excluded."""
+        """Find the innermost statement on the line ``number``: where it begins and ends, the end excluded."""
         offset = number - self.first
         around = (span for span in self.spans if span[0] <= offset < span[1])
         return min(around, key=lambda span: span[1] - span[0])

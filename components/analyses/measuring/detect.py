@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +16,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import PreTrainedTokenizerBase
 
 from components.analyses.detect import BAR, Candidate, Detected
 from components.analyses.ways import DECLARED, Kept, Way, cut_said, load_serving
@@ -53,7 +51,7 @@ class Try:
 
     @property
     def said(self) -> Sentence:
-        """What is tried, in words."""
+        """Say what is tried."""
         special = "detect.special" if self.special_tokens is not False else "detect.no_special"
         parts: list[object] = [Sentence(special)]
         if self.truncated is not None:
@@ -63,7 +61,7 @@ class Try:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What a way gives of n texts: ``unit`` (n, N) are directions, ``length`` (n,) its own lengths.
+    """Vectors that a way gives of n texts: ``unit`` (n, N) are directions, ``length`` (n,) its own lengths.
 
     The layer counts from the end.
     """
@@ -81,7 +79,7 @@ class Given:
     length: Doubles
 
     def normalised(self, made: Made) -> bool | None:
-        """Whether all lengths were set to 1, or are those which a way gives (False), or neither (None)."""
+        """Tell whether all lengths are 1, or those which a way gives (False), or neither (None)."""
         one, own = (float(np.abs(np.log(self.length / each)).max()) for each in (1.0, made.length))
         return None if min(one, own) > ALIKE else bool(one <= max(own, SAME))
 
@@ -106,7 +104,7 @@ class Tried:
 
     @cached_property
     def prefixed(self) -> tuple[Made, ...]:
-        """What ways give behind prefixes that the checkpoint declares and those that are widely used."""
+        """Vectors that ways give behind prefixes that the checkpoint declares or that are widely used."""
         others = dict.fromkeys((*(text for _name, text in self.prompts), *load_serving().prefixes))
         others.pop(self.prefix, None)
         lengths = _lengths(self.declared, load_serving().prefixed)
@@ -140,14 +138,19 @@ def tried(backbone: Backbone, query: Query, prefix: str) -> Tried:
 
 
 def found(tries: Sequence[Tried], vectors: Sequence[Sequence[float]]) -> Detected:
-    """Which of the ways gave each of ``vectors`` of its text; where none did, prefixes are tried as well.
+    """Tell which ways gave each of ``vectors`` of its text; where none did, prefixes are tried as well.
 
     PoolscopeError where no way gives vectors so wide.
     """
     numbers = np.array(vectors, dtype=np.float64)  # (n, N)
     lengths = np.array([math.hypot(*vector) for vector in vectors])
     first, given = tries[0], Given(numbers / lengths[:, None], lengths)
-    fitting = _of_width(numbers, together([one.made for one in tries]))
+    made = together([one.made for one in tries])
+    fitting = [one for one in made if one.unit.shape == numbers.shape]
+    if not fitting:
+        widths = tuple(sorted({one.unit.shape[1] for one in made}))
+        width = Sentence("errors.numbers", count=numbers.shape[1])
+        raise PoolscopeError("vector", width, "errors.vector_width", widths=widths)
     if float(distances(given.unit, fitting).min()) > chord(BAR):
         prefixed = together([one.prefixed for one in tries])
         fitting += [one for one in prefixed if one.unit.shape == numbers.shape]
@@ -172,16 +175,6 @@ def _lengths(declared: Declared | None, usual: Iterable[int]) -> tuple[int, ...]
     return tuple(sorted({*usual, *(() if longest is None else (longest,))}))
 
 
-def _of_width(numbers: Doubles, made: Sequence[Made]) -> list[Made]:
-    """Those as wide as the vectors (n, N); PoolscopeError says which widths there are."""
-    fitting = [one for one in made if one.unit.shape == numbers.shape]
-    if not fitting:
-        widths = tuple(sorted({one.unit.shape[1] for one in made}))
-        given = Sentence("errors.numbers", count=numbers.shape[1])
-        raise PoolscopeError("vector", given, "errors.vector_width", widths=widths)
-    return fitting
-
-
 # A text as servers may encode it: with and without special tokens, whole, and cut at either end.
 
 
@@ -192,7 +185,7 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
         without = _encode(backbone, query, prefix, backbone.limit, False)
     except PoolscopeError:  # then there are no others
         without = None
-    adds = without is None or _ids(without) != _ids(with_them)
+    adds = without is None or not torch.equal(without.inputs["input_ids"], with_them.inputs["input_ids"])
     for special, whole in ((True, with_them), (False, without if adds else None)):
         if whole is None:
             continue
@@ -200,7 +193,7 @@ def every_try(backbone: Backbone, query: Query, prefix: str, lengths: Iterable[i
         own: Kept = "end" if longer and backbone.tokenizer.truncation_side == "left" else "start"
         first = Try(special if adds else None, backbone.limit if longer else None, own, prefix, whole)
         yield first
-        shorter = (length for length in lengths if length < len(_ids(whole)))
+        shorter = (length for length in lengths if length < whole.inputs["input_ids"].shape[1])
         ends: tuple[Kept, ...] = ("start", "end")
         if (special and adds) or query.text_pair:  # else the last of all tokens are the end of the text
             ends = (*ends, "last")
@@ -217,23 +210,15 @@ def cut_text(
     """So many tokens of the text, ``kept`` in one of three ways."""
     if kept == "last":
         return _last(_encode(backbone, query, prefix, sys.maxsize, special), length)
-    with _truncating(backbone.tokenizer, "right" if kept == "start" else "left"):
-        return _encode(backbone, query, prefix, length, special)
-
-
-@contextmanager
-def _truncating(tokenizer: PreTrainedTokenizerBase, side: str) -> Iterator[None]:
-    """Have it cut texts on this side, and afterwards on its own again."""
-    own = tokenizer.truncation_side
-    tokenizer.truncation_side = side
+    own = backbone.tokenizer.truncation_side
+    backbone.tokenizer.truncation_side = "right" if kept == "start" else "left"
     try:
-        yield
+        return _encode(backbone, query, prefix, length, special)
     finally:
-        tokenizer.truncation_side = own
+        backbone.tokenizer.truncation_side = own
 
 
 def _last(whole: Encoded, length: int) -> Encoded:
-    """Its last tokens, and nothing else of it."""
     tokens = whole.tokens
     before = len(tokens.text) - length
     parts = {name: getattr(tokens, name)[before:] for name in ("text", "span", "segment", "special")}
@@ -243,11 +228,6 @@ def _last(whole: Encoded, length: int) -> Encoded:
 
 def _encode(backbone: Backbone, query: Query, prefix: str, limit: int, special: bool) -> Encoded:
     return encode(backbone.tokenizer, limit, prefix + query.text, query.text_pair, special)
-
-
-def _ids(encoded: Encoded) -> list[int]:
-    found: list[int] = encoded.inputs["input_ids"][0].tolist()
-    return found
 
 
 # What each pooling gives of each layer.
@@ -297,7 +277,6 @@ def _keys(declared: Declared | None) -> list[str]:
 
 
 def _pooled(states: States, layer: int, keys: Iterable[str]) -> Iterator[tuple[str, Tensor]]:
-    """Each pooling that there is of a layer, and its vector (1, N)."""
     upto = states.upto(layer)
     if upto.hidden.shape != states.hidden.shape:
         upto = replace(upto, pooler=None)  # which takes hidden states of the last layer's width
@@ -334,7 +313,7 @@ def _through(declared: Declared | None) -> Callable[[Tensor], Tensor | None]:
 
 
 def together(texts: Sequence[Sequence[Made]]) -> list[Made]:
-    """What each way gives of all texts: ways that one of them cannot be run in are left out.
+    """Stack what each way gives of all texts: ways that one of them cannot be run in are left out.
 
     ``texts``: what all ways give of each. A text that is not as long as others are cut to stays whole.
     """
@@ -383,7 +362,6 @@ def ranked(given: Given, made: Sequence[Made]) -> tuple[Candidate, ...]:
 
 
 def _candidate(given: Given, alike: Sequence[Made], tied: bool) -> Candidate:
-    """All that give one vector."""
     way, *others = (replace(one.way, normalised=given.normalised(one)) for one in alike)
     cosines = tuple(map(float, np.einsum("nd,nd->n", given.unit, alike[0].unit)))
     return Candidate(way, tuple(others), cosines, given.ratio(alike[0]), tied)
@@ -399,7 +377,7 @@ def _one_vector(given: Given, first: Made, second: Made) -> bool:
 
 
 def distances(unit: Doubles, made: Sequence[Made]) -> Doubles:
-    """How far the ends of directions lie from ``unit`` (n, N): exact where a cosine near 1 is not.
+    """Measure how far the ends of directions lie from ``unit`` (n, N): exact where a cosine near 1 is not.
 
     Of n texts, the farthest counts.
     """

@@ -229,7 +229,9 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
         native=native,
         code=tuple(_lines(layers, len(backbone.labels))),
         same=_same(kept, pooling, example, swap=True) if swap else native is not None,
-        left_out=tuple(call.kind for call in lacking if not _pools(call)),
+        left_out=tuple(  # but for the pooling, which leaves one vector of those of all tokens
+            call.kind for call in lacking if call.weights or call.given[0].dim() >= call.taken[0].dim()
+        ),
     )
 
 
@@ -245,7 +247,6 @@ def _calls(example: Examined, pooling: str) -> tuple[Call, ...]:
 
 
 def _candidates() -> list[str]:
-    """The poolings that an own head may stand behind, the likely ones first."""
     every = dict.fromkeys((*LIKELY, *POOLINGS))
     return [key for key in every if not PARTS & {*pooling_source(key).fields}]
 
@@ -290,11 +291,6 @@ def _layer(call: Call, model: nn.Module) -> str | None:
     if not torch.allclose(kind(**options)(taken), given):
         return None
     return f"nn.{kind.__name__}({', '.join(f'{name}={value!r}' for name, value in options.items())})"
-
-
-def _pools(call: Call) -> bool:
-    """Whether a call without weights left one vector of those of all tokens: the pooling does that."""
-    return not call.weights and call.given[0].dim() < call.taken[0].dim()
 
 
 def _lines(layers: Mapping[Call, str], labels: int) -> Iterator[str]:
@@ -351,7 +347,6 @@ def _call(head: str, parts: Sequence[str], tail: str = ")") -> str:
 
 
 def _strings(name: str, values: Sequence[str]) -> str:
-    """A constant that holds ``values`` in a tuple."""
     parts = [literal(value) for value in values]
     line = f"{name} = ({', '.join(parts)}{',' if len(parts) == 1 else ''})"
     return (
@@ -360,7 +355,6 @@ def _strings(name: str, values: Sequence[str]) -> str:
 
 
 def _comment(text: str, indent: str = "") -> str:
-    """``text`` as comment lines, whatever line breaks it holds."""
     mark = f"{indent}# "
     return textwrap.fill(text, WIDTH, initial_indent=mark, subsequent_indent=mark, break_on_hyphens=False)
 

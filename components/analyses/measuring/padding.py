@@ -80,7 +80,6 @@ def _audited(alone: Alone) -> Padding:
 
 
 def _padded(alone: Alone, room: int) -> Iterator[Padded]:
-    """The text padded in each way, as the tokenizer itself pads it."""
     backbone, inputs = alone.examined.backbone, alone.examined.kept.inputs
     longer = inputs["input_ids"].shape[1] + room
     special = torch.isin(inputs["input_ids"][0], torch.tensor(backbone.tokenizer.all_special_ids))
@@ -112,7 +111,6 @@ def _padding(backbone: Backbone, rows: Sequence[Inputs], longer: int, side: str)
 
 
 def _run(backbone: Backbone, name: str, inputs: Mapping[str, Tensor]) -> Padded:
-    """The forward pass, of which only the first row is kept."""
     mask = inputs["attention_mask"].bool()
     taken = inspect.signature(backbone.model.forward).parameters
     given = {key: value for key, value in inputs.items() if key in taken}

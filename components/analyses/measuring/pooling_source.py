@@ -146,14 +146,12 @@ def _instead(node: ast.AST) -> list[str] | None:
 
 
 def _refusal(node: ast.stmt) -> ast.Call | None:
-    """The call of the one exception that visitors see, where a statement raises it."""
     raised = node.exc if isinstance(node, ast.Raise) else None
     ours = isinstance(raised, ast.Call) and ast.unparse(raised.func) == PoolscopeError.__name__
     return raised if ours and isinstance(raised, ast.Call) else None
 
 
 def _numbers(node: ast.stmt) -> range:
-    """The numbers of the lines that a statement stands on."""
     return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 

@@ -72,7 +72,7 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where passes of one input start: ``entries`` of its layers, and what modules below ``handed`` out."""
+    """Places where passes of one input start: ``entries`` of its layers, what those below ``handed`` out."""
 
     entries: tuple[Entry, ...]
     handed: Mapping[nn.Module, Any]
@@ -109,7 +109,6 @@ def paired(first: Examined, second: Examined) -> Ints:
 
 
 def _unpaired(first: Examined, second: Examined, pairs: Ints) -> tuple[Sentence, ...]:
-    """Which tokens of both have no counterpart."""
     alone = [
         name
         for examined, known in zip((first, second), pairs.T.tolist(), strict=True)
