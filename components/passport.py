@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -48,21 +48,20 @@ def main(given: Sequence[str]) -> int:
         kept += there
         due += [] if there else [spec]
     print(f"{kept} there already, {len(due)} to measure", flush=True)
-    with _answers(asked, due) as answers:
+    with closing(_answers(asked, due)) as answers:
         for spec, answer in zip(due, answers, strict=True):
             refused += written(asked.out, spec, answer)
     return int(refused > 0)
 
 
-@contextmanager
-def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Iterator[Iterator[Answer]]:
+def _answers(asked: argparse.Namespace, due: Sequence[BackboneSpec]) -> Generator[Answer]:
     """An answer for each of those that are ``due``: one at a time here, many at once in a cluster."""
     if asked.cluster is None:
-        yield map(partial(issued, InProcess(Settings()).run, asked.language), due)
+        yield from map(partial(issued, InProcess(Settings()).run, asked.language), due)
         return
     client, threads = Client(Settings(cluster=asked.cluster, seconds=LONGEST)), ThreadPoolExecutor(AT_ONCE)
     try:
-        yield threads.map(partial(issued, client.run, asked.language), due)
+        yield from threads.map(partial(issued, client.run, asked.language), due)
     finally:
         client.close()
         threads.shutdown(cancel_futures=True)

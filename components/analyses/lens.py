@@ -49,6 +49,6 @@ def lens(examined: Examined) -> Looked:
     request that cannot be answered comes back as a message that says why.
     """
     from components.analyses.measuring.analyze import analyse
-    from components.analyses.measuring.lens import look
+    from components.analyses.measuring.anatomy import look
 
     return Looked(analyse(examined), look(examined))

@@ -110,18 +110,6 @@ def eraser_of(key: str) -> int:
     return tokenizer.unk_token_id if tokenizer.mask_token_id is None else tokenizer.mask_token_id
 
 
-@pytest.mark.parametrize("key", TUNED)
-def test_erasure_is_each_text_without_a_token(found: dict[str, Importance], key: str) -> None:
-    given, plain, inputs = found[key], load_plain(SPECS[key].location), inputs_of(key)
-    for place in range(inputs["input_ids"].shape[1]):
-        ids = inputs["input_ids"].clone()
-        ids[0, place] = eraser_of(key)
-        with torch.no_grad():
-            after = plain.model(**{**inputs, "input_ids": ids}).logits.softmax(dim=-1)[0, given.label]
-        fallen = given.analysis.probabilities[given.label] - float(after)
-        assert given.erasure[place] == pytest.approx(fallen, abs=1e-5)
-
-
 def test_agreement_is_that_of_scipy(found: dict[str, Importance]) -> None:
     given = found["bert-sentiment"]
     own = ~given.analysis.tokens.special

@@ -11,7 +11,7 @@ import torch
 from safetensors.numpy import load_file
 from torch import Tensor
 
-from components.analyses.measuring.lens import look
+from components.analyses.measuring.anatomy import look
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
 from components.model.backbone import Backbone

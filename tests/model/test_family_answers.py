@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from components.analyses.measuring.analyze import pooled_features
-from components.analyses.measuring.anatomy import dissect, head_calls
+from components.analyses.measuring.anatomy import dissect, head_calls, look
 from components.analyses.measuring.importance import weigh
-from components.analyses.measuring.lens import look
 from components.analyses.measuring.padding import audit
 from components.analyses.measuring.trace import trace
 from components.errors import PoolscopeError
