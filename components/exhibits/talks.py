@@ -192,37 +192,25 @@ def captions_of(scripts: tuple[Script, ...], say: Texts) -> tuple[Markup, ...]:
 
     With each the question that stands in its place and the exhibit's until the next key, if any.
     """
-    caption = Markup('{}<h2 class="caption">{}</h2>{}')
     return tuple(
-        caption.format("" if place else _choice(scripts, script, say), step.caption, _question(step))
+        _caption(() if place else scripts, script, step, say)
         for script in scripts
         for place, step in enumerate(script.steps)
     )
 
 
-def _question(step: Step) -> Markup:
-    if not step.question:
-        return Markup()
-    size = min(1.0, (AS_LARGE / (len(step.question) + sum(map(len, step.choices)))) ** 0.5)
-    asked = Markup('<div class="question" style="--size: {:.2f}"><p>{}</p>{}</div>')
-    return asked.format(size, visible(step.question), choices_html(step))
+def _caption(scripts: tuple[Script, ...], shown: Script, step: Step | None, say: Texts) -> Markup:
+    """A choice among ``scripts``, where there are several, and the caption of a step."""
+    long = len(step.question) + sum(map(len, step.choices)) if step else 0
+    values = {"size": f"{min(1.0, (AS_LARGE / max(long, 1)) ** 0.5):.2f}", "visible": visible}
+    choices = choices_html(step) if step else ""
+    return render("caption", say, scripts=scripts, shown=shown, step=step, choices=choices, **values)
 
 
 def choices_html(step: Step) -> Markup:
     """The choices of a step, as HTML; nothing for none."""
     items = Markup().join(Markup("<li>{}</li>").format(visible(one)) for one in step.choices)
     return Markup('<ul class="choices">{}</ul>').format(items) if items else items
-
-
-def _choice(scripts: tuple[Script, ...], shown: Script, say: Texts) -> Markup:
-    if len(scripts) == 1:
-        return Markup()
-    button = Markup('<button type="button" data-open="{}" aria-current="{}">{}</button>')
-    buttons = (
-        button.format(script.name, str(script is shown).lower(), visible(script.title)) for script in scripts
-    )
-    talks = Markup('<nav class="talks" aria-label="{}">{}</nav>')
-    return talks.format(say("talk.talks"), Markup().join(buttons))
 
 
 def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], say: Texts) -> Markup:
@@ -240,5 +228,5 @@ def bar_html(scripts: tuple[Script, ...], asked: Sequence[list[Control[str]]], s
         say,
         scripts=scripts,
         steps=[(*step, texts) for step, texts in zip(steps, keys, strict=True)],
-        choices=[_choice(scripts, script, say) for script in scripts],
+        choices=[_caption(scripts, script, None, say) for script in scripts],
     )
