@@ -292,33 +292,24 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
         say("matters.rho_of", name=method_name(method, methods, say), rho=rho_text(methods, method))
         for method in methods.others
     )
+    (similar, similar_after), (erased, erased_after) = (
+        ("", "") if index is None else (methods.labels[index], methods.text(methods.without(index)))
+        for index in (most, first)
+    )
+    falls = first is not None and methods.importance.erasure[first] > 0
     return {
-        "similar": _token(methods, most),  # the token of the text most similar to [CLS]
-        "similar_after": _after(methods, most),  # what the output is without it
-        "erased": _token(methods, first),  # the token whose erasure makes the output fall most
-        "erased_after": _after(methods, first),  # what the output is without that
+        "similar": shorten(word(similar), 24),  # the token of the text most similar to [CLS]
+        "similar_after": similar_after,  # what the output is without it
+        "erased": shorten(word(erased), 24),  # the token whose erasure makes the output fall most
+        "erased_after": erased_after,  # what the output is without that
         "eraser": visible(given.eraser),  # what takes the place of a token that is erased
         "explained": methods.label,  # the label whose output that is
         "before": methods.text(methods.before),  # the output as it is
         "rho": rho_text(methods, similarity),  # Spearman's rho between similarity and erasure
         "rhos": say.listed(rhos),  # the same of each answer
         "goes": methods.goes,
-        "named": _named(methods, most, first),
+        "named": "none" if not falls else "same" if most == first else "other",
     }
-
-
-def _named(methods: Methods, most: int | None, first: int | None) -> str:
-    if first is None or methods.importance.erasure[first] <= 0:
-        return "none"
-    return "same" if most == first else "other"
-
-
-def _token(methods: Methods, index: int | None) -> str:
-    return "" if index is None else shorten(word(methods.labels[index]), 24)
-
-
-def _after(methods: Methods, index: int | None) -> str:
-    return "" if index is None else methods.text(methods.without(index))
 
 
 def padding_facts(given: Padding | Sentence, say: Texts) -> dict[str, str]:

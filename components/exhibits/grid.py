@@ -312,14 +312,24 @@ def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     if both is None:
         lines: list[str] = [_group(group, comparison, say) for group in comparison.groups]
         lines.append(_values(comparison, say))
-        details = [_swaps(comparison, say), _not_compared(comparison, say)]
+        counts = {
+            "compare.untrained": sum(one.random for _, one in answered(comparison.distinct)),
+            "compare.absent": sum(refusals(comparison.cells).values()),
+        }
+        details = [_swaps(comparison, say), _counts(counts, comparison, say)]
     else:
         lines = [_flips(both, say), _largest(both, say)]
         flips = sum(move.flips for move in both.swaps)
         details = [say.html("edit.swaps", total=len(both.swaps), count=flips) if both.swaps else Markup()]
         details.append(_version(both.before, "edit.first_version", say))
         details.append(_version(both.after, "edit.second_version", say))
-        details.append(_not_moved(both, say))
+        pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
+        counts = {
+            "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
+            "edit.apart": sum(move.answers is None for move in both.distinct),
+            "compare.absent": sum(not (move.before.analysis and move.after.analysis) for move in both.moves),
+        }
+        details.append(_counts(counts, both.before, say))
     main = Markup().join(Markup("<p>{}</p>").format(line) for line in lines if line)
     rest = Markup().join(Markup('<p class="detail">{}</p>').format(line) for line in details if line)
     return Shown(html=f'<div class="agreement">{main}{rest}</div>')
@@ -386,24 +396,6 @@ def _swaps(comparison: Comparison, say: Texts) -> Markup:
         votes.append(say.html("compare.swap_values" if values > 1 else "compare.swap_value", count=values))
     key = "compare.swaps" if len(found) > 1 else "compare.swaps_one"
     return say.html(key, count=len(found), votes=Markup(say.listed(votes)))
-
-
-def _not_compared(comparison: Comparison, say: Texts) -> str:
-    counts = {
-        "compare.untrained": sum(analysis.random for _, analysis in answered(comparison.distinct)),
-        "compare.absent": sum(refusals(comparison.cells).values()),
-    }
-    return _counts(counts, comparison, say)
-
-
-def _not_moved(both: Versions, say: Texts) -> str:
-    pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
-    counts = {
-        "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
-        "edit.apart": sum(move.answers is None for move in both.distinct),
-        "compare.absent": sum(not (move.before.analysis and move.after.analysis) for move in both.moves),
-    }
-    return _counts(counts, both.before, say)
 
 
 def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> str:

@@ -191,7 +191,7 @@ def test_the_sentence_of_explanations_says_what_the_numbers_say() -> None:
         closer = [row for row, real in zip(others, holds, strict=True) if real and row.better > row.worse]
         beaten += bool(closer)
         own = text.split(f"{key}: ")[1].split("-sentiment: ")[0]
-        assert f": ρ = {number(last.value)} (95 %" in own
+        assert own.startswith(f"ρ = {number(last.value)} (95 %")
         best = max(row.value for (method, _), row in rows.items() if method == "similarity")
         assert f"with {number(best)}" in own
         assert ("Nothing else is closer" in own) == (not closer)
