@@ -1,20 +1,21 @@
 """The tables of the README and the docs say what was measured."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections import defaultdict
 
+import numpy as np
 import pytest
 
 from components.exhibits.evidence import gains, select
 from components.exhibits.small_plots import profiles
 from components.inference.engine import Engine
-from components.results import read_results
+from components.results import of, read_results
 from tests.measured import measured
 from tests.readme import GROWN, PAGES
 from tests.serving import ROOT
+
+RESULTS = read_results(ROOT / "assets" / "results.csv")
+RECIPE = " ".join(PAGES["recipe.md"].split())
 
 
 def test_the_poolings_in_the_table_exist(engine: Engine) -> None:
@@ -27,62 +28,47 @@ def test_the_poolings_in_the_table_exist(engine: Engine) -> None:
 @pytest.mark.parametrize("task", ["sentiment", "paraphrase"])
 def test_the_accuracies_are_those_of_the_results(task: str) -> None:
     (line,) = re.findall(rf"^\| {task}, .*$", PAGES["backbones.md"], re.MULTILINE)
-    results = read_results(ROOT / "assets" / "results.csv")
-    reached = [
-        row for row in (*measured(results, "head"), *measured(results, "baseline")) if row.task == task
-    ]
+    reached = [row for kind in ("head", "baseline") for row in measured(RESULTS, kind, task=task)]
     shown = [f"{100 * row.value:.1f}" for row in reached]
     assert re.findall(r"([\d.]+) %", line)[: len(shown)] == shown
 
 
 def test_how_far_poolings_lie_apart_is_that_of_the_results() -> None:
-    results = read_results(ROOT / "assets" / "results.csv")
+    def spans(kind: str, training: str = "", **where: str) -> dict[str, float]:
+        found = of(RESULTS, kind, **where).groupby("backbone")["value"].agg(np.ptp)
+        return {key: span for key, span in found.items() if key.endswith(training)}
 
-    def spans(rows: Iterable[Any], scale: float) -> dict[str, float]:
-        found: dict[str, list[float]] = {}
-        for row in rows:
-            found.setdefault(row.backbone, []).append(scale * row.value)
-        return {key: max(values) - min(values) for key, values in found.items()}
-
-    topic = spans((row for row in measured(results, "probe") if row.task == "topic"), 100).values()
-    every = spans((row for row in measured(results, "probe") if row.task == "sentiment"), 100)
-    tuned = {key: span for key, span in every.items() if key.endswith("-sentiment")}
+    topic, tuned = spans("probe", task="topic").values(), spans("probe", "-sentiment", task="sentiment")
     last = tuned.pop("gpt2-sentiment")
-    rho = spans(measured(results, "cosine"), 1)
-    bare = [span for key, span in rho.items() if key.endswith("-pretrained")]
-    after = [span for key, span in rho.items() if key.endswith("-sentiment")]
-    said = " ".join(PAGES["recipe.md"].split())
-    assert f"lie {min(topic):.1f} to {max(topic):.1f} points apart" in said
-    assert f"four lie {min(tuned.values()):.1f} to {max(tuned.values()):.1f} points apart" in said
-    assert f"GPT-2 {last:.1f}:" in said
-    assert f"spans {min(bare):.2f} to {max(bare):.2f} in the pre-trained backbones" in said
-    assert f"and {min(after):.2f} to {max(after):.2f} in those fine-tuned for sentiment" in said
+    bare, after = (spans("cosine", training).values() for training in ("-pretrained", "-sentiment"))
+    assert f"lie {100 * min(topic):.1f} to {100 * max(topic):.1f} points apart" in RECIPE
+    ends = [100 * end(tuned.values()) for end in (min, max)]
+    assert f"four lie {ends[0]:.1f} to {ends[1]:.1f} points apart" in RECIPE
+    assert f"GPT-2 {100 * last:.1f}:" in RECIPE
+    assert f"spans {min(bare):.2f} to {max(bare):.2f} in the pre-trained backbones" in RECIPE
+    assert f"and {min(after):.2f} to {max(after):.2f} in those fine-tuned for sentiment" in RECIPE
 
 
 def test_how_many_lower_layers_are_better_is_that_of_the_results() -> None:
-    results = read_results(ROOT / "assets" / "results.csv")
-    counts: dict[str, list[int]] = {"own": [0, 0], "other": [0, 0], "pretrained": [0, 0], GROWN: [0, 0]}
+    counts: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(2, int))  # those that are better, and all
     topics = 0
-    for key, task in dict.fromkeys((row.backbone, row.task) for row in measured(results, "depth")):
+    for key, task in dict.fromkeys((row.backbone, row.task) for row in measured(RESULTS, "depth")):
         made_for = key.split("-")[1]
-        found = profiles(select(results, task, (key,), {}), key)
+        found = profiles(select(RESULTS, task, (key,), {}), key)
         better = sum(gains(one)[0] for one in found)
         kind = made_for if made_for == "pretrained" else "own" if made_for == task else "other"
-        kind = GROWN if key == GROWN else kind
-        counts[kind] = [counts[kind][0] + better, counts[kind][1] + sum(len(one) - 1 for one in found)]
+        counts[GROWN if key == GROWN else kind] += (better, sum(len(one) - 1 for one in found))
         topics += better if (kind, task) == ("pretrained", "topic") else 0
-    said = " ".join(PAGES["recipe.md"].split())
-    own, other, bare, grown = counts.values()
-    assert f"of its lower layers {grown[0]} of {grown[1]} are better than the last one" in said
-    assert f"{own[0]} of {own[1]} are better than the last one on its own task" in said
-    assert f"and {other[0]} of {other[1]} on the other three" in said
-    assert f"in the pre-trained backbones {bare[0]} of {bare[1]} are, all of them on" in said
+    own, other, bare, grown = (counts[kind] for kind in ("own", "other", "pretrained", GROWN))
+    assert f"of its lower layers {grown[0]} of {grown[1]} are better than the last one" in RECIPE
+    assert f"{own[0]} of {own[1]} are better than the last one on its own task" in RECIPE
+    assert f"and {other[0]} of {other[1]} on the other three" in RECIPE
+    assert f"in the pre-trained backbones {bare[0]} of {bare[1]} are, all of them on" in RECIPE
     assert topics == bare[0]
 
 
 def test_what_whitening_does_is_that_of_the_results() -> None:
-    every = measured(read_results(ROOT / "assets" / "results.csv"), "postprocessed")
-    said = " ".join(PAGES["recipe.md"].split())
+    every = measured(RESULTS, "postprocessed")
 
     def counted(step: str, grown: bool) -> tuple[int, int, int]:
         rows = [row for row in every if row.step == step and row.vector == row.pooling]
@@ -90,10 +76,12 @@ def test_what_whitening_does_is_that_of_the_results() -> None:
         return sum(row.gain_low > 0 for row in rows), sum(row.gain_high < 0 for row in rows), len(rows)
 
     up, down, total = counted("whitened", grown=False)
-    assert f"whitening raises rho for {up} of {total} vectors and lowers it for {down}" in said
+    assert f"whitening raises rho for {up} of {total} vectors and lowers it for {down}" in RECIPE
     up, down, total = counted("whitened", grown=True)
-    assert f"it raises {up} of {total} and lowers {down}" in said
+    assert f"it raises {up} of {total} and lowers {down}" in RECIPE
     up, down, total = counted("centred", grown=False)
-    assert f"raises rho for {up} of the miniatures' {total} vectors and lowers it for {down}" in said
-    means = [r.gain for r in every if (r.step, r.pooling) == ("whitened", "mean") and r.backbone != GROWN]
-    assert f"that of `mean` rises by {min(means):.2f} to {max(means):.2f}" in said
+    assert f"raises rho for {up} of the miniatures' {total} vectors and lowers it for {down}" in RECIPE
+    means = [
+        row.gain for row in every if (row.step, row.pooling) == ("whitened", "mean") and row.backbone != GROWN
+    ]
+    assert f"that of `mean` rises by {min(means):.2f} to {max(means):.2f}" in RECIPE
