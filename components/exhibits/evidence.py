@@ -199,11 +199,6 @@ def points(
     return pd.DataFrame(found, columns=["value", "low", "high", "place", "said"])
 
 
-def findings_html(lines: Iterable[str]) -> str:
-    """Escaped sentences, one about each backbone."""
-    return f'<ul class="findings">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
-
-
 def saved_rows(
     evidence: Evidence, rows: Iterable[Row], say: Texts, name: str = "accuracy", **more: object
 ) -> list[Row]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from markupsafe import Markup
-
 from components.analyses.compare import Cell
 from components.exhibits.comparison import (
     LABEL,
     NAME,
     Comparison,
     LabelGroup,
-    Labels,
     absent,
     answered,
     cell_name,
@@ -32,7 +29,7 @@ from components.exhibits.comparison import (
 )
 from components.exhibits.control import State
 from components.exhibits.edit import Move, Versions, move_cell, move_marks, moved_text, versions
-from components.exhibits.exhibit import Exhibit, Shown, saved_table, strong_html, titled_frame
+from components.exhibits.exhibit import Exhibit, Shown, saved_table, titled_frame
 from components.exhibits.verdict import output_text, ranked
 from components.exhibits.view import (
     UNDERSCORES,
@@ -308,31 +305,8 @@ def _number(values: list[float]) -> float | str | None:
 def agreement(comparison: Comparison, _: State, say: Texts) -> Shown:
     """Tell what stands out, with names; then what was said besides, and what does not count."""
     both = versions(comparison)
-    details: list[str]
-    if both is None:
-        lines: list[str] = [_group(group, comparison, say) for group in comparison.groups]
-        lines.append(_values(comparison, say))
-        counts = {
-            "compare.untrained": sum(one.random for _, one in answered(comparison.distinct)),
-            "compare.absent": sum(refusals(comparison.cells).values()),
-        }
-        details = [_swaps(comparison, say), _counts(counts, comparison, say)]
-    else:
-        lines = [_flips(both, say), _largest(both, say)]
-        flips = sum(move.flips for move in both.swaps)
-        details = [say.html("edit.swaps", total=len(both.swaps), count=flips) if both.swaps else Markup()]
-        details.append(_version(both.before, "edit.first_version", say))
-        details.append(_version(both.after, "edit.second_version", say))
-        pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
-        counts = {
-            "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
-            "edit.apart": sum(move.answers is None for move in both.distinct),
-            "compare.absent": sum(not (move.before.analysis and move.after.analysis) for move in both.moves),
-        }
-        details.append(_counts(counts, both.before, say))
-    main = Markup().join(Markup("<p>{}</p>").format(line) for line in lines if line)
-    rest = Markup().join(Markup('<p class="detail">{}</p>').format(line) for line in details if line)
-    return Shown(html=f'<div class="agreement">{main}{rest}</div>')
+    told = _of_one(comparison, say) if both is None else _of_both(both, say)
+    return Shown(html=render("agreement", say, **told))
 
 
 AGREEMENT = Exhibit(
@@ -344,58 +318,80 @@ AGREEMENT = Exhibit(
 )
 
 
-def _group(group: LabelGroup, comparison: Comparison, say: Texts) -> Markup:
-    predictions, total = list(group.predictions.items()), group.total
-    first, cells = predictions[0]
-    label = _labels(first, say)
-    if len(predictions) == 1:
-        return say.html("compare.all" if total > 1 else "compare.only", total=total, label=label)
-    if group.majority is None:
-        return say.html("compare.split", total=total, others=_votes(group, say))
-    parts = []
-    for labels, odd in predictions[1:]:
-        votes, names = _counted(labels, len(odd), say), cell_names(odd, comparison, say)
-        parts.append(say.html("compare.named", votes=votes, names=names))
-    others = Markup(say("list.semicolon")).join(parts)
-    return say.html("compare.majority", count=len(cells), total=total, label=label, others=others)
-
-
-def _votes(group: LabelGroup, say: Texts) -> Markup:
-    counted = (_counted(labels, len(cells), say) for labels, cells in group.predictions.items())
-    return Markup(say.listed(counted))
-
-
-def _counted(labels: Labels, count: int, say: Texts) -> Markup:
-    return say.html("compare.say" if count > 1 else "compare.says", count=count, label=_labels(labels, say))
-
-
-def _labels(labels: Labels, say: Texts) -> Markup:
-    return strong_html(labels_text(labels, say))
-
-
-def _values(comparison: Comparison, say: Texts) -> Markup:
-    found = [
-        (float(analysis.probabilities[0]), cell_name(cell, comparison, say))
-        for cell, analysis in answered(comparison.distinct)
-        if analysis.problem_type == "regression" and not analysis.random and not analysis.swapped
+def _of_one(comparison: Comparison, say: Texts) -> dict[str, Any]:
+    """What is said of one version; of own heads under a swap apart."""
+    found = answered(comparison.distinct)
+    swapped = [(cell, one) for cell, one in found if one.swapped and not one.random]
+    values = [
+        (float(one.probabilities[0]), cell_name(cell, comparison, say))
+        for cell, one in found
+        if one.problem_type == "regression" and not one.random and not one.swapped
     ]
-    if not found:
-        return Markup()
-    (low, lowest), (high, highest) = min(found), max(found)
+    (low, lowest), (high, highest) = min(values, default=(0, "")), max(values, default=(0, ""))
     ends = {"low": number(low), "lowest": lowest, "high": number(high), "highest": highest}
-    return say.html("compare.values" if len(found) > 1 else "compare.value", count=len(found), **ends)
+    key = "compare.values" if len(values) > 1 else "compare.value"
+    counts = {
+        "compare.untrained": sum(one.random for _, one in found),
+        "compare.absent": sum(refusals(comparison.cells).values()),
+    }
+    return {
+        "versions": None,
+        "groups": _groups(comparison.groups, comparison, say),
+        "values": say(key, count=len(values), **ends) if values else "",
+        "swapped": {
+            "total": len(swapped),
+            "groups": _groups(label_groups(swapped), comparison, say),
+            "values_": sum(one.problem_type == "regression" for _, one in swapped),
+        },
+        "rest": _counts(counts, comparison, say),
+    }
 
 
-def _swaps(comparison: Comparison, say: Texts) -> Markup:
-    found = [(cell, one) for cell, one in answered(comparison.distinct) if one.swapped and not one.random]
-    if not found:
-        return Markup()
-    votes = [_votes(group, say) for group in label_groups(found)]
-    values = sum(one.problem_type == "regression" for _, one in found)
-    if values:
-        votes.append(say.html("compare.swap_values" if values > 1 else "compare.swap_value", count=values))
-    key = "compare.swaps" if len(found) > 1 else "compare.swaps_one"
-    return say.html(key, count=len(found), votes=Markup(say.listed(votes)))
+def _of_both(both: Versions, say: Texts) -> dict[str, Any]:
+    """What is said of two versions: whom the edit changed, and each version by itself."""
+    turns = [
+        {
+            "before": labels_text(before, say),
+            "after": labels_text(after, say),
+            "count_": len(moves),
+            "names": cell_names([move.before for move in moves], both.before, say),
+        }
+        for (before, after), moves in most_frequent((move.turn, move) for move in both.flips).items()
+    ]
+    pairs = [(move.before.analysis, move.after.analysis) for move in both.distinct]
+    counts = {
+        "compare.untrained": sum(one.random or other.random for one, other in pairs if one and other),
+        "edit.apart": sum(move.answers is None for move in both.distinct),
+        "compare.absent": sum(not (move.before.analysis and move.after.analysis) for move in both.moves),
+    }
+    asked = {"edit.first_version": both.before, "edit.second_version": both.after}
+    return {
+        "versions": {key: _groups(one.groups, one, say) for key, one in asked.items()},
+        "predicting": len(both.predicting),
+        "turned": turns,
+        "largest": _largest(both, say),
+        "swapped": {"total": len(both.swaps), "flips": sum(move.flips for move in both.swaps)},
+        "rest": _counts(counts, both.before, say),
+    }
+
+
+def _groups(groups: Iterable[LabelGroup], comparison: Comparison, say: Texts) -> list[dict[str, Any]]:
+    """Cells that choose among the same labels, by what they predict, as the template tells of them."""
+    return [
+        {
+            "total": group.total,
+            "majority": group.majority is not None,
+            "votes": [
+                {
+                    "labels": labels_text(labels, say),
+                    "count_": len(cells),
+                    "names": cell_names(cells, comparison, say),
+                }
+                for labels, cells in group.predictions.items()
+            ],
+        }
+        for group in groups
+    ]
 
 
 def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> str:
@@ -409,27 +405,6 @@ def _counts(counts: Mapping[str, int], comparison: Comparison, say: Texts) -> st
     which = [say("compare.vector", poolings=name, names=several(of, say)) for name, of in vectors.items()]
     told += [say("compare.once", vectors=say("list.semicolon").join(which))] if which else []
     return say.together(told)
-
-
-def _flips(both: Versions, say: Texts) -> Markup:
-    flips, total = both.flips, len(both.predicting)
-    if not total:
-        return Markup()
-    if not flips:
-        return say.html("edit.none" if total > 1 else "edit.none_one", total=total)
-    turns = list(most_frequent((move.turn, move) for move in flips).items())
-    (before, after), moves = turns[0]
-    if len(moves) == total:
-        key = "edit.all" if total > 1 else "edit.only"
-        return say.html(key, total=total, before=_labels(before, say), after=_labels(after, say))
-    told = Markup(say("list.semicolon")).join(_turn(turn, moves, both, say) for turn, moves in turns)
-    return say.html("edit.some" if len(flips) > 1 else "edit.one", count=len(flips), total=total, turns=told)
-
-
-def _turn(turn: Sequence[Labels], moves: Sequence[Move], both: Versions, say: Texts) -> Markup:
-    before, after = (_labels(labels, say) for labels in turn)
-    names = cell_names([move.before for move in moves], both.before, say)
-    return say.html("edit.turn", count=len(moves), before=before, after=after, names=names)
 
 
 def _largest(both: Versions, say: Texts) -> str:
@@ -447,8 +422,3 @@ def _largest(both: Versions, say: Texts) -> str:
         after=output_text(after, move.output),
         moved=moved_text(move, say),
     )
-
-
-def _version(comparison: Comparison, key: str, say: Texts) -> Markup:
-    told = say.together(_group(group, comparison, say) for group in comparison.groups)
-    return Markup("<b>{}</b> {}").format(say(key), Markup(told)) if told else Markup()

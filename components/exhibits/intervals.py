@@ -30,7 +30,6 @@ from components.exhibits.evidence import (
     corrected,
     data_of,
     ends,
-    findings_html,
     gains,
     label_lines,
     named,
@@ -41,8 +40,9 @@ from components.exhibits.evidence import (
     tick,
     vectors,
 )
-from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html, strong_html
+from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
 from components.exhibits.view import number, visible
+from components.markup import render
 from components.results import Baseline, Row, beside
 from components.texts import Texts
 
@@ -100,10 +100,10 @@ def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
         f"{escape(_sized(evidence, key, say))}</li>"
         for key, (colour, _, sign) in zip(evidence.backbones, draw.MARKS, strict=False)
     ]
-    items += [
-        f'<li><span aria-hidden="true">{LINES[row.method][1]}</span> {_baseline(row, say)}</li>'
-        for row in evidence.of_task("baseline")
-    ]
+    for row in evidence.of_task("baseline"):
+        name, reached = say(f"evidence.baseline_{row.method}"), accuracy_text(row.value)
+        told = escape(say("evidence.baseline", name=name, accuracy=reached))
+        items.append(f'<li><span aria-hidden="true">{LINES[row.method][1]}</span> {told}</li>')
     if evidence.of("swap", *evidence.backbones):
         items += [key_html(f"{kind}-head", say(f"evidence.{kind}_head")) for kind in ("own", "swapped")]
     notes = [say("evidence.intervals")]
@@ -121,12 +121,6 @@ def _sized(evidence: Evidence, key: str, say: Texts) -> str:
         millions = number(size.parameters / 1e6, 1)
         return say("evidence.sized", backbone=title, layers=size.layers, width=size.width, millions=millions)
     return title
-
-
-def _baseline(row: Row, say: Texts, stands_out: bool = False) -> str:
-    reached = accuracy_text(row.value)
-    name = say(f"evidence.baseline_{row.method}")
-    return say.html("evidence.baseline", name=name, accuracy=strong_html(reached) if stands_out else reached)
 
 
 def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:
@@ -273,8 +267,22 @@ def _own_head(evidence: Evidence, index: int, say: Texts) -> list[draw.Trace]:
 
 def findings(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Say what baselines reach, then for each backbone how far accuracy and rho spread over the poolings."""
-    lines = [_beside(evidence, say)] if evidence.of_task("baseline") else []
-    return Shown(html=findings_html([*lines, *(_finding(evidence, key, say) for key in evidence.backbones)]))
+    baselines, heads = evidence.of_task("baseline"), corrected(evidence.of_task("head"))
+    better, worse = gains(heads)
+    html = render(
+        "findings",
+        say,
+        baselines=baselines,
+        heads=heads,
+        better=better,
+        worse=worse,
+        findings=[_finding(evidence, key) for key in evidence.backbones],
+        base=BASE,
+        level=LEVEL,
+        accuracy=accuracy_text,
+        **{"number": number, "spread": spread, "ends": ends, "extremes": _extremes},
+    )
+    return Shown(html=html)
 
 
 def published(_: Evidence, __: State, say: Texts) -> Shown:
@@ -286,46 +294,14 @@ FINDINGS = Exhibit("findings", findings, frame="bare", title="evidence.findings"
 PUBLISHED = Exhibit("published", published, frame="bare", title="evidence.others")
 
 
-def _beside(evidence: Evidence, say: Texts) -> str:
-    baselines, heads = evidence.of_task("baseline"), corrected(evidence.of_task("head"))
-    reached = say.listed(_baseline(row, say, stands_out=True) for row in baselines)
-    sentence = say("evidence.finding_baselines", reached=reached)
-    if not heads:
-        return sentence
-    (better, worse), name = gains(heads), say(f"evidence.baseline_{baselines[-1].method}")
-    best = strong_html(accuracy_text(max(row.value for row in heads)))
-    of_all = strong_html(say("evidence.of", some=better, all=len(heads)))
-    told = {"better": of_all, "worse": worse, "total": len(heads), "best": best, "level": LEVEL, "name": name}
-    key = "evidence.finding_own" if better else "evidence.finding_unbeaten"
-    return say.together((sentence, say.html(key, **told)))
-
-
-def _finding(evidence: Evidence, key: str, say: Texts) -> str:
-    accuracies, rhos = vectors(evidence.of("probe", key)), vectors(evidence.rhos(key))
-    name = strong_html(evidence.title(key))
-    if not accuracies:
-        return say.html("evidence.nothing", backbone=name)
-    others = against_base(accuracies)
-    differ = sum(row.corrected < LEVEL for row in others)
-    said = [
-        say.html(
-            "evidence.finding",
-            backbone=name,
-            spread=strong_html(say("evidence.points", points=spread(accuracies, 100, 1))),
-            count=len(accuracies),
-            differ=strong_html(say("evidence.of", some=differ, all=len(others))),
-            base=BASE,
-            level=LEVEL,
-            **_extremes(accuracies, accuracy_text),
-        )
-    ]
-    if rhos:
-        width, (low, high) = strong_html(spread(rhos, 1, 2)), ends(rhos)
-        told = {"spread": width, "count": len(rhos), **_extremes(rhos, number)}
-        said.append(say.html("evidence.finding_rho", **told))
-        said.append(say.html("evidence.rho_apart" if low.high < high.low else "evidence.rho_overlap"))
-    swapped = vectors(evidence.of("swap", key))
-    for own in evidence.of("head", key) if swapped else ():
-        told = {"own": strong_html(accuracy_text(own.value)), "count": len(swapped)}
-        said.append(say.html("evidence.finding_swaps", **told, **_extremes(swapped, accuracy_text)))
-    return say.together(said)
+def _finding(evidence: Evidence, key: str) -> dict[str, Any]:
+    accuracies, others = vectors(evidence.of("probe", key)), against_base(vectors(evidence.of("probe", key)))
+    return {
+        "title": evidence.title(key),
+        "accuracies": accuracies,
+        "others": len(others),
+        "differ": sum(row.corrected < LEVEL for row in others),
+        "rhos": vectors(evidence.rhos(key)),
+        "own": evidence.of("head", key),
+        "swapped": vectors(evidence.of("swap", key)),
+    }

@@ -8,6 +8,8 @@ from itertools import chain, islice
 from math import ceil, floor
 from typing import Any
 
+from markupsafe import Markup
+
 from components.exhibits import draw
 from components.exhibits.control import State
 from components.exhibits.evidence import (
@@ -22,7 +24,6 @@ from components.exhibits.evidence import (
     corrected,
     data_of,
     ends,
-    findings_html,
     gains,
     label_lines,
     named,
@@ -32,8 +33,9 @@ from components.exhibits.evidence import (
     tick,
     vectors,
 )
-from components.exhibits.exhibit import Exhibit, Shown, hint_html, strong_html
+from components.exhibits.exhibit import Exhibit, Shown, hint_html
 from components.exhibits.view import number, one_vector, shorten, visible
+from components.markup import render
 from components.results import GAIN, TEST, Row, beside
 from components.texts import Texts
 
@@ -102,47 +104,34 @@ def depths(evidence: Evidence, _: State, say: Texts) -> Shown:
     every = [row for known in found.values() for profile in known for row in profile]
     names = shared(every, evidence.backbones, (name for row in every for name in row.poolings))
     task = visible(say.name(evidence.task))
-    told = findings_html(_layers_finding(evidence.title(key), known, say) for key, known in found.items())
+    told = [_layers_finding(evidence.title(key), known) for key, known in found.items()]
     return Shown(
         heading=say("evidence.depths_heading"),
         words=say("evidence.depths_words", plots=len(names)),
         data=data_of(DEPTH_COLUMNS, saved_rows(evidence, every, say), say),
         figure=_layers_figure(evidence, every, names, say),
-        above=f"{told}{hint_html(say('evidence.depths_published'))}",
+        above=render("layers", say, findings=told, level=LEVEL, accuracy=accuracy_text),
         legend=hint_html(say("evidence.depths_hint", task=task)),
         about=evidence.about(task, evidence.backbones, say),
         least_width=LEAST_WIDTH,
     )
 
 
-def _layers_finding(title: str, known: Sequence[Sequence[Row]], say: Texts) -> str:
-    """Tell whether an intermediate layer of a backbone is better than the last, by more than chance."""
-    if not known:
-        return say.html("evidence.nothing", backbone=strong_html(title))
-    highest = max(known, key=lambda profile: best(profile).value)
-    top, last = best(highest), highest[-1]
+def _layers_finding(title: str, known: Sequence[Sequence[Row]]) -> dict[str, Any]:
+    """Count for which poolings an intermediate layer of a backbone is better than the last."""
+    highest = max(known, key=lambda profile: best(profile).value, default=())
     better, worse = gains(row for profile in known for row in profile)
-    below = sum(best(profile).layer < profile[-1].layer for profile in known)
-    tested = sum(len(profile) - 1 for profile in known)
-    sentence = say.html(
-        "evidence.depths_finding",
-        backbone=strong_html(title),
-        below=strong_html(say("evidence.of", some=below, all=len(known))),
-        better=strong_html(say("evidence.of", some=better, all=tested)),
-        worse=worse,
-        level=LEVEL,
-    )
-    reached = say.html(
-        "evidence.depths_highest",
-        high=strong_html(accuracy_text(top.value)),
-        pooling=top.called,
-        layer=top.layer,
-        last=last.layer,
-        reached=accuracy_text(last.value),
-    )
-    gaining = say.listed(profile[0].called for profile in known if gains(profile)[0])
-    verdict = "evidence.depths_better" if gaining else "evidence.depths_chance"
-    return say.together([sentence, reached, say.html(verdict, poolings=gaining)])
+    return {
+        "title": title,
+        "all": len(known),
+        "below": sum(best(profile).layer < profile[-1].layer for profile in known),
+        "tested": sum(len(profile) - 1 for profile in known),
+        "better": better,
+        "worse": worse,
+        "top": best(highest) if highest else None,
+        "last": highest[-1] if highest else None,
+        "gaining": [profile[0].called for profile in known if gains(profile)[0]],
+    }
 
 
 def _layers_figure(
@@ -217,7 +206,6 @@ def raised_and_lowered(rows: Iterable[Row], **where: str) -> tuple[int, int]:
 def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Rho of the chosen backbones' vectors, plain and after each step, and whether whitening helps."""
     found = _of_steps(evidence)
-    told = findings_html(_steps_finding(evidence.title(key), known, say) for key, known in found.items())
     every = list(chain.from_iterable(found.values()))
     rows = shared(every, tuple(found), (name for row in every for name in row.poolings))
     left = draw.tick_width(tuple(chain.from_iterable(map(label_lines, rows))))
@@ -232,7 +220,7 @@ def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
         words=say("evidence.steps_words", plots=len(found)),
         data=data_of(STEP_COLUMNS, saved, say),
         figure=_steps_figure(evidence, every, rows, left, say),
-        above=f"{told}<p>{_steps_verdict(evidence, say)}</p>{hint_html(say('evidence.steps_published'))}",
+        above=_steps_told(evidence, found, say),
         legend=hint_html(signs) + hint_html(say("evidence.steps_hint", fitted=fitted)),
         about=evidence.about(say("evidence.rho_axis"), found, say),
         least_width=left + LEAST * len(found),
@@ -244,48 +232,24 @@ def _of_steps(evidence: Evidence) -> Mapping[str, Sequence[Row]]:
     return {key: known for key, known in every.items() if known}
 
 
-def _steps_finding(title: str, known: Sequence[Row], say: Texts) -> str:
-    """For how many vectors of a backbone each step raises rho, and what is reached at most."""
-    moved = []
-    for step in STEPS:
-        raised, lowered = raised_and_lowered(known, step=step)
-        name = say(f"evidence.step_{step}")
-        moved.append(say("evidence.steps_moved", step=name, raised=raised, lowered=lowered))
-    plain = [row for row in known if row.step == PLAIN]
-    (_, highest), (_, before) = ends(row for row in known if row.step != PLAIN), ends(plain)
-    sentence = say.html(
-        "evidence.steps_finding",
-        backbone=strong_html(title),
-        total=len(plain),
-        moved=say("list.semicolon").join(moved),
-    )
-    reached = say.html(
-        "evidence.steps_highest",
-        plain=strong_html(number(before.value)),
-        plain_pooling=before.called,
-        high=strong_html(number(highest.value)),
-        pooling=highest.called,
-        step=say(f"evidence.step_{highest.step}"),
-    )
-    return say.together([sentence, reached])
-
-
-def _steps_verdict(evidence: Evidence, say: Texts) -> str:
+def _steps_told(evidence: Evidence, found: Mapping[str, Sequence[Row]], say: Texts) -> Markup:
+    """What each step does to the vectors of each backbone, and whether whitening helps over all of them."""
+    findings = []
+    for key, known in found.items():
+        (_, before), (_, after) = (
+            ends(r for r in known if (r.step == PLAIN) == plain) for plain in (True, False)
+        )
+        moved = [(step, *raised_and_lowered(known, step=step)) for step in STEPS]
+        total = sum(row.step == PLAIN for row in known)
+        title = evidence.title(key)
+        findings.append({"title": title, "total": total, "moved": moved, "before": before, "after": after})
     every = evidence.every["postprocessed"]
     rows = [row for row in every if row.step == "whitened" and row.vector == row.pooling]
     raised, lowered = raised_and_lowered(rows)
     counts = {row.backbone: raised_and_lowered(rows, backbone=row.backbone) for row in rows}
-    others = [key for key, (more, fewer) in counts.items() if more <= fewer]
-    sentence = say.html(
-        "evidence.steps_verdict",
-        backbones=len(counts),
-        total=len(rows),
-        raised=strong_html(str(raised)),
-        lowered=strong_html(str(lowered)),
-    )
-    key = "nowhere" if len(others) == len(counts) else "but" if others else "everywhere"
-    listed, count = say.listed(map(evidence.title, others)), len(counts) - len(others)
-    return say.together([sentence, say.html(f"evidence.steps_{key}", count=count, others=listed)])
+    others = [evidence.title(key) for key, (more, fewer) in counts.items() if more <= fewer]
+    told = {"backbones": len(counts), "total": len(rows), "raised": raised, "lowered": lowered}
+    return render("whitening", say, findings=findings, others=others, number=number, **told)
 
 
 def _steps_figure(
@@ -355,7 +319,7 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
     ordered = sorted(found, key=lambda row: ([*methods].index(row.method), _depth(row)))
     answers = list(dict.fromkeys(row.answer for row in ordered))  # the rows of the plots
     tasks = say.listed(visible(say.name(task)) for task in dict.fromkeys(row.task for row in found))
-    told = findings_html(_answers_finding(evidence, found, key, say) for key in keys)
+    told = [_answers_finding(evidence, found, key) for key in keys]
     saved = [  # similarity, which is held against itself, has no test
         beside(row, **dict.fromkeys(TEST)) if row.own else row
         for row in saved_rows(evidence, found, say, "rho")
@@ -366,7 +330,7 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
         words=say("evidence.explained_words", plots=len(keys)),
         data=data_of(ANSWER_COLUMNS, saved, say),
         figure=_answers_figure(evidence, found, answers, say),
-        above=f"{told}<p>{_answers_verdict(found, say)}</p>",
+        above=render("explanations", say, findings=told, level=LEVEL, number=number),
         legend=hint_html(say("evidence.explained_hint", task=tasks, total=total)),
         about=evidence.about(tasks, keys, say),
         least_width=draw.name_width(tuple(answers)) + LEAST * len(keys),
@@ -378,35 +342,12 @@ def _answer(row: Row, say: Texts) -> str:
     return name if row.layer is None else say("evidence.at_layer", name=name, layer=row.layer)
 
 
-def _answers_finding(evidence: Evidence, found: Sequence[Row], key: str, say: Texts) -> str:
-    """Say how close similarity to [CLS] comes to erasure in one checkpoint, and what comes closer."""
+def _answers_finding(evidence: Evidence, found: Sequence[Row], key: str) -> dict[str, Any]:
+    """Similarity to [CLS] in one checkpoint, at its last layer and at its best, and what comes closer."""
     rows = [row for row in found if row.backbone == key]
-    (last,) = (row for row in rows if row.own)
-    highest = best(row for row in rows if row.method == SIMILARITY)
-    sentence = say.html(
-        "evidence.explained_finding",
-        backbone=strong_html(evidence.title(key)),
-        rho=strong_html(number(last.value)),
-        low=number(last.low),
-        high=number(last.high),
-        best=number(highest.value),
-        layer=highest.layer,
-        last=last.layer,
-    )
-    closer = [row for row in rows if row.closer]
-    said = say.listed(
-        say("evidence.explained_answer", answer=row.answer, rho=number(row.value)) for row in closer
-    )
-    verdict = "evidence.explained_closer" if closer else "evidence.explained_none"
-    return say.together([sentence, say.html(verdict, answers=said, level=LEVEL)])
-
-
-def _answers_verdict(found: Sequence[Row], say: Texts) -> str:
-    beaten = len({row.backbone for row in found if row.closer})
-    if not beaten:
-        return say.html("evidence.explained_yes")
-    count = say("evidence.explained_of", some=beaten, all=len({row.backbone for row in found}))
-    return say.html("evidence.explained_no", count=strong_html(count))
+    (own,) = (row for row in rows if row.own)
+    highest, closer = best(r for r in rows if r.method == SIMILARITY), [row for row in rows if row.closer]
+    return {"title": evidence.title(key), "own": own, "best": highest, "closer": closer}
 
 
 def _answers_figure(evidence: Evidence, found: Sequence[Row], answers: list[str], say: Texts) -> draw.Figure:
