@@ -40,7 +40,7 @@ from components.exhibits.evidence import (
     tick,
     vectors,
 )
-from components.exhibits.exhibit import Exhibit, Shown, key_html, legend_html
+from components.exhibits.exhibit import Exhibit, Shown
 from components.exhibits.view import number, visible
 from components.markup import render
 from components.results import Baseline, Row, beside
@@ -95,32 +95,21 @@ def measures(evidence: Evidence) -> tuple[Measure, Measure]:
 
 def legend(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Colour and shape of each backbone, and what lines and gaps mean."""
-    items = [
-        f'<li><span style="color: {colour}" aria-hidden="true">{sign}</span>'
-        f"{escape(_sized(evidence, key, say))}</li>"
-        for key, (colour, _, sign) in zip(evidence.backbones, draw.MARKS, strict=False)
-    ]
-    for row in evidence.of_task("baseline"):
-        name, reached = say(f"evidence.baseline_{row.method}"), accuracy_text(row.value)
-        told = escape(say("evidence.baseline", name=name, accuracy=reached))
-        items.append(f'<li><span aria-hidden="true">{LINES[row.method][1]}</span> {told}</li>')
-    if evidence.of("swap", *evidence.backbones):
-        items += [key_html(f"{kind}-head", say(f"evidence.{kind}_head")) for kind in ("own", "swapped")]
-    notes = [say("evidence.intervals")]
-    if len(evidence.backbones) == 1:
-        notes.append(say("evidence.guide", base=BASE))
-    poolings = set(chain.from_iterable(evidence.rows))
-    if any({row.pooling for row in evidence.rhos(key)} < poolings for key in evidence.backbones):
-        notes.append(say("evidence.unmeasured"))
-    return Shown(html=legend_html(*items, f"<li>{escape(say.together(notes))}</li>"))
-
-
-def _sized(evidence: Evidence, key: str, say: Texts) -> str:
-    title = evidence.title(key)
-    for size in evidence.of("size", key):
-        millions = number(size.parameters / 1e6, 1)
-        return say("evidence.sized", backbone=title, layers=size.layers, width=size.width, millions=millions)
-    return title
+    poolings, keys = set(chain.from_iterable(evidence.rows)), evidence.backbones
+    html = render(
+        "evidence_legend",
+        say,
+        backbones=[
+            (colour, sign, evidence.title(key), next(iter(evidence.of("size", key)), None))
+            for key, (colour, _, sign) in zip(keys, draw.MARKS, strict=False)
+        ],
+        baselines=[(LINES[row.method][1], row) for row in evidence.of_task("baseline")],
+        swaps=bool(evidence.of("swap", *keys)),
+        unmeasured=any({row.pooling for row in evidence.rhos(key)} < poolings for key in keys),
+        base=BASE,
+        **{"accuracy": accuracy_text, "number": number},
+    )
+    return Shown(html=html)
 
 
 def accuracy(evidence: Evidence, _: State, say: Texts) -> Shown:

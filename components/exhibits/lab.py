@@ -107,16 +107,12 @@ def so_far_html(reached: Sequence[Reached], titles: Mapping[str, str], all_layer
     if not reached:
         return ""
     first = sorted(reached, key=lambda one: -one.accuracy)[:FIRST]
-    rows = [
-        say(
-            "lab.reached",
-            name=combination(titles, one.backbone, (one.pooling,), one.layer if all_layers else None, say),
-            accuracy=percent(one.accuracy),
-        )
-        for one in first
+    layers = [one.layer if all_layers else None for one in first]
+    best = [
+        (combination(titles, one.backbone, (one.pooling,), layer, say), percent(one.accuracy))
+        for one, layer in zip(first, layers, strict=True)
     ]
-    items = "".join(f"<li>{escape(row)}</li>" for row in rows)
-    return f"{hint_html(say('lab.so_far', count=len(reached)))}<ol>{items}</ol>"
+    return render("so_far", say, total=len(reached), best=best)
 
 
 def score_text(score: Score, say: Texts) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from components.analyses.anatomy import Anatomy
 from components.exhibits import facts
-from components.exhibits.evidence import Evidence, select
+from components.exhibits.evidence import select
 from components.exhibits.panels import Answered
 from components.exhibits.questions import (
     Answer,
@@ -226,34 +226,6 @@ def test_what_papers_say_stands_with_the_backbone_that_was_asked() -> None:
         assert plain(paper) == asked.papers[key]["en"]
     silent = replace(asked, papers={})
     assert 'class="paper"' not in answers((silent,)).answer(asked.key).card
-
-
-def test_the_average_is_compared_with_the_own_vector() -> None:
-    given = answered("average")
-    swapped = analysis_of(given)
-    assert swapped.query == Query("bert-sentiment", swapped.query.text, pooling="mean", reference="pooled")
-    own = shipped().ask("analyze", replace(swapped.query, pooling="native"))
-    said = plain(given.card)
-    assert ("still chooses the same" in said) == (own.predicted == swapped.predicted)
-    for one in (own, swapped):
-        assert f"{one.predicted[0]} ({100 * one.probabilities.max():.0f} %)" in said
-    assert f"the cosine of the two is {swapped.similarity[-1, swapped.tokens.cls]:.2f};" in said
-
-
-def test_the_evidence_is_that_of_the_results() -> None:
-    given = answered("position")
-    assert isinstance(given.measured, Evidence)
-    assert (given.measured.task, given.measured.backbones) == (
-        "sentiment",
-        ("bert-pretrained", "bert-sentiment"),
-    )
-    said = plain(given.card)
-    for pooling in ("cls", "flatten"):
-        for row in measured(
-            RESULTS, "probe", backbone=given.measured.backbones, task="sentiment", pooling=pooling
-        ):
-            value, low, high = (f"{100 * one:.1f}" for one in (row.value, row.low, row.high))
-            assert f"{pooling} {value} % ({low} to {high})" in said
 
 
 def test_a_question_that_takes_the_visitor_s_own_text_is_asked_with_that() -> None:
