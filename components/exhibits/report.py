@@ -182,29 +182,13 @@ def passport_page(passport: Passport, say: Texts) -> str:
         "passport",
         say,
         title=title,
-        facts={key: visible(text) for key, text in facts.items()},
+        facts=facts,
         says=[visible(one.said(say)) for one in passport.says],
-        reads=[
-            (
-                " ‖ ".join(filter(None, (one.text, one.text_pair))),
-                counted(len(one.tokens)),
-                _read(one.tokens, one.reads, say),
-            )
-            for one in passport.samples
-        ],
-        ways=[  # none, if its tokenizer has no padding
-            (say(f"batch.{one.name}"), say(f"batch.is_{one.verdict}"), f"{one.largest:.2g}")
-            for one in passport.ways
-        ],
-        weights=[
-            (visible(one.name), size(one.shape), counted(prod(one.shape)), say(f"steps.{one.origin}"))
-            for one in passport.weights
-        ],
-        ordinary=[(layer, *map(number, values)) for layer, values in enumerate(passport.ordinary)],
-        scripts=[
-            (Named(one.script).said(say), one.tried, one.unread or say("passport.none_lost"))
-            for one in passport.scripts
-        ],
+        passport=passport,
+        ways=[(say(f"batch.{one.name}"), one) for one in passport.ways],
+        scripts=[(Named(one.script).said(say), one) for one in passport.scripts],
+        weights=[(say(f"steps.{one.origin}"), one) for one in passport.weights],
+        **{"counted": counted, "number": number, "prod": prod, "size": size, "visible": visible},
     )
     return _begin(title, body, PAPER, say) + END
 
@@ -231,9 +215,3 @@ def badge(passport: Passport, say: Texts) -> str:
         texts=[(text, f"{middle:.0f}", f"{room - MARGIN:.0f}") for text, middle, room in texts],
     )
     return f"{drawn}\n"
-
-
-def _read(tokens: Sequence[str], reads: Sequence[int], say: Texts) -> str:
-    if len(reads) == len(tokens):
-        return say("passport.every")
-    return say.listed(visible(tokens[index]) for index in reads) or say("passport.nothing")
