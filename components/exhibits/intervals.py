@@ -180,7 +180,7 @@ def _figure(evidence: Evidence, measure: Measure, title: str, say: Texts) -> dra
             shapes += [draw.guide(row.value, "dot", GUIDE)] if BASE in row.poolings else []
         traces.append(draw.written([1] * len(rows), list(range(len(rows))), values, "middle right"))
     labels = list(map(label_lines, rows))
-    left, room = draw.tick_width(tuple(chain(*labels))), LINE * max(map(len, labels), default=1)
+    left, room = draw.tick_width(chain(*labels)), LINE * max(map(len, labels), default=1)
     (start, *_, end), marks = measure.places, measure.marks
     if (start, end) != (0, 1):
         title = say("evidence.axis_ends", title=title, start=marks[0], end=marks[-1])

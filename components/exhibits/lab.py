@@ -183,7 +183,7 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
     labels = [textwrap.wrap(found.name(one, say), WIDEST) for one in shown]
     scores, places = [one.accuracy for one in shown], list(range(len(shown)))
     room = LINE * max(map(len, labels)) + 6
-    left = max(draw.name_width(tuple(lines)) for lines in labels)
+    left = max(draw.name_width(lines) for lines in labels)
     backbones = list(found.fit.plan.backbones)
     colours = [draw.BACKBONES[backbones.index(one.backbone) % len(draw.BACKBONES)] for one in shown]
     symbols = ["circle-open" if one.p_corrected < LEVEL else "circle" for one in shown]  # open: it is worse
@@ -242,9 +242,7 @@ def _curve_figure(scores: Sequence[Score], rows: Sequence[int], say: Texts) -> d
         {"size": 8},
         {"thickness": 1.5, "width": 4},
         "y",
-        mode="lines+markers",
-        line={"color": draw.BACKBONES[0]},
-        cliponaxis=True,
+        **{"mode": "lines+markers", "line": {"color": draw.BACKBONES[0]}, "cliponaxis": True},
     )
     frame = draw.layout(
         height=300,
@@ -285,10 +283,10 @@ def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
     cells = found.fit.confusion
     shares = cells / np.maximum(cells.sum(axis=1, keepdims=True), 1)  # (K, K) of each row
     names = [shorten(visible(name), LABEL) for name in found.fit.classes]
-    ticks, room = list(map(escape, names)), draw.name_width(tuple(names))
+    ticks, room = list(map(escape, names)), draw.name_width(names)
     hover = [
         [
-            escape(say("lab.cell", given=given, predicted=other, count=int(count), share=percent(share)))
+            say.html("lab.cell", given=given, predicted=other, count=int(count), share=percent(share))
             for other, count, share in zip(names, row, of, strict=True)
         ]
         for given, row, of in zip(names, cells, shares, strict=True)
@@ -296,12 +294,8 @@ def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
     heat = draw.Trace(
         type="heatmap",
         z=shares.round(4).tolist(),
-        zmin=0,
-        zmax=1,
-        colorscale=[list(stop) for stop in SHADES],
-        showscale=False,
-        xgap=1,
-        ygap=1,
+        colorscale=list(map(list, SHADES)),
+        **{"zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False},
         text=cells.tolist(),
         texttemplate="%{text}",  # in black or white, whichever is read better
         customdata=hover,
@@ -313,9 +307,7 @@ def _confusion_figure(found: Found, say: Texts) -> draw.Figure:
         margin={"l": room + 26, "r": 12, "t": 8, "b": 50 + (room if turned else 12)},
         xaxis=draw.axis(
             title=draw.axis_title(say("lab.predicted")),
-            tickvals=list(range(len(names))),
-            ticktext=ticks,
-            tickangle=-90 if turned else 0,
+            **{"tickvals": list(range(len(names))), "ticktext": ticks, "tickangle": -90 if turned else 0},
         ),
         yaxis=draw.row_axis(ticks, title=draw.axis_title(say("lab.given"))),
     )

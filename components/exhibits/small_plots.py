@@ -208,7 +208,7 @@ def whitening(evidence: Evidence, _: State, say: Texts) -> Shown:
     found = _of_steps(evidence)
     every = list(chain.from_iterable(found.values()))
     rows = shared(every, tuple(found), (name for row in every for name in row.poolings))
-    left = draw.tick_width(tuple(chain.from_iterable(map(label_lines, rows))))
+    left = draw.tick_width(chain.from_iterable(map(label_lines, rows)))
     saved = [
         beside(row, step=say(f"evidence.step_{row.step}"), pairs=row.measured)
         for row in saved_rows(evidence, every, say, "rho")
@@ -333,7 +333,7 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
         above=render("explanations", say, findings=told, level=LEVEL, number=number),
         legend=hint_html(say("evidence.explained_hint", task=tasks, total=total)),
         about=evidence.about(tasks, keys, say),
-        least_width=draw.name_width(tuple(answers)) + LEAST * len(keys),
+        least_width=draw.name_width(answers) + LEAST * len(keys),
     )
 
 
@@ -365,7 +365,7 @@ def _answers_figure(evidence: Evidence, found: Sequence[Row], answers: list[str]
         marker = {"color": colours, "line": {"color": draw.OTHER, "width": 1}, "size": 9}
         told = points(evidence, rows, "evidence.explained_hover", number, say)
         traces.append(draw.dots(told, marker, {**WHISKER, "color": draw.OTHER}, **draw.axes_of(index)))
-    ticks, left = list(map(escape, answers)), draw.name_width(tuple(answers))
+    ticks, left = list(map(escape, answers)), draw.name_width(answers)
     plots = draw.SideBySide(_titles(evidence, keys), ticks, left, row=24, gap=0.12)
     return draw.Figure(traces, plots.layout(scale, say("evidence.explained_axis")))
 
