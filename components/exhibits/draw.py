@@ -300,13 +300,8 @@ def read_frame(analysis: Analysis) -> dict[str, Any] | None:
 
 
 # A colour, a shape and its sign for each backbone, so that neither eyes nor printers need the other.
-MARKS = (
-    (BACKBONES[0], "circle", "●"),
-    (BACKBONES[1], "square", "■"),
-    (BACKBONES[2], "diamond", "◆"),
-    (BACKBONES[3], "triangle-up", "▲"),
-    (BACKBONES[4], "triangle-down", "▼"),
-)
+SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down")
+MARKS = tuple(zip(BACKBONES, SHAPES, "●■◆▲▼", strict=True))
 SAID = {"hovertemplate": "%{hovertext}<extra></extra>"}  # the box of a pointed dot
 INTERVALS_TOP, BOTTOM = 30, 52  # pixels around small plots
 
@@ -375,35 +370,30 @@ def plot_name(place: int, text: str) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class SideBySide:
-    """Small plots beside each other with the same rows and the same scale.
+def side_by_side(
+    names: Sequence[str],
+    ticks: Sequence[str],
+    left: int,
+    row: int,
+    gap: float,
+    scale: Mapping[str, Any],
+    title: str,
+) -> dict[str, Any]:
+    """The frame of small plots beside each other with the same rows, each with the axis ``scale``.
 
-    ``names`` of the plots and ``ticks`` of the rows are escaped; ``left``: pixels of the ticks, ``row``: of a
-    row.
+    The middle one has the ``title``. ``names`` of the plots and ``ticks`` of the rows are escaped; ``left``:
+    pixels of the ticks, ``row``: of a row.
     """
-
-    names: Sequence[str]
-    ticks: Sequence[str]
-    left: int
-    row: int
-    gap: float
-
-    def layout(self, scale: Mapping[str, Any], title: str) -> dict[str, Any]:
-        """The frame of all, each with the axis ``scale``, the middle one with its ``title``."""
-        total = len(self.names)
-        axes: dict[str, Any] = {}
-        for place in range(total):
-            axes[f"xaxis{axis_number(place)}"] = dict(scale)
-            axes[f"yaxis{axis_number(place)}"] = row_axis(
-                self.ticks, showticklabels=place == 0, showgrid=False
-            )
-        axes[f"xaxis{axis_number((total - 1) // 2)}"]["title"] = axis_title(title)
-        return layout(
-            height=len(self.ticks) * self.row + INTERVALS_TOP + BOTTOM,
-            margin={"l": self.left, "r": 12, "t": INTERVALS_TOP, "b": BOTTOM},
-            hovermode="closest",
-            grid={"rows": 1, "columns": total, "pattern": "independent", "xgap": self.gap},
-            annotations=[plot_name(place, f"<b>{name}</b>") for place, name in enumerate(self.names)],
-            **axes,
-        )
+    total, axes = len(names), dict[str, Any]()
+    for place in range(total):
+        titled = {"title": axis_title(title)} if place == (total - 1) // 2 else {}
+        axes[f"xaxis{axis_number(place)}"] = {**scale, **titled}
+        axes[f"yaxis{axis_number(place)}"] = row_axis(ticks, showticklabels=place == 0, showgrid=False)
+    return layout(
+        height=len(ticks) * row + INTERVALS_TOP + BOTTOM,
+        margin={"l": left, "r": 12, "t": INTERVALS_TOP, "b": BOTTOM},
+        hovermode="closest",
+        grid={"rows": 1, "columns": total, "pattern": "independent", "xgap": gap},
+        annotations=[plot_name(place, f"<b>{name}</b>") for place, name in enumerate(names)],
+        **axes,
+    )

@@ -280,8 +280,8 @@ def _steps_figure(
             lanes = points(evidence, of, "evidence.steps_hover", number, say, step=name)
             marker = {"color": draw.MARKS[evidence.backbones.index(key)][0], "symbol": symbol, "size": 8}
             traces.append(draw.dots(lanes, marker, {**WHISKER, "width": 0}, **draw.axes_of(index)))
-    plots = draw.SideBySide(_titles(evidence, keys), list(map(tick, rows)), left, row=46, gap=0.08)
-    return draw.Figure(traces, plots.layout(scale, title))
+    names, ticks = _titles(evidence, keys), list(map(tick, rows))
+    return draw.Figure(traces, draw.side_by_side(names, ticks, left, 46, 0.08, scale, title))
 
 
 def _titles(evidence: Evidence, keys: Iterable[str]) -> list[str]:
@@ -365,9 +365,9 @@ def _answers_figure(evidence: Evidence, found: Sequence[Row], answers: list[str]
         marker = {"color": colours, "line": {"color": draw.OTHER, "width": 1}, "size": 9}
         told = points(evidence, rows, "evidence.explained_hover", number, say)
         traces.append(draw.dots(told, marker, {**WHISKER, "color": draw.OTHER}, **draw.axes_of(index)))
-    ticks, left = list(map(escape, answers)), draw.name_width(answers)
-    plots = draw.SideBySide(_titles(evidence, keys), ticks, left, row=24, gap=0.12)
-    return draw.Figure(traces, plots.layout(scale, say("evidence.explained_axis")))
+    ticks, left = list(map(escape, answers)), draw.name_width(tuple(answers))
+    names, title = _titles(evidence, keys), say("evidence.explained_axis")
+    return draw.Figure(traces, draw.side_by_side(names, ticks, left, 24, 0.12, scale, title))
 
 
 DEPTHS, WHITENING, EXPLANATIONS = (

@@ -59,7 +59,7 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
     if isinstance(given, Sentence):
         return unanswered("trace.heading", given, say)
     first, second = given.first, given.second.query
-    view = EditedView(first, first.layers, names=named(given))
+    view = View(first, first.layers, names=named(given))
     hints = [say("trace.hint")]
     if first.lower:  # above it there is nothing to be seen
         hints.append(say("trace.pooled", layer=first.pool_layer))
@@ -82,18 +82,6 @@ def trace(given: Traced, _: State, say: Texts) -> Shown:
 
 
 TRACE = Exhibit("trace", trace, plotted=True, applies=lambda given: given is not None)
-
-
-@dataclass(frozen=True, eq=False)
-class EditedView(View):
-    """The first version, whose tokens have the ``names`` of what becomes of them."""
-
-    names: tuple[str, ...] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """A readable label for each of the T tokens, not escaped."""
-        return self.names
 
 
 def _figure(given: Patched, view: View, say: Texts) -> Figure:

@@ -102,11 +102,15 @@ LABEL = Control("label", Brought(), "", "view.label")  # "": the one that the mo
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A layer of an analysis, and what is done to hidden states before their cosine. L layers, T tokens."""
+    """A layer of an analysis, and what is done to hidden states before their cosine. L layers, T tokens.
+
+    ``names``: of the tokens, where they are not called by their own labels.
+    """
 
     analysis: Analysis
     layer: int
     centring: Centring = "plain"
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, analysis: Analysis, state: State) -> View:
@@ -147,7 +151,7 @@ class View:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """A readable label for each of the T tokens, not escaped."""
-        return labels_of(self.analysis)
+        return self.names or labels_of(self.analysis)
 
     @property
     def reference(self) -> int | None:
