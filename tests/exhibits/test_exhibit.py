@@ -21,7 +21,6 @@ from components.analyses.trace import Patched
 from components.exhibits import panels
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import Brought, Choice, Switch, Whole
-from components.exhibits.edit import align_versions, versions
 from components.exhibits.exhibit import (
     FORMULA,
     Exhibit,
@@ -144,24 +143,9 @@ def come(both: Comparison) -> list[tuple[Cell, Cell]]:
     return [pair for one, two in pairs if two for pair in zip(one.cells, two.cells, strict=True)]
 
 
-def rows_of_moves(both: Comparison) -> int:
-    """A row for each word of either version and each backbone."""
-    found = versions(both)
-    moved = found and align_versions(found)
-    assert moved
-    return len(moved.matches) * len(
-        {old.query.backbone for old, new in come(both) if old.analysis and new.analysis}
-    )
-
-
 ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; others have tests of their own
-    **dict.fromkeys(("similarity", "numbers"), lambda one: len(one.tokens.text)),
-    **dict.fromkeys(("lens", "matters", "attention"), lambda one: len(one.analysis.tokens.text)),
     **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking)),
     **dict.fromkeys(("rho", "evidence-numbers"), lambda evidence: len(evidence.every["probe"])),
-    "outputs": lambda analysis: len(analysis.labels),
-    "heatmap": lambda analysis: len(analysis.tokens.text) + 3 * (analysis.query.reference == "cls"),
-    "flow": lambda one: len(one.analysis.tokens.text) + len(one.steps) + len(one.analysis.labels),
     "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
     "depth": lambda one: one.analysis.layers + 1,
     "erasure-rho": lambda given: len(Methods(given).others),
@@ -176,8 +160,6 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
     "depths": lambda evidence: sum(len(one) for key in evidence.backbones for one in profiles(evidence, key)),
     "explanations": lambda evidence: len(evidence.every["agreement"]),
     "whitening": lambda evidence: sum(len(stepped(evidence, key)) for key in evidence.backbones),
-    "moves": rows_of_moves,
-    "trace": lambda given: len(given.pairs),
     "compare-numbers": lambda one: len(one.cells if one.after is None else come(one)),
     "swap-numbers": lambda evidence: len(evidence.every["swap"]),
 }

@@ -50,14 +50,6 @@ def test_the_numbers_are_those_of_each_answer() -> None:
         np.testing.assert_allclose(bar.x, one, rtol=5e-3)
 
 
-def test_where_a_model_fails_without_a_token_that_was_added_there_is_no_bar() -> None:
-    one = given()
-    erasure = np.where(one.analysis.tokens.special, np.nan, one.erasure).astype(np.float32)
-    bars = drawn(BARS, replace(one, erasure=erasure))
-    assert [value is None for value in bars.data[-1].x] == one.analysis.tokens.special.tolist()
-    assert "nan" not in said(replace(one, erasure=erasure))
-
-
 def test_the_three_tokens_of_the_text_that_matter_most_have_a_rank() -> None:
     one = given()
     own, bar = np.flatnonzero(~one.analysis.tokens.special), drawn(BARS, one).data[0]
@@ -65,6 +57,12 @@ def test_the_three_tokens_of_the_text_that_matter_most_have_a_rank() -> None:
     assert ranks(bar) == {int(index): str(place) for place, index in enumerate(order, start=1)}
     assert {bar.marker.opacity[index] for index in order} == {1}
     assert set(ranks(drawn(BARS, one).data[-1])) <= set(own.tolist())
+    # Where a model fails without a token that was added, there is no bar.
+    failed = replace(
+        one, erasure=np.where(one.analysis.tokens.special, np.nan, one.erasure).astype("float32")
+    )
+    assert [value is None for value in drawn(BARS, failed).data[-1].x] == one.analysis.tokens.special.tolist()
+    assert "nan" not in said(failed)
 
 
 def test_a_token_of_the_text_that_stands_in_the_place_of_cls_is_not_the_most_similar_to_itself() -> None:
@@ -171,13 +169,15 @@ def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> 
     assert figure.layout.xaxis == drawn(HEATMAP, one.analysis).layout.xaxis
 
 
-def test_without_attention_the_rest_is_shown_and_it_is_said_why() -> None:
-    one = without_attention(given().analysis)
+def test_what_cannot_be_had_is_said_and_not_drawn() -> None:
+    one, why = without_attention(given().analysis), Sentence("errors.died")
     assert len(drawn(BARS, one).data) == 3
     shown = ATTENTION.show(one, {}, SAY)
     assert shown.figure is shown.data is None
     assert SAY("attention.none", reference="[CLS]") in plain(heading_html(shown, "attention", SAY))
     assert SAY("errors.stopping") in said(one)
+    assert plain(SENTENCE.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
+    assert not any(exhibit.shown(why, {}, SAY).figure for exhibit in (BARS, AGREES, ATTENTION))
 
 
 def test_what_the_verdict_warns_of_is_not_said_again() -> None:
@@ -186,13 +186,6 @@ def test_what_the_verdict_warns_of_is_not_said_again() -> None:
     html = said(replace(one, warnings=(typed, Sentence("errors.stopping"))))
     assert SAY("errors.stopping") in html
     assert typed.said(SAY) not in html
-
-
-def test_a_refusal_is_a_sentence_and_nothing_is_drawn() -> None:
-    why = Sentence("errors.died")
-    assert plain(SENTENCE.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
-    for exhibit in (BARS, AGREES, ATTENTION):
-        assert exhibit.shown(why, {}, SAY).figure is None
 
 
 def test_what_an_untrained_head_says_is_grey_and_no_finding() -> None:

@@ -66,19 +66,15 @@ def test_each_cell_is_the_probability_of_what_is_said() -> None:
     assert shown.heading.endswith(f"for {said.sum()} of {len(said)}")
 
 
-def test_a_regression_has_raw_values() -> None:
-    given = anatomy("score")
+def test_a_regression_has_raw_values_and_an_untrained_head_no_finding_and_no_colour() -> None:
+    given, random = anatomy("score"), anatomy("untrained")
     bound, z = float(np.abs(lens_of(given).logits).max()), np.asarray(drawn(LENS, given).data[0].z)
     assert float(np.abs(z).max()) == pytest.approx(1, abs=1e-4)
     np.testing.assert_allclose(z * bound, lens_of(given).logits[..., 0], atol=1e-3)
     assert "%" not in DEPTH.show(given, {}, SAY).heading
-
-
-def test_an_untrained_head_has_no_finding_and_no_colour() -> None:
-    given = anatomy("untrained")
     for exhibit in (LENS, DEPTH):
-        assert "the outputs are random" in exhibit.show(given, {}, SAY).heading
-    for _, stop in drawn(LENS, given).data[0].colorscale:
+        assert "the outputs are random" in exhibit.show(random, {}, SAY).heading
+    for _, stop in drawn(LENS, random).data[0].colorscale:
         channels = bytes.fromhex(stop[1:])
         assert max(channels) - min(channels) < 12
 

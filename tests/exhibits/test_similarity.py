@@ -18,14 +18,15 @@ def legend(given: Analysis) -> str:
     return SIMILARITY.show(given, {}, SAY).legend
 
 
-def test_bars_are_the_similarities_in_reading_order_and_repeated_tokens_stay_apart() -> None:
-    given = analysis(text="very very good")
+def test_bars_are_the_similarities_in_reading_order_with_a_dot_where_the_head_reads() -> None:
+    given = analysis(text="very very good")  # repeated tokens stay apart
     (bars,) = drawn(SIMILARITY, given).data
     np.testing.assert_allclose(bars.x, given.similarity[2], atol=1e-4)
     assert list(bars.y) == [0, 1, 2, 3, 4]
-
-
-def test_tokens_that_the_head_reads_have_a_dot_and_their_colour() -> None:
+    assert "Bar chart, one bar for each of 5 tokens." in SIMILARITY.show(given, {}, SAY).words
+    alone = SIMILARITY.show(analysis("last", "good"), {}, SAY)
+    assert alone.heading == "How similar is each token to “good”?"
+    assert "Bar chart with one bar: good with 1.00." in alone.words
     figure = drawn(SIMILARITY, analysis(text="good", text_pair="bad"))
     assert [("●" in tick) for tick in figure.layout.yaxis.ticktext] == [True, False, False, False, False]
     assert list(figure.data[0].marker.color) == [READ, FIRST, SPECIAL, SECOND, SPECIAL]
@@ -84,13 +85,6 @@ def test_the_axis_starts_where_it_helps_and_says_so(lowest: float, start: float,
     assert (f"axis from {number(start)}" in axis.title.text) == (start != 0)
 
 
-def test_it_is_described_in_words() -> None:
-    alone = SIMILARITY.show(analysis("last", "good"), {}, SAY)
-    assert alone.heading == "How similar is each token to “good”?"
-    assert "Bar chart with one bar: good with 1.00." in alone.words
-    assert "Bar chart, one bar for each of 4 tokens." in SIMILARITY.show(analysis(), {}, SAY).words
-
-
 @pytest.mark.parametrize(
     ("given", "told", "untold"),
     [
@@ -131,15 +125,11 @@ def test_the_layer_under_study_is_framed_and_the_numbers_are_there_for_every_lay
     np.testing.assert_allclose(values[:-3], given.similarity.T, rtol=1e-6)
     assert [row[:2] for row in found[-3:]] == [["", f"ordinary {end}"] for end in ("low", "median", "high")]
     np.testing.assert_allclose(values[-3:], given.ordinary.plain.T, rtol=1e-6)
-
-
-def test_it_says_where_it_is_highest_and_lowest() -> None:
-    given = analysis("pair", "not good at all")
-    values = given.similarity.copy()
-    values[:, 0] = np.nan  # the reference
+    seen = given.similarity.copy()
+    seen[:, 0] = np.nan  # the reference
     for pick in (np.nanargmax, np.nanargmin):
-        layer, index = np.unravel_index(pick(values), values.shape)
-        said = f"{values[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})"
+        layer, index = np.unravel_index(pick(seen), seen.shape)
+        said = f"{seen[layer, index]:.2f} ({given.tokens.text[index]} at layer {layer})"
         assert said in HEATMAP.show(given, {}, SAY).words
 
 

@@ -132,16 +132,12 @@ def test_the_likeliest_label_comes_first_and_has_its_colour() -> None:
     assert figure.layout.xaxis.title.text == "probability"
 
 
-def test_regression_shows_the_raw_value() -> None:
-    given = analysis("score")
+def test_outputs_of_a_regression_of_random_weights_and_of_a_probe_are_called_so() -> None:
+    given, body = analysis("score"), replace(analysis(), body_trained=False)
     figure = drawn(OUTPUTS, given)
     assert figure.layout.xaxis.title.text == "raw value"
     assert figure.layout.xaxis.range[0] <= float(given.probabilities[0]) <= figure.layout.xaxis.range[1]
     assert "%" not in figure.data[0].text[0]
-
-
-def test_the_heading_says_whose_outputs_they_are() -> None:
-    body = replace(analysis(), body_trained=False)
     heads = [OUTPUTS.show(one, {}, SAY).heading for one in (body, analysis(head="probe", task="topic"))]
     assert heads[0] == "What the head says of a body with random weights: random"
     assert heads[1] == "What does the probe for topic say?"
