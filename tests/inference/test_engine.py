@@ -56,20 +56,11 @@ def test_what_nobody_waits_for_is_not_begun(engine: Engine) -> None:
     assert engine.ask("analyze", query).predicted
 
 
-def test_shapes(engine: Engine) -> None:
-    analysis = engine.ask("analyze", Query("bert-sentiment", TEXT))
-    count = len(analysis.tokens.text)
-    assert analysis.similarity.shape == analysis.centred.shape == analysis.standardised.shape == (5, count)
-    assert analysis.ordinary.plain.shape == (5, 3)
-    assert analysis.layers == analysis.layer == 4
-    for layer in (-5, -2, 0, 3):  # which count from both ends
-        assert engine.ask("analyze", Query("bert-sentiment", TEXT, layer=layer)).layer == layer % 5
-    assert analysis.pooled.shape == (128,)
-    assert analysis.logits.shape == analysis.probabilities.shape == (2,)
-    assert analysis.labels == ("negative", "positive")
-    assert analysis.backbone.architecture == "BertForSequenceClassification"
-    assert analysis.similarity[:, 0].tolist() == pytest.approx([1] * 5)
-    assert set(analysis.milliseconds) == {"ordinary", "tokens", "forward", "head", "similarity"}
+def test_layers_count_from_both_ends_and_stages_are_timed(engine: Engine) -> None:
+    for layer in (-5, -2, 0, 3):
+        analysis = engine.ask("analyze", Query("bert-sentiment", TEXT, layer=layer))
+        assert (analysis.layers, analysis.layer) == (4, layer % 5)
+        assert set(analysis.milliseconds) == {"ordinary", "tokens", "forward", "head", "similarity"}
 
 
 @pytest.mark.parametrize("key", ["bert-sentiment", "xlnet-paraphrase", "gpt2-sentiment"])

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -50,7 +50,7 @@ class Office:
     """A pool of clerks, of whom as many come at once as the pool has places, if they do."""
 
     def __init__(self, size: int, come: bool = True) -> None:
-        self.hired: list[Clerk] = []
+        self.hired, self.threads = list[Clerk](), ThreadPoolExecutor(10)
         self.come = threading.Semaphore(size if come else 0)
         limits = Limits(size, 1000, None, 1)
         self.pool = Workers(Settings(seconds=SECONDS), limits, self._hire)  # type: ignore[arg-type]  # clerks
@@ -63,15 +63,8 @@ class Office:
 
     def ask(self, question: Callable[[Clerk], Any], turn: Turn | None = None) -> "Future[Any]":
         """Ask in a thread; returns when the question has a worker or a place in the line."""
-        answer, turn = Future[Any](), turn or turn_of()
-
-        def run() -> None:
-            try:
-                answer.set_result(self.pool.ask(question, turn))  # type: ignore[arg-type]  # for a clerk
-            except BaseException as error:
-                answer.set_exception(error)
-
-        threading.Thread(target=run).start()
+        turn = turn or turn_of()
+        answer = self.threads.submit(self.pool.ask, question, turn)  # type: ignore[arg-type]  # for a clerk
         waiting = self.pool._admission._waiting
         until(lambda: answer.done() or turn.ticket.granted.done() or turn.ticket in waiting)
         return answer
