@@ -1,5 +1,7 @@
-"""The lab's numbers against scikit-learn's own pipelines, and against data whose answer is known."""
+"""The lab's numbers against other libraries and data whose answer is known; groups of rows; and its head."""
 
+import json
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -40,15 +42,24 @@ from components.analyses.fit.rows import (
     to_rows,
 )
 from components.errors import PoolscopeError
-from components.fitting import Fit, Plan, Stage, Table
+from components.fitting import MINE, Fit, OwnHead, Plan, Stage, Table, packed, read_head, write_head
 from components.inference.engine import Engine
+from components.inference.jobs import Job
+from components.model.query import Asked
 from components.settings import ASSETS, Settings
 from components.types import Bools, Floats, Ints, Query
 from tests.tables import reviews
 
+KEY = "bert-sentiment"
 LONG = "a long film " * 300
 FOREIGN = "\u6211\u4eec\u5f88\u559c\u6b22"  # Chinese, which an English vocabulary lacks
 MIXED = f"a fine film and a fine plot {FOREIGN[:1]}"
+
+
+def fitted(engine: Engine, table: Table, plan: Plan) -> Fit:
+    *_, fit = engine.fit(table, plan)
+    assert isinstance(fit, Fit)
+    return fit
 
 
 def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> rows_of.Tested:
@@ -135,7 +146,7 @@ def test_a_share_holds_the_smaller_ones_and_the_last_point_of_the_curve_is_the_w
 
 @pytest.fixture(scope="module")
 def answer(engine: Engine) -> tuple[list[Stage], Fit]:
-    plan = Plan(("bert-sentiment",), ("cls", "mean", "native", "max"), all_layers=False, folds=3)
+    plan = Plan((KEY,), ("cls", "mean", "native", "max"), all_layers=False, folds=3)
     *stages, fit = engine.fit(reviews(120), plan)
     assert isinstance(fit, Fit)
     return [stage for stage in stages if isinstance(stage, Stage)], fit
@@ -169,13 +180,12 @@ def test_the_best_one_is_described_by_its_own_predictions(answer: tuple[list[Sta
 
 def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
     """A layer that is far from the last: what is fitted there is what a user of the library fits."""
-    table, plan = reviews(90), Plan(("bert-sentiment",), ("mean",), all_layers=True, folds=3)
-    *_stages, fit = engine.fit(table, plan)
-    assert isinstance(fit, Fit)
+    table, plan = reviews(90), Plan((KEY,), ("mean",), all_layers=True, folds=3)
+    fit = fitted(engine, table, plan)
     rows = {row.layer: row for row in fit.ranking}
     assert set(rows) == set(range(5))
     labels = np.array([fit.classes.index(label) for label in table.labels])
-    found = engine.features("bert-sentiment", table.texts, ["mean"], 1)["mean"]
+    found = engine.features(KEY, table.texts, ["mean"], 1)["mean"]
     expected = all_of(found, Rows(labels, equal_rows(table), 0), 3, 2)
     assert abs(rows[1].accuracy.value - expected.correct.mean()) <= 2 / 90
 
@@ -196,9 +206,9 @@ def test_stages_come_in_order_and_say_what_each_combination_reached(answer: tupl
 def test_numbers_as_labels_have_a_rho_and_a_pooling_without_a_vector_is_left_out(engine: Engine) -> None:
     table = reviews(80)
     labels = tuple("5" if label == "positive" else "10" for label in table.labels)
-    plan = Plan(("bert-sentiment",), ("mean_content", "cls"), folds=2)
-    *_stages, fit = engine.fit(Table(("", *table.texts[1:]), (), labels), plan)
-    assert isinstance(fit, Fit)
+    fit = fitted(
+        engine, Table(("", *table.texts[1:]), (), labels), Plan((KEY,), ("mean_content", "cls"), folds=2)
+    )
     assert [row.pooling for row in fit.ranking] == ["cls"]
     assert "mean_content" in str(fit.warnings[0]) or "content" in str(fit.warnings[0])
     assert fit.classes == ("5", "10")
@@ -222,26 +232,24 @@ def test_numbers_as_labels_have_a_rho_and_a_pooling_without_a_vector_is_left_out
 def test_what_cannot_be_fitted_is_said(engine: Engine, labels: str, plan: dict[str, Any], field: str) -> None:
     table = Table(tuple(f"text {index}" for index in range(40)), (), tuple(labels))
     with pytest.raises(PoolscopeError, match=f"^{field}: "):
-        next(engine.fit(table, Plan(("bert-sentiment",), **plan)))
+        next(engine.fit(table, Plan((KEY,), **plan)))
 
 
 def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> None:
     whole = reviews(80)
     texts = (LONG, FOREIGN, MIXED, *whole.texts[3:77], FOREIGN * 2, FOREIGN * 3, LONG + "!")
-    tokenizer = AutoTokenizer.from_pretrained(ASSETS / "models" / "bert-sentiment")
-    limit = len(engine.ask("analyze", Query("bert-sentiment", LONG)).tokens.text)
+    tokenizer = AutoTokenizer.from_pretrained(ASSETS / "models" / KEY)
+    limit = len(engine.ask("analyze", Query(KEY, LONG)).tokens.text)
     cut = sum(len(tokenizer.tokenize(text)) + 2 > limit for text in texts)
-    unread = sum(
-        engine.ask("analyze", Query("bert-sentiment", text)).unreadable is not None for text in texts
-    )
+    unread = sum(engine.ask("analyze", Query(KEY, text)).unreadable is not None for text in texts)
     assert (cut, unread) == (2, 3)
-    title = next(spec.title for spec in engine.backbones() if spec.key == "bert-sentiment")
+    title = next(spec.title for spec in engine.backbones() if spec.key == KEY)
     expected = (
         f"{title}: 2 of 80 rows have more than the {limit} tokens that it takes. "
         "The rest of them is cut off.",
         f"{title}: it cannot read 3 of 80 rows, whose words are mostly unknown to its vocabulary.",
     )
-    plan = Plan(("bert-sentiment",), ("cls",), folds=2)
+    plan = Plan((KEY,), ("cls",), folds=2)
     *stages, fit = engine.fit(Table(texts, (), whole.labels), plan)
     assert isinstance(fit, Fit)
     assert tuple(map(str, fit.warnings)) == expected
@@ -252,7 +260,7 @@ def test_what_is_cut_off_and_what_is_unreadable_is_counted(engine: Engine) -> No
 def test_vectors_that_are_too_many_are_refused(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("components.inference.desk.LARGEST", 70 * 128 * 4)
     with pytest.raises(PoolscopeError, match="layers"):
-        list(engine.fit(reviews(80), Plan(("bert-sentiment",), ("cls",), folds=2)))
+        list(engine.fit(reviews(80), Plan((KEY,), ("cls",), folds=2)))
 
 
 def test_vectors_are_alike_number_for_number() -> None:
@@ -330,8 +338,7 @@ def test_single_texts_and_pairs_of_their_own_have_nothing_to_say() -> None:
 
 
 def test_a_fit_says_that_pairs_stand_together(engine: Engine) -> None:
-    *_stages, fit = engine.fit(questions(2), Plan(("bert-sentiment",), ("cls",), folds=2))
-    assert isinstance(fit, Fit)
+    fit = fitted(engine, questions(2), Plan((KEY,), ("cls",), folds=2))
     assert [note.key for note in fit.warnings] == ["lab.together"]
 
 
@@ -384,3 +391,100 @@ def test_a_label_that_was_changed_is_suspicious_to_who_is_sure_of_anything() -> 
     np.testing.assert_array_equal(np.flatnonzero(suspicious(probabilities, labels)), np.arange(6))
     unsure = 0.25 + draw.uniform(-0.05, 0.05, (200, 4))
     assert not suspicious(unsure, draw.integers(0, 4, 200)).any()
+
+
+def query_of(head: OwnHead, text: str, pair: str = "") -> Query:
+    return Query(head.backbone, text, pair, head.pooling, MINE, pool_layer=head.layer, mine=write_head(head))
+
+
+def test_it_answers_as_the_best_combination_was_fitted(engine: Engine) -> None:
+    table = reviews(90)
+    fit = fitted(engine, table, Plan((KEY,), ("mean", "cls"), all_layers=True, folds=2))
+    head, best = read_head(fit.head), fit.ranking[0]
+    assert (head.backbone, head.pooling, head.labels, head.texts) == (KEY, best.pooling, fit.classes, 1)
+    assert head.layer == (-1 if best.layer == 4 else best.layer)
+    found = engine.features(KEY, table.texts, [best.pooling], best.layer)[best.pooling]
+    labels = np.array([fit.classes.index(label) for label in table.labels])
+    groups = equal_rows(table)
+    folds = StratifiedGroupKFold(6, shuffle=True, random_state=0)
+    held_out = [test for _others, test in folds.split(found, labels, groups)][1]  # the first one is tested
+    search = GridSearchCV(
+        LogisticRegression(max_iter=5000),
+        {"C": STRENGTHS},
+        scoring="neg_log_loss",
+        cv=PredefinedSplit(np.where(np.isin(np.arange(90), held_out), 0, -1)),
+    )
+    expected = make_pipeline(StandardScaler(), search).fit(found, labels).decision_function(found)
+    right = 0
+    for row, text in enumerate(table.texts[:12]):
+        answer = engine.ask("analyze", query_of(head, text))
+        np.testing.assert_allclose(np.diff(answer.logits), expected[row], rtol=0.02, atol=0.02)  # not padded
+        right += answer.predicted == (table.labels[row],)
+    assert right >= 11
+
+
+@pytest.fixture(scope="module")
+def head(engine: Engine) -> OwnHead:
+    return read_head(fitted(engine, reviews(60), Plan((KEY,), ("mean",), folds=2)).head)
+
+
+def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
+    query = query_of(head, "a fine film")
+    anatomy = engine.ask("anatomy", query)
+    assert [weight.origin for weight in anatomy.weights] == ["probe", "probe"]
+    assert "components.lab" in anatomy.program
+    looked = engine.ask("lens", query)
+    np.testing.assert_allclose(looked.lens.pooled[-1], anatomy.analysis.logits, atol=1e-4)
+    assert engine.ask("trace", query, other="a dull film", other_pair="").first.labels == head.labels
+    assert engine.ask("importance", query, label="", integrated=False).analysis.labels == head.labels
+    others = [query, replace(query, pooling="cls"), replace(query, backbone="gpt2-sentiment")]
+    one, refused, elsewhere = [cell for found in engine.compare(others) for cell in found.cells]
+    assert one.analysis is not None
+    assert "fitted for mean" in str(refused.refusal)
+    assert f"fitted for {KEY}" in str(elsewhere.refusal)
+
+
+def test_a_head_of_pairs_takes_pairs(engine: Engine, head: OwnHead) -> None:
+    pairs = replace(head, texts=2)
+    assert engine.ask("analyze", query_of(pairs, "a fine film", "a good one")).labels == head.labels
+    with pytest.raises(PoolscopeError, match="two texts"):
+        engine.ask("analyze", query_of(pairs, "a fine film"))
+    with pytest.raises(PoolscopeError, match="one text"):
+        engine.ask("analyze", query_of(head, "a fine film", "a good one"))
+
+
+def with_values(**values: object) -> str:
+    numbers = packed(np.eye(2, dtype=np.float32), np.zeros(2, np.float32))
+    return json.dumps({**asdict(OwnHead(KEY, "mean", -1, 1, ("a", "b"), numbers)), **values})
+
+
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        ("", "no link and in no other session"),
+        ("{", "it is none that the Lab"),
+        ("[" * 100_000, "it is none that the Lab"),
+        (with_values(labels=["a"]), "it is none that the Lab"),
+        (with_values(numbers="?"), "it is none that the Lab"),
+        (with_values(numbers="AAAA"), "it is none that the Lab"),
+        (with_values(numbers="AACAfwAAgH8AAIB/AACAfw=="), "it is none that the Lab"),  # infinite
+        (with_values(more=1), "it is none that the Lab"),
+        (with_values(numbers="A" * 2_000_001), "it is none that the Lab"),
+        (with_values(), "where the vector has 128"),
+        (with_values(layer=2), "fitted for 2"),
+        (with_values(backbone="gpt2-sentiment"), "fitted for gpt2-sentiment"),
+        (with_values(pooling="cls"), "fitted for cls"),
+    ],
+)
+def test_what_is_no_head_for_the_question_gets_a_sentence(engine: Engine, mine: object, said: str) -> None:
+    query = Query(KEY, "a fine film", pooling="mean", head=MINE, mine=mine)  # type: ignore[arg-type]  # as sent
+    with pytest.raises(PoolscopeError, match=said):
+        engine.ask("analyze", query)
+
+
+def test_no_answer_of_it_is_kept(engine: Engine, head: OwnHead) -> None:
+    spec = engine.backbones()[0]
+    mine, own = Asked(query_of(head, "a"), None), Asked(Query(KEY, "a"), None)
+    for asked, kept in ((mine, False), (own, True)):
+        assert Job("analyze", spec, (), (asked,)).kept is kept
+        assert Job("compare", spec, (), (own, asked)).kept is kept
