@@ -1,16 +1,41 @@
-"""What the Markdown files name exists: links, modules, make targets, settings."""
+"""What the docs name exists, and the front matter fits the requirements, the licence and the catalogue."""
 
 import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from typing import Any
 
 import pytest
+import yaml
+from huggingface_hub.utils import validate_repo_id
 
-from components.settings import Settings
+from components.settings import ASSETS, Settings
 from tests.serving import ROOT
 
 FOLDERS = ("assets", "components", "docs", "recipe", "tests")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 TEXTS = {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in PAGES}
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+FRONT = yaml.safe_load(read("README.md").split("---")[1])
+CATALOGUE: dict[str, dict[str, Any]] = tomllib.loads((ASSETS / "backbones.toml").read_text(encoding="utf-8"))
+HUB = {key: entry for key, entry in CATALOGUE.items() if "hub" in entry}
+VOCABULARIES = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})  # one of these is enough
+SMALL = {"tokenizer_config.json", "special_tokens_map.json"}
+NEEDED = {"config.json", "model.safetensors"}
+PRELOADED = 1_500_000_000  # bytes that a build may fetch
+(STATED,) = {
+    tuple(map(int, found))
+    for name in ("README.md", "docs/hosting.md")
+    for found in re.findall(r"Python 3\.(\d+) to 3\.(\d+)", read(name))
+}
 
 
 def slug(heading: str) -> str:
@@ -54,3 +79,49 @@ def test_the_readme_leads_to_the_demo_and_to_every_page() -> None:
     assert pages | {"CONTRIBUTING.md", "LICENSE", "CITATION.cff"} <= set(
         re.findall(r"\]\(([^)]+)\)", TEXTS["README.md"])
     )
+
+
+def test_the_front_matter_fits_the_requirements_and_the_licence() -> None:
+    assert FRONT["sdk_version"].rsplit(".", 1)[0] in read("requirements.txt")
+    assert (ROOT / FRONT["app_file"]).is_file()
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert "Apache License" in read("LICENSE")
+    assert (FRONT["license"], citation["license"]) == ("apache-2.0", "Apache-2.0")
+    assert (citation["cff-version"], citation["title"]) == ("1.2.0", FRONT["title"])
+
+
+def test_what_is_preloaded_is_what_the_catalogue_marks_and_small_enough() -> None:
+    marked = [(entry["hub"], entry["revision"]) for entry in HUB.values() if entry.get("preload")]
+    lines = [line.split(" ") for line in FRONT["preload_from_hub"]]
+    assert [(model, commit) for model, _, commit in lines] == marked
+    assert {model for model, _ in marked} <= set(FRONT["models"]) <= {entry["hub"] for entry in HUB.values()}
+    for _, names, _ in lines:
+        files = set(names.split(","))
+        assert NEEDED <= files <= NEEDED.union(SMALL, *VOCABULARIES), names
+        assert any(vocabulary <= files for vocabulary in VOCABULARIES), names
+    assert sum(entry["size"] for entry in HUB.values() if entry.get("preload")) <= PRELOADED
+
+
+def test_entries_of_the_hub_say_where_they_stand_their_size_and_their_licence() -> None:
+    for entry in HUB.values():
+        validate_repo_id(entry["hub"])  # raises where the id is malformed
+        assert re.fullmatch(r"[0-9a-f]{40}", entry["revision"])
+        assert 1_000_000 < entry["size"] <= Settings.model_fields["download"].default
+        assert re.fullmatch(r"[A-Za-z0-9.+-]+", entry["licence"])  # an SPDX identifier
+
+
+def test_the_pythons_that_the_readme_states_are_those_of_all_else() -> None:
+    least, most = STATED
+    (line,) = (line for line in read("Makefile").splitlines() if "version_info" in line)
+    check = shlex.split(line.replace("$(PYTHON)", "python"))[2]
+    for minor in (least - 1, least, most, most + 1):
+        code = f"import sys; sys.version_info = (3, {minor}, 1); exec({check!r})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        said = f"needs Python 3.{least} to 3.{most}" in done.stderr
+        assert (done.returncode == 0, not said) == (least <= minor <= most,) * 2
+    (image,) = re.findall(r"^FROM python:([\d.]+)-slim$", read("Dockerfile"), re.MULTILINE)
+    for version in (FRONT["python_version"], image):
+        assert least <= int(version.partition(".")[2]) <= most
+    tools = tomllib.loads(read("pyproject.toml"))["tool"]
+    assert tools["ruff"]["target-version"] == f"py3{least}"
+    assert tools["mypy"]["python_version"] == f"3.{least}"

@@ -1,6 +1,7 @@
 """Tables as people bring them, and what is said of those that cannot be read."""
 
 import json
+from collections import Counter
 from contextlib import suppress
 
 import pandas as pd
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.errors import PoolscopeError
+from components.settings import ASSETS
 from components.tables import Columns, guess, read_sheet, to_table
+from components.ui.lab import SAMPLES
 
 ROWS = (
     ("a fine film", "good"),
@@ -17,6 +20,11 @@ ROWS = (
     ("=1+1", "good"),
     ("one line\u2028or two", "bad"),
 )
+COLUMNS = {  # of the samples that the lab offers
+    "tickets": Columns("text", "topic"),
+    "reviews": Columns("review", "stars"),
+    "answers": Columns("question", "fits", "answer"),
+}
 ODD = st.text(st.sampled_from('ab1,;\t|"\n\r{}[]:=\0\ufffd\ufeff é😀'), max_size=60)
 
 
@@ -97,3 +105,16 @@ def test_whatever_is_pasted_is_a_table_or_gets_a_sentence(given: str) -> None:
         sheet = read_sheet(given)
         table, _notes = to_table(sheet, guess(sheet))
         assert 1 <= len(table.texts) <= len(sheet.rows)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_of_the_lab_is_balanced_whole_and_read_as_it_is_meant(name: str) -> None:
+    sheet = read_sheet((ASSETS / "lab" / f"{name}.csv").read_text(encoding="utf-8"))
+    assert guess(sheet) == COLUMNS[name]
+    table, notes = to_table(sheet, COLUMNS[name])
+    assert (notes, len(table.texts) >= 200) == ((), True)
+    counts = Counter(table.labels).values()
+    assert max(counts) == min(counts) >= 35
+    for side in (table.texts, table.pairs):
+        assert len({" ".join(text.casefold().split()) for text in side}) == len(side)
+        assert all(5 < len(text) < 200 for text in side)
