@@ -1,4 +1,4 @@
-"""What a checkpoint of sentence-transformers declares: how ``encode`` makes one vector of a text."""
+"""Declaration of a checkpoint of sentence-transformers: how ``encode`` makes one vector of a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the menus of the page offer: examples, backbones by place, heads, tasks and poolings."""
+"""Menus of the page: examples, backbones by place, heads, tasks and poolings."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Menu = list[tuple[str, str]]  # (what is shown, what is sent)
 
 
 def place(spec: BackboneSpec) -> str:
-    """Where a backbone comes from for a visitor: a hub model that has been downloaded is on this machine."""
+    """Origin of a backbone for a visitor: a hub model that has been downloaded is on this machine."""
     if spec.source == "bundled":
         return BUNDLED
     return HUB if absent(spec) else HERE
 
 
 def absent(spec: BackboneSpec) -> bool:
-    """Whether a backbone has to be downloaded first."""
+    """Tell whether a backbone has to be downloaded first."""
     return spec.source == "hub" and not spec.available
 
 
@@ -71,7 +71,7 @@ class BackboneMenu:
         return self._by_key.get(key) if isinstance(key, str) else None
 
     def place(self, key: object) -> str:
-        """Where a backbone comes from; an unknown one is among the first."""
+        """Origin of a backbone; an unknown one is among the first."""
         spec = self.get(key)
         return place(spec or self.specs[0])
 
@@ -87,7 +87,7 @@ class BackboneMenu:
         return [(self._title(spec), spec.key) for spec in self.specs if place(spec) == name]
 
     def note(self, key: object) -> str:
-        """One line about a backbone, not escaped, with the licence of a model from the hub."""
+        """Line about a backbone, not escaped, with the licence of a model from the hub."""
         spec = self.get(key)
         if spec is None:
             return ""
@@ -115,7 +115,7 @@ class BackboneMenu:
 
 @dataclass(frozen=True)
 class Choices:
-    """What there is to choose from; ``probed``: the keys of the tasks that each backbone has probes for."""
+    """Choices that there are; ``probed``: the keys of the tasks that each backbone has probes for."""
 
     probed: Mapping[str, tuple[str, ...]]
     pooled: tuple[PoolingSpec, ...]

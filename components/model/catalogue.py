@@ -29,7 +29,7 @@ Version = tuple[tuple[int, int, int], ...]  # time, size and inode of each file 
 
 
 class Entry(BaseModel):
-    """One entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``.
+    """Entry as an owner writes it: either ``path``, or ``hub`` with ``revision``; perhaps ``probes``.
 
     ``size``: what a hub entry takes to download, in bytes. ``package``: a Python package whose folder
     ``model`` holds the same files. ``preload``: whether a Space brings it along.
@@ -70,7 +70,7 @@ class Entry(BaseModel):
 
 
 class Configs:
-    """What the config.json of each checkpoint on this machine says, and what its modules.json declares.
+    """Contents of each checkpoint's config.json, and what its modules.json declares.
 
     Files are read once, and again only when they were written anew. Several threads may ask.
     """

@@ -1,4 +1,4 @@
-"""Where a model's body ends and its head begins, and how to run the head alone.
+"""The cut between a model's body and its head, and how to run the head alone.
 
 The tensor that the head receives is found by identity: it is the last that the body hands out and that moves
 the logits, and the cut is the outermost module that hands out that very tensor and still has the whole head
@@ -28,7 +28,7 @@ NOISES = (1.0, 100.0, 10_000.0)  # standard deviations of random hidden states; 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """One forward pass over B inputs of T tokens, from which the head can be run again.
+    """A forward pass over B inputs of T tokens, from which the head can be run again.
 
     ``hidden``: L + 1 tensors (B, T, D); the last is the very tensor that the head received, and T is the
     number of its states: layers of another length are ``left_out``, so many. ``logits``: (B, K).
@@ -110,7 +110,7 @@ def find_cut(model: PreTrainedModel, inputs: Inputs, answer: Answer = logits) ->
 
 
 def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
-    """Whether there is one final hidden state for each token: as many for ``inputs``, and for twice as many.
+    """Tell whether each token has a final hidden state: for ``inputs``, and for twice as many tokens.
 
     Else they are latents of a fixed number, groups of characters, or a sequence that was shortened.
     """
@@ -124,7 +124,7 @@ def per_token(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
 
 
 def body_alone(model: PreTrainedModel, cut: nn.Module, inputs: Inputs) -> bool:
-    """Whether the body, run by itself on ``inputs``, gives the states that the head receives.
+    """Tell whether the body, run by itself on ``inputs``, gives the states that the head receives.
 
     Not where its inputs have other names, nor where the classifier prepares some of them: a decoder's, or
     which tokens attend to all others.

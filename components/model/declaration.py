@@ -1,4 +1,4 @@
-"""What a checkpoint of sentence-transformers declares, read as plain data: light, without torch.
+"""The declaration of a checkpoint of sentence-transformers, read as plain data: light, without torch.
 
 ``modules.json`` names its steps: the transformer, a pooling, dense layers, and the vector's length set to 1.
 The files may be anybody's: no name that stands in them is imported. What is read is what
@@ -51,7 +51,7 @@ TANH = "torch.nn.modules.activation.Tanh"  # where a dense layer names none
 
 @dataclass(frozen=True)
 class _Config:
-    """What a JSON ``file``, as visitors know it, says."""
+    """Contents of a JSON ``file``, as visitors know it."""
 
     file: str
     says: Mapping[str, Any]
@@ -76,7 +76,7 @@ class _Config:
 
 
 def _read(place: Path, name: str, needed: bool = True) -> _Config:
-    """What a file in a folder says; nothing where one that is not ``needed`` is not there."""
+    """Read a file in a folder; nothing where one that is not ``needed`` is not there."""
     file = shown(place, name)
     if not name or not (needed or (place / name).exists()):
         return _Config(file, {})
@@ -84,7 +84,7 @@ def _read(place: Path, name: str, needed: bool = True) -> _Config:
 
 
 def read_declaration(folder: Path) -> Declaration | None:
-    """What the checkpoint in ``folder`` declares, or None where it has no modules.json.
+    """Read what the checkpoint in ``folder`` declares, or None where it has no modules.json.
 
     RefusalError says what cannot be read: a module of another kind, a file that is missing, another shape.
     """

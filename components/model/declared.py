@@ -1,4 +1,4 @@
-"""What a checkpoint of sentence-transformers declares, run: its own library's vector of these tokens.
+"""The declaration of a checkpoint, run: the vector that sentence-transformers makes of these tokens.
 
 Weights are read from safetensors alone.
 """
@@ -37,14 +37,14 @@ class Layer:
     residual: Tensor | None
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """What the layer makes of ``vectors``."""
+        """Run the layer on ``vectors``."""
         out = self.activation(linear(vectors, self.weight, self.bias))
         return out if self.residual is None else out + vectors @ self.residual.T
 
 
 @dataclass(frozen=True, eq=False)
 class Declared:
-    """What a checkpoint declares: called with States it gives (B, D'), as ``encode`` does of these tokens.
+    """Declared steps: called with States they give (B, D'), as ``encode`` does of these tokens.
 
     ``says``: the same as plain data; its prompt, and after how many tokens it cuts a text, are not applied.
     ``steps``: what comes behind the poolings.
@@ -61,7 +61,7 @@ class Declared:
         return self._behind([POOLINGS[key](states) for key in self.says.poolings])
 
     def alone(self, hidden: Tensor) -> Tensor:
-        """What it makes of each hidden state if that is the only one: (N, D) -> (N, D')."""
+        """Run it on each hidden state as if that were the only one: (N, D) -> (N, D')."""
         return self._behind([hidden] * len(self.says.poolings))
 
     def _behind(self, pooled: list[Tensor]) -> Tensor:
@@ -72,7 +72,7 @@ class Declared:
 
 
 def read_declared(folder: Path) -> Declared | None:
-    """What the checkpoint in ``folder`` declares, or None where it has no modules.json.
+    """Load what the checkpoint in ``folder`` declares, or None where it has no modules.json.
 
     RefusalError says what cannot be read, as `read_declaration` does, or which weights are not as declared.
     """

@@ -22,7 +22,7 @@ from components.types import UNREADABLE, Bools, Ints, Tokens
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """One tokenised input: tokens (their ``cls`` is -1 where the input has no [CLS]), model inputs (1, T)."""
+    """Tokenised input: tokens (their ``cls`` is -1 where the input has no [CLS]), model inputs (1, T)."""
 
     tokens: Tokens
     inputs: dict[str, Tensor]

@@ -13,7 +13,15 @@ from torch import Tensor
 
 from components.errors import PoolscopeError
 from components.fitting import MINE, read_head
-from components.model.backbone import Backbone, own_head, states_of
+from components.model.backbone import (
+    CENTRINGS,
+    Backbone,
+    Numbers,
+    Ordinary,
+    cosine_by_layer,
+    own_head,
+    states_of,
+)
 from components.model.cut import Inputs, Pass
 from components.model.encoding import Encoded, encode, numbered
 from components.model.files import failing
@@ -26,7 +34,6 @@ from components.model.heads import (
     swapped_head,
     swaps,
 )
-from components.model.ordinary import CENTRINGS, Numbers, Ordinary, cosine_by_layer
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
@@ -51,7 +58,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """One text or pair, run on a backbone: all that its poolings and heads are answered from.
+    """Text or pair, run on a backbone: all that its poolings and heads are answered from.
 
     What they share is computed when first asked for, and once. ``laps``: milliseconds by stage, so far.
     """
@@ -63,7 +70,7 @@ class Passed:
 
     @cached_property
     def states(self) -> States:
-        """What poolings may look at."""
+        """States that poolings may look at."""
         tokens = self.encoded.tokens
         special, cls = torch.tensor(tokens.special)[None], torch.tensor([tokens.cls])
         return states_of(self.backbone, self.kept, special, cls)
@@ -80,7 +87,7 @@ class Passed:
 
     @cached_property
     def ordinary(self) -> Ordinary:
-        """What is ordinary at the layers of this text: it may have fewer than the sentences have."""
+        """Ordinary statistics at the layers of this text: it may have fewer than the sentences have."""
         return self.backbone.ordinary.upmost(len(self.kept.hidden))
 
     @cached_property
@@ -103,7 +110,7 @@ class Passed:
 
 @dataclass(frozen=True, eq=False)
 class Examined:
-    """One query on a backbone: the forward pass, what its pooling sees of it, and what the head says.
+    """Query on a backbone: the forward pass, what its pooling sees of it, and what the head says.
 
     ``states`` end with the layer that is pooled. ``probe`` is the query's, or None for the checkpoint's own
     head.
@@ -118,12 +125,12 @@ class Examined:
 
     @property
     def backbone(self) -> Backbone:
-        """What it was run on."""
+        """Backbone that it was run on."""
         return self.passed.backbone
 
     @property
     def lower(self) -> bool:
-        """Whether a layer below the last is pooled."""
+        """True if a layer below the last is pooled."""
         return len(self.states.layers) < len(self.kept.hidden)
 
     @property
@@ -165,7 +172,7 @@ def run_encoded(backbone: Backbone, encoded: Encoded, layers: int, watch: Stopwa
 
 
 def answer(passed: Passed, query: Query, task: TaskSpec | None) -> Examined:
-    """What a head says behind the query's pooling; its backbone and texts are those that were run."""
+    """Ask a head behind the query's pooling; its backbone and texts are those that were run."""
     watch = Stopwatch(passed.laps)
     backbone, kept, last = passed.backbone, passed.kept, len(passed.kept.hidden) - 1
     layer = counted_from_zero("pool_layer", query.pool_layer, last + 1)
@@ -223,7 +230,7 @@ def run(backbone: Backbone, inputs: Inputs) -> Pass:
 
 
 def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
-    """What the head of ``examined`` says behind its pooling (R, K), of another pass.
+    """Logits (R, K) of the head of ``examined`` behind its pooling, of another pass.
 
     ``hidden``: the states of all its layers, of which those above the one that is pooled are not looked at.
     """

@@ -152,7 +152,7 @@ def read_object(file: Path) -> JsonObject:
 
 
 def _contents(file: Path) -> bytes:
-    """What stands in a file; nothing where it is too long to be read in this process, or may never end."""
+    """Read a file; nothing where it is too long to be read in this process, or may never end."""
     try:
         return file.read_bytes() if file.is_file() and file.stat().st_size <= LARGEST else b""
     except FileNotFoundError:  # never downloaded, or deleted a moment ago
@@ -203,7 +203,7 @@ def weights_in(folder: Path) -> tuple[Path, ...]:
 
 
 def module_files(listed: str | bytes, names: Iterable[str]) -> tuple[str, ...]:
-    """Which of ``names`` beside modules.json a checkpoint of sentence-transformers is read from.
+    """Those of ``names`` beside modules.json that a checkpoint of sentence-transformers is read from.
 
     ``listed``: what stands in its modules.json, of which no folders but plain names are followed.
     """
@@ -226,7 +226,7 @@ def declaring_files(folder: Path) -> tuple[Path, ...]:
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether a folder holds a config, all of the weights, and a vocabulary.
+    """Tell whether a folder holds a config, all of the weights, and a vocabulary.
 
     A download brings the weights last, so what it left half done never is.
     """
@@ -265,7 +265,7 @@ def foreign(key: str, /, **values: object) -> Iterator[None]:
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Whether an allocation failed: Python's own, C++'s or torch's, which has no exception for it."""
+    """Tell whether an allocation failed: Python's own, C++'s or torch's, which has no exception for it."""
     return isinstance(error, MemoryError) or "allocate memory" in str(error) or "bad_alloc" in str(error)
 
 

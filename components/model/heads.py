@@ -21,7 +21,7 @@ NATIVE, POOLER, DECLARED, CLS = "native", "pooler", "declared", "[CLS]"
 
 
 def swaps(backbone: Backbone, pooling: str) -> bool:
-    """Whether this pooling gives the own head another vector than its own.
+    """Tell whether this pooling gives the own head another vector than its own.
 
     The output of its own pooler is no other: where the head reads nothing else, it stands behind that.
     """
@@ -55,7 +55,7 @@ def linear(probe: Probe) -> Head:
 
 
 def probabilities(logits: Tensor, problem_type: ProblemType) -> Floats:
-    """What the logits (..., K) mean: softmax, sigmoid for multi-label, the raw value for regression."""
+    """Meaning of the logits (..., K): softmax, sigmoid for multi-label, the raw value for regression."""
     values = logits
     if problem_type == "single_label":
         values = logits.softmax(dim=-1)

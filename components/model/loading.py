@@ -293,7 +293,7 @@ def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
 def provenance(
     model: PreTrainedModel, cut: nn.Module, inputs: Inputs, info: Mapping[str, Collection[Any]]
 ) -> Provenance:
-    """Where the tensors of a ``model`` come from, by what its loader says of them.
+    """Origin of the tensors of a ``model``, by what its loader says of them.
 
     ``cut``: the module behind which the head begins. ``inputs``: any small batch. transformers draws most
     new tensors at random and sets others, a bias for example, to one and the same number.
@@ -321,7 +321,7 @@ def provenance(
 
 
 def is_constant(tensor: Tensor) -> bool:
-    """Whether every number of it is the same one; a number that stands alone, whether it is 0 or 1."""
+    """Tell whether every number of it is the same one; a number that stands alone, whether it is 0 or 1."""
     first = tensor.flatten()[:1]
     alone = tensor.numel() == 1 and float(first) not in (0.0, 1.0)
     return not alone and bool((tensor == first).all())

@@ -57,7 +57,7 @@ class Pooler:
     heads: bool
 
     def __call__(self, kept: Pass, hidden: Tensor) -> Tensor:
-        """What it makes of final hidden states: (B, T, D) -> (B, D')."""
+        """Run it on final hidden states: (B, T, D) -> (B, D')."""
         return replay(self.model, self.cut, kept, hidden, _pooled)
 
     def behind(self, kept: Pass, vector: Tensor) -> Tensor:

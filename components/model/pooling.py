@@ -29,7 +29,7 @@ LEAST_VARIANCE = 1e-12  # has a slope where a dimension is the same in all token
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """What a pooling may look at. B texts, T tokens, D hidden width.
+    """States that a pooling may look at. B texts, T tokens, D hidden width.
 
     ``layers``: l + 1 tensors (B, T, D), from the embeddings up to the layer that is pooled.
     ``mask``: (B, T) true for attended tokens. ``special``: (B, T) true for tokens the tokenizer added.
@@ -56,12 +56,12 @@ class States:
 
     @property
     def pooler_output(self) -> Tensor | None:
-        """What the checkpoint's own pooler makes of these hidden states: (B, D), or None without one."""
+        """Output of the checkpoint's own pooler on these hidden states: (B, D), or None without one."""
         return None if self.pooler is None else self.pooler(self.hidden)
 
     @property
     def declared_output(self) -> Tensor | None:
-        """What the checkpoint's files declare, made of these hidden states: (B, D'), or None without it."""
+        """Vectors that the checkpoint's files declare, of these hidden states: (B, D'), or None without."""
         return None if self.declared is None else self.declared(self)
 
     def upto(self, layer: int) -> States:

@@ -53,12 +53,12 @@ def write_probes(probes: Mapping[Place, Probe], file: Path) -> None:
 
 
 def place_of(task: str, pooling: str, layer: int | None = None) -> Place:
-    """Where the probe on a ``layer`` stands, None being the last."""
+    """Place of the probe on a ``layer``, None being the last."""
     return (task, pooling) if layer is None else (task, pooling, str(layer))
 
 
 def read_probe(file: Path, task: str, pooling: str, layer: int | None = None) -> Probe:
-    """One probe in single precision, and nothing else of the file; ``layer``: None for the last.
+    """Read a probe in single precision, and nothing else of the file; ``layer``: None for the last.
 
     PoolscopeError names the poolings that have a probe for ``task`` if ``pooling`` has none, or the layers
     for which it has one if it has none for this.

@@ -1,4 +1,4 @@
-"""What a visitor may ask: every field of a Query is checked here, and nowhere else."""
+"""Queries that a visitor may ask: every field of a Query is checked here, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a head reads: measured by changing the final hidden states, never looked up."""
+"""The states that a head reads: measured by changing the final hidden states, never looked up."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Noisy:
 
 
 class Reading:
-    """What ``head`` reads of ``hidden`` (B, T, D); each part is measured when first asked for, and once.
+    """Reading of ``hidden`` (B, T, D) by ``head``; each part is measured when first asked for, and once.
 
     ``pooled``: all that the head takes of the hidden states, or None where it takes them themselves.
     """
@@ -45,12 +45,12 @@ class Reading:
         self._head, self._hidden, self._pooled = head, self._noisy.hidden, pooled
 
     def by(self, head: Head, hidden: Tensor, pooled: Pooled | None = None) -> Reading:
-        """What another head reads of ``hidden`` (B, T, D), these or those of another layer."""
+        """Reading by another head of ``hidden`` (B, T, D), these or those of another layer."""
         return Reading(head, self._noisy if hidden is self._hidden else hidden, pooled)
 
     @property
     def head(self) -> Head:
-        """What reads: (B, T, D) -> (B, K)."""
+        """Head that reads: (B, T, D) -> (B, K)."""
         return self._head
 
     @property

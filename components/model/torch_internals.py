@@ -1,4 +1,4 @@
-"""What Poolscope needs of torch and torch does not promise to keep."""
+"""Internals of torch that Poolscope needs, and torch does not promise to keep."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def plain_copy(model: Model) -> Model:
 
 
 def acting_hooks(model: nn.Module) -> list[Any]:
-    """What `plain_copy` leaves out and may change what a forward pass gives: hooks, replaced functions."""
+    """List what `plain_copy` leaves out and may change a forward pass: hooks, replaced functions."""
     found: list[Any] = []
     for module in model.modules():
         table = vars(module)

@@ -34,7 +34,7 @@ RUNNERS = (
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One torch function that ran: what it took, what it gave, and who called it.
+    """Torch function that ran: what it took, what it gave, and who called it.
 
     ``taken`` and ``given``: tensors that depend on the hidden states. ``arguments``: all that the function
     took, flat, with ``rebuild`` to undo that. ``module``: path of the innermost module that was running, ""
@@ -58,13 +58,13 @@ class Call:
 
     @property
     def idle(self) -> bool:
-        """Whether it gave what it took, value for value."""
+        """True if it gave what it took, value for value."""
         first, last = self.taken[0], self.given[0]
         return first.shape == last.shape and bool(torch.equal(first, last))
 
     @property
     def moves(self) -> bool:
-        """Whether it only chose and placed numbers, as getitem and view do: with others it would do the same.
+        """True if it only chose and placed numbers, as getitem and view do: with others it would do the same.
 
         It is given the numbers of the places; what it then gives says from which place each number came.
         """

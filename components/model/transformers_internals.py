@@ -1,4 +1,4 @@
-"""What Poolscope needs of transformers and transformers does not promise to keep."""
+"""Internals of transformers that Poolscope needs, and transformers does not promise to keep."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def forget_capturing(model: nn.Module) -> None:
 
 
 def hands_out(hook: Any) -> bool:
-    """Whether a module's hook is one of those: it changes nothing."""
+    """Tell whether a module's hook is one of those: it changes nothing."""
     return getattr(hook, "__module__", None) == CAPTURERS
 
 

@@ -12,11 +12,10 @@ from transformers import AutoModel, AutoTokenizer
 
 from components.errors import PoolscopeError
 from components.inference.engine import Engine
-from components.model.backbone import Backbone, alike, batch_states, measured
+from components.model.backbone import Backbone, Spread, alike, batch_states, cosine_by_layer, measured
+from components.model.backbone import cosines as between
 from components.model.examine import forward
 from components.model.loading import load
-from components.model.ordinary import Spread, cosine_by_layer
-from components.model.ordinary import cosines as between
 from components.model.torch_internals import repeatable
 from components.settings import ASSETS
 from components.types import Centring, Query
