@@ -279,9 +279,7 @@ def _tried(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[s
 def _limit(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> int:
     """The longest input in tokens: the smaller of what tokenizer and config state, within bounds."""
     positions = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 0
-    reserved = (
-        0  # of the embedded positions, which no token gets: some models count from the padding's id + 1
-    )
+    reserved = 0  # positions that no token gets: some models count from the padding's id + 1
     for module in model.modules():
         padding, weight = getattr(module, "padding_idx", None), getattr(module, "weight", None)
         if isinstance(padding, int) and isinstance(weight, nn.Parameter) and len(weight) == positions:
