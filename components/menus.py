@@ -5,8 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from html import escape
+
+from markupsafe import Markup
 
 from components.analyst import Analyst
 from components.errors import PoolscopeError
@@ -41,9 +41,9 @@ def licence(spec: BackboneSpec, say: Texts) -> str:
 
 
 def refusal(error: PoolscopeError, say: Texts) -> str:
-    """Why a model cannot be had, as escaped HTML."""
-    lead = escape(say("models.refused"))
-    return f'<p class="refusal" role="alert"><strong>{lead}</strong> {escape(visible(error.said(say)))}</p>'
+    """Why a model cannot be had, as HTML."""
+    html = Markup('<p class="refusal" role="alert"><strong>{}</strong> {}</p>')
+    return html.format(say("models.refused"), visible(error.said(say)))
 
 
 def unlinked(text: str) -> str:
@@ -68,7 +68,7 @@ class BackboneMenu:
 
     def get(self, key: object) -> BackboneSpec | None:
         """The backbone of a key, or None; whatever a browser sends as one."""
-        return self._by_key.get(key) if isinstance(key, str) else None
+        return next((spec for spec in self.specs if spec.key == key), None)
 
     def place(self, key: object) -> str:
         """Origin of a backbone; an unknown one is among the first."""
@@ -95,10 +95,6 @@ class BackboneMenu:
         if spec.source == "hub":
             parts.append(licence(spec, self.say))
         return unlinked(" · ".join(parts))
-
-    @cached_property
-    def _by_key(self) -> dict[str, BackboneSpec]:
-        return {spec.key: spec for spec in self.specs}
 
     def _title(self, spec: BackboneSpec) -> str:
         title = visible(spec.said(self.say))
