@@ -76,10 +76,10 @@ def test_bands_are_the_quantiles_of_cosines_to_tokens_of_other_sentences(engine:
             np.testing.assert_allclose(bands.of(way)[layer], expected, atol=1e-5, err_msg=f"{way} {layer}")
 
 
-@pytest.mark.parametrize("reference", ["cls", "pooled"])
+@pytest.mark.parametrize("reference", ["cls", "pooled", 2])
 @pytest.mark.parametrize("key", KEYS)
 def test_centred_and_standardised_are_by_the_mean_and_the_deviation_over_the_sentences(
-    engine: Engine, key: str, reference: str
+    engine: Engine, key: str, reference: str | int
 ) -> None:
     folder = SPECS[key].location
     for text, pair in (INPUTS[0], INPUTS[3]):
@@ -91,7 +91,8 @@ def test_centred_and_standardised_are_by_the_mean_and_the_deviation_over_the_sen
         for layer, hidden in enumerate(output.hidden_states):
             states = hidden[0].double().numpy()
             everything = np.concatenate([one[layer] for one in by_hand(folder)])
-            target = states.mean(axis=0) if reference == "pooled" else states[analysis.tokens.cls]
+            place = analysis.tokens.cls if reference == "cls" else 2
+            target = states.mean(axis=0) if reference == "pooled" else states[place]
             for way in WAYS:
                 expected = cosines(seen(way, target, everything), seen(way, states, everything))
                 np.testing.assert_allclose(analysis.cosines(way)[layer], expected, atol=1e-5)

@@ -46,18 +46,6 @@ def test_logits_and_similarities_are_those_of_transformers(engine: Engine, key: 
             np.testing.assert_allclose(analysis.similarity[layer], expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("reference", ["pooled", 1])
-@pytest.mark.parametrize("key", SENTIMENT)
-def test_similarity_to_the_pooled_vector_and_to_a_token(
-    engine: Engine, key: str, reference: str | int
-) -> None:
-    analysis = engine.ask("analyze", Query(key, *INPUTS[0], pooling="mean", reference=reference))
-    for layer, states in enumerate(torch.cat(plain(key)(*INPUTS[0]).hidden_states).numpy()):
-        vector = states.mean(axis=0) if reference == "pooled" else states[reference]
-        expected = [cosine(state, vector) for state in states]
-        np.testing.assert_allclose(analysis.similarity[layer], expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("key", SENTIMENT)
 def test_poolings_are_those_of_sentence_transformers(
