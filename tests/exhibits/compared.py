@@ -1,8 +1,8 @@
 """Made-up comparisons, of made-up answers, and tables as they are read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from components.analyses.compare import Cell, Compared
 from components.exhibits.comparison import Comparison
 from components.texts import Sentence
 from components.types import Analysis, BackboneSpec, ProblemType, Query
+from tests.exhibits.showing import plain
 from tests.ui.fake import FakeAnalyst
 
 
@@ -48,28 +49,12 @@ def _cell(backbone: str, place: int, given: Analysis | str) -> Cell:
     return Cell(query, replace(given, query=query, pooled=pooled))
 
 
-class Table(HTMLParser):
+class Table:
     """The texts of a table's cells, and their classes."""
 
     def __init__(self, html: str) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.classes: list[list[str]] = []
-        self._inside = False
-        self.feed(str(html))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "tr":
-            self.rows.append([])
-            self.classes.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-            self.classes[-1].append(dict(attrs).get("class") or "")
-            self._inside = True
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = self._inside and tag not in ("td", "th")
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.rows[-1][-1] += data
+        cell = re.compile(r"<t[dh]\b([^>]*)>(.*?)</t[dh]>", re.DOTALL)
+        found = [cell.findall(row) for row in re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL)]
+        self.rows = [[plain(text) for _, text in row] for row in found]
+        named = re.compile(r'class="([^"]*)"')
+        self.classes = [["".join(named.findall(kind)) for kind, _ in row] for row in found]

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from components.exhibits.words import WORDS, Alignment, Span, align, finest_word
 from components.model.encoding import encode
 from components.texts import load_texts
 from components.types import Analysis, BackboneSpec, Query, Reads
-from tests.exhibits.showing import records, saved
+from tests.exhibits.showing import plain, records, saved
 from tests.plain import SPECS
 from tests.ui.fake import FakeAnalyst
 
@@ -190,36 +189,11 @@ def test_reads_are_those_of_native_where_there_is_an_answer() -> None:
         assert (found.backbones["bert"].pooling if found else "") == pooling
 
 
-class Columns(HTMLParser):
-    """The cells under each word, as they are read, and the classes of each."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.columns: list[list[str]] = []
-        self.classes: list[list[str]] = []
-        self._depth: int | None = None  # of spans, inside a label
-        self.feed(str(html))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "label":
-            self._depth = 0
-            self.columns.append([])
-            self.classes.append([])
-        if tag == "span" and self._depth is not None:
-            if self._depth == 0:
-                self.columns[-1].append("")
-                self.classes[-1].append(dict(attrs).get("class") or "")
-            self._depth += 1
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "label":
-            self._depth = None
-        elif tag == "span" and self._depth is not None:
-            self._depth -= 1
-
-    def handle_data(self, data: str) -> None:
-        if self._depth:
-            self.columns[-1][-1] += data
+def columns(html: str) -> list[list[tuple[str, str]]]:
+    """The cells of each word, as they are read, each after its class."""
+    labels = re.findall(r"<label>(.*?)</label>", html, re.DOTALL)
+    cells = (re.split(r'<span class="(?=head|cell)', label)[1:] for label in labels)
+    return [[(one.partition('"')[0], plain(f'<span class="{one}')) for one in column] for column in cells]
 
 
 def shown(*answers: Analysis, depth: Any = 100, centring: str = "plain") -> Shown:
@@ -234,9 +208,9 @@ def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it() -> None:
         shown(*made, depth=50, centring="centred").html,
     )
     places = [(text, place) for text, cut in enumerate(found.words) for place in range(len(cut))]
-    columns = Columns(html).columns
-    assert [column[0] for column in columns] == [found.surface(*place) for place in places]
-    for (text, place), (_, *cells) in zip(places, columns, strict=True):
+    read = [[text for _, text in column] for column in columns(html)]
+    assert [column[0] for column in read] == [found.surface(*place) for place in places]
+    for (text, place), (_, *cells) in zip(places, read, strict=True):
         for line, cell in zip(found.backbones.values(), cells, strict=True):
             value = mean(line.words[text][place])
             assert (SAY("words.unseen") if value is None else number(value)) in cell
@@ -248,7 +222,7 @@ def test_a_column_holds_a_word_and_what_each_backbone_makes_of_it() -> None:
 def test_what_is_read_and_what_stands_for_cls_is_marked_and_the_nearest_word_is_said() -> None:
     made = of_all("good film")
     html = shown(*made).html
-    last = Columns(html).classes[-1]
+    last = [kind for kind, _ in columns(html)[-1]]
     assert last == ["head", *["cell"] * 4, "cell read reference"]  # GPT-2 has no [CLS], and reads its last
     assert len(re.findall(r'class="cell read"', html)) == 4  # the others read theirs, which stands apart
     assert SAY("words.key_read", pooling="native") in html
@@ -263,10 +237,9 @@ def test_what_is_read_and_what_stands_for_cls_is_marked_and_the_nearest_word_is_
 
 def test_words_that_nobody_sees_share_a_column() -> None:
     html = shown(*of_all("a very, very slow film " * 60)).html
-    columns = Columns(html).columns
     rest = re.search(r"and (\d+) words that no backbone sees", html)
     assert rest
-    assert len(columns) + int(rest[1]) == 60 * 6
+    assert len(columns(html)) + int(rest[1]) == 60 * 6
     assert len(html) < 400_000
 
 
@@ -274,7 +247,7 @@ def test_rows_of_backbones_that_have_not_come_keep_their_place() -> None:
     whole = comparison(*of_all("a good film"))
     html = WORDS.shown(replace(whole, compared=whole.compared[:2]), {}, SAY).html
     assert f"--rows: {len(FAMILIES)}" in html
-    assert {len([cell for cell in column[1:] if cell]) for column in Columns(html).columns} == {2}
+    assert {len([text for _, text in column[1:] if text]) for column in columns(html)} == {2}
     assert WORDS.shown(replace(whole, compared=()), {}, SAY).heading == ""
 
 
@@ -284,7 +257,7 @@ def test_a_tokenizer_that_does_not_tell_is_named() -> None:
     html = shown(one, silent).html
     assert "where in the text a token stands: distilbert." in html
     assert html.count(SAY("words.unaligned")) == 1
-    assert {column[2] for column in Columns(html).columns} == {""}
+    assert {column[2] for column in columns(html)} == {("cell", "")}
     only = shown(silent)
     assert "distilbert." in only.html
     assert "fieldset" not in only.html
