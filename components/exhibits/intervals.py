@@ -170,14 +170,18 @@ def _extremes(found: Iterable[Row], shown: Format) -> dict[str, str]:
 
 def _figure(evidence: Evidence, measure: Measure, title: str, say: Texts) -> draw.Figure:
     rows, total, shown = evidence.rows, len(evidence.backbones), measure.shown
-    placed = {key: _in_rows(found, rows) for key, found in measure.found.items()}
-    traces = [_dots(evidence, each, place, shown, say) for place, each in enumerate(placed.values())]
-    shapes = []
-    if total == 1:
-        (alone,), values = placed.values(), ["–"] * len(rows)
-        for row in alone:
-            values[row.place] = shown(row.value)
+    whisker = {"thickness": 2.5, "width": 6} if total == 1 else {"thickness": 1.5, "width": 0}
+    traces, shapes, values = [], [], ["–"] * len(rows)
+    for index, (key, found) in enumerate(measure.found.items()):
+        colour, symbol, _ = draw.MARKS[index]
+        placed = _in_rows(found, rows, _shift(evidence, index))
+        dots = points(evidence, placed, "evidence.hover", shown, say)
+        marker = {"color": colour, "symbol": symbol, "size": 8 if total == 1 else 7}
+        traces.append(draw.dots(dots, marker, whisker, name=escape(evidence.title(key))))
+        for row in placed if total == 1 else ():
+            values[round(row.place)] = shown(row.value)
             shapes += [draw.guide(row.value, "dot", GUIDE)] if BASE in row.poolings else []
+    if total == 1:
         traces.append(draw.written([1] * len(rows), list(range(len(rows))), values, "middle right"))
     labels = list(map(label_lines, rows))
     left, room = draw.tick_width(chain(*labels)), LINE * max(map(len, labels), default=1)
@@ -196,29 +200,15 @@ def _figure(evidence: Evidence, measure: Measure, title: str, say: Texts) -> dra
     return draw.Figure(data=traces, layout=frame)
 
 
-def _in_rows(found: Sequence[Row], rows: Sequence[Sequence[str]]) -> list[Row]:
-    """Put what was ``found`` of poolings into ``rows``, at most one into each, its ``place``."""
+def _in_rows(found: Sequence[Row], rows: Sequence[Sequence[str]], shift: float) -> list[Row]:
+    """Put what was ``found`` of poolings into ``rows``, at most one into each, ``shift`` below its middle."""
     first = {row.pooling: row for row in reversed(found)}
     held = [[first[name] for name in names if name in first] for names in rows]
     return [
-        beside(named(same[0], names), place=place)
+        beside(named(same[0], names), place=round(place + shift, 3))
         for place, (names, same) in enumerate(zip(rows, held, strict=True))
         if same
     ]
-
-
-def _dots(evidence: Evidence, placed: Sequence[Row], index: int, shown: Format, say: Texts) -> draw.Trace:
-    alone, (colour, symbol, _) = len(evidence.backbones) == 1, draw.MARKS[index]
-    return draw.dots(
-        points(evidence, _below(placed, _shift(evidence, index)), "evidence.hover", shown, say),
-        {"color": colour, "symbol": symbol, "size": 8 if alone else 7},
-        {"thickness": 2.5, "width": 6} if alone else {"thickness": 1.5, "width": 0},
-        name=escape(evidence.title(evidence.backbones[index])),
-    )
-
-
-def _below(placed: Iterable[Row], shift: float) -> list[Row]:
-    return [beside(row, place=round(row.place + shift, 3)) for row in placed]
 
 
 def _shift(evidence: Evidence, index: int) -> float:
@@ -236,7 +226,7 @@ def _own_head(evidence: Evidence, index: int, say: Texts) -> list[draw.Trace]:
     hatched: dict[str, Any] = {"pattern": {**HATCH, "fgcolor": colour}}
     shift, traces = _shift(evidence, index) + 0.34 * height, []
     for name, found, marker in (("own", own, {}), ("swapped", evidence.of("swap", key), hatched)):
-        kind, placed = say(f"evidence.{name}_head"), _below(_in_rows(found, evidence.rows), shift)
+        kind, placed = say(f"evidence.{name}_head"), _in_rows(found, evidence.rows, shift)
         rows = points(evidence, placed, "evidence.hover_head", accuracy_text, say, kind=kind)
         box = draw.Trace(
             type="bar",

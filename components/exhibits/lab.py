@@ -214,8 +214,13 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
         "lab.column_low": [one.low for one in scores],
         "lab.column_high": [one.high for one in scores],
     }
+    heading = say("lab.curve_short")
+    if len(points) > 1:
+        gain = scores[-1].value - scores[-2].value
+        key = "lab.curve_rises" if gain >= GAIN else "lab.curve_flat"
+        heading = say(key, fewer=rows[-2], rows=rows[-1], points=number(100 * gain, 1))
     return Shown(
-        heading=_gain(found, say),
+        heading=heading,
         words=say("list.semicolon").join(
             say("lab.of", name=one.rows, score=score_text(one.accuracy, say)) for one in points
         ),
@@ -224,15 +229,6 @@ def curve(found: Found, _: State, say: Texts) -> Shown:
         above=hint_html(say("lab.curve_hint")),
         about=found.name(found.best, say),
     )
-
-
-def _gain(found: Found, say: Texts) -> str:
-    if len(found.fit.curve) < 2:
-        return say("lab.curve_short")
-    before, last = found.fit.curve[-2:]
-    gain = last.accuracy.value - before.accuracy.value
-    key = "lab.curve_rises" if gain >= GAIN else "lab.curve_flat"
-    return say(key, fewer=before.rows, rows=last.rows, points=number(100 * gain, 1))
 
 
 def _curve_figure(scores: Sequence[Score], rows: Sequence[int], say: Texts) -> draw.Figure:

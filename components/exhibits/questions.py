@@ -262,6 +262,7 @@ class Answers:
         say, tag = self.texts, self.texts.language.tag
         own = {"text": question.text, "pair": question.text_pair, "panel": question.view}
         asked = {"lang": self.say.language.tag, "question": question.key}  # in the language of the page
+        pair = say("questions.pair", text=question.text, text_pair=question.text_pair)
         values = {
             "tag": tag,
             "key": question.key,
@@ -270,7 +271,8 @@ class Answers:
             "lines": lines,
             "flows": question.shows == "flows",
             "code": code,
-            "source": _source(question, say),
+            "evidence": question.view == "evidence",
+            "asked": visible(pair if question.text_pair else question.text),
             "address": urlencode(asked if question in self.questions else asked | own, errors="replace"),
         }
         card, banner = (render("answer", say, card=alone, **values) for alone in (True, False))
@@ -295,10 +297,3 @@ def breakable(text: str) -> str:
 
 def _html(text: str) -> Markup:
     return Markup("<wbr>").join(breakable(text).split(BREAK))
-
-
-def _source(question: Question, say: Texts) -> str:
-    if question.view == "evidence":
-        return say("questions.results")
-    pair = say("questions.pair", text=question.text, text_pair=question.text_pair)
-    return say("questions.now", text=visible(pair if question.text_pair else question.text))

@@ -314,7 +314,11 @@ def _depth(row: Row) -> int:
 
 def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
     """Show how alike each answer and erasure rank the tokens of a text, for every checkpoint asked."""
-    found = [beside(row, answer=_answer(row, say)) for row in explained(evidence)]
+    found = []
+    for row in explained(evidence):
+        name = say(f"evidence.answer_{row.method}")
+        answer = name if row.layer is None else say("evidence.at_layer", name=name, layer=row.layer)
+        found.append(beside(row, answer=answer))
     keys, methods = dict.fromkeys(row.backbone for row in found), dict.fromkeys(row.method for row in found)
     ordered = sorted(found, key=lambda row: ([*methods].index(row.method), _depth(row)))
     answers = list(dict.fromkeys(row.answer for row in ordered))  # the rows of the plots
@@ -335,11 +339,6 @@ def explanations(evidence: Evidence, _: State, say: Texts) -> Shown:
         about=evidence.about(tasks, keys, say),
         least_width=draw.name_width(answers) + LEAST * len(keys),
     )
-
-
-def _answer(row: Row, say: Texts) -> str:
-    name = say(f"evidence.answer_{row.method}")
-    return name if row.layer is None else say("evidence.at_layer", name=name, layer=row.layer)
 
 
 def _answers_finding(evidence: Evidence, found: Sequence[Row], key: str) -> dict[str, Any]:

@@ -248,7 +248,7 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         "words",
         say,
         rows={name: aligned.get(name) for name in rows},
-        states={name: _state(one, say) if one else "" for name, one in rows.items()},
+        states=rows,
         texts=[_text(text, found, say) for text in range(len(found.texts))],
         listed=LISTED,
         scale=scale_html(say(f"heatmap.colour_{centring}")),
@@ -338,11 +338,6 @@ def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | Non
         mean(tokens),
         yes_or_no(any(token.read for token in tokens), say) if tokens else "",
     )
-
-
-def _state(tokenized: Tokenized, say: Texts) -> str:
-    shown = say("words.layer", layer=tokenized.layer, last=tokenized.last)
-    return shown if tokenized.aligned else say("words.unaligned")
 
 
 def _text(text: int, found: Alignment, say: Texts) -> dict[str, Any]:
