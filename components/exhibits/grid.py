@@ -79,6 +79,12 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         pending="compare.missing" if comparison.state == "stopped" else "compare.pending",
     )
     found = [analysis for _, analysis in answered(cells)]
+    warned = grouped(  # of what every answer alone warns of; a swap has its mark
+        (warning, shorten(comparison.names[cell.query.backbone], NAME))
+        for cell, analysis in answered(cells)
+        for warning in analysis.warnings
+        if warning.key not in SWAPS
+    )
     kinds = {
         "swap": any(analysis.swapped for analysis in found),
         "untrained": any(analysis.random for analysis in found),
@@ -91,8 +97,9 @@ def grid(comparison: Comparison, _: State, say: Texts) -> Shown:
         marks=marks,
         kinds=[(kind, say(f"compare.key_{kind}")) for kind, occurs in kinds.items() if occurs],
         linked=any(classify_link(analysis.query, say) for analysis in found),
-        warnings=_warnings(cells, comparison.names, say),
-        reasons=_reasons(cells, say),
+        warnings={warning: several(of, say) for warning, of in warned.items()},
+        reasons=refusals(cells),
+        said=lambda sentence: visible(sentence.said(say)),
     )
     return Shown(html=html, legend=legend)
 
@@ -150,28 +157,6 @@ def _marks(comparison: Comparison) -> list[tuple[str, str]]:
         ("", "compare.key_like"): len(comparison.distinct) < len(comparison.same),
     }
     return [mark for mark, occurs in marks.items() if occurs]
-
-
-def _warnings(cells: Sequence[Cell], names: Mapping[str, str], say: Texts) -> list[str]:
-    """Warnings of answers, each once with its backbones; a swap has its mark."""
-    told = grouped(
-        (warning, shorten(names[cell.query.backbone], NAME))
-        for cell, analysis in answered(cells)
-        for warning in analysis.warnings
-        if warning.key not in SWAPS
-    )
-    return [
-        say("compare.warned", warning=visible(warning.said(say)), names=several(of, say))
-        for warning, of in told.items()
-    ]
-
-
-def _reasons(cells: Sequence[Cell], say: Texts) -> list[str]:
-    keys = ("compare.reason_one", "compare.reason")
-    return [
-        say(keys[count > 1], reason=visible(reason.said(say)), count=count)
-        for reason, count in refusals(cells).items()
-    ]
 
 
 def numbers(comparison: Comparison, _: State, say: Texts) -> Shown:
