@@ -26,9 +26,6 @@ from components.exhibits.exhibit import (
     Shown,
     csv_link,
     hint_html,
-    key_html,
-    legend_of,
-    line_html,
     scale_html,
     titled_frame,
 )
@@ -244,6 +241,7 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
     rows = {comparison.names[spec.key]: found.backbones.get(spec.key) for spec in comparison.backbones}
     aligned = {name: one for name, one in rows.items() if one and one.aligned}
     data = _data(found, say) if aligned else None
+    held = [tokens for one in aligned.values() for text in one.words for tokens in text]
     html = render(
         "words",
         say,
@@ -252,10 +250,12 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         texts=[_text(text, found, say) for text in range(len(found.texts))],
         listed=LISTED,
         scale=scale_html(say(f"heatmap.colour_{centring}")),
-        legend=legend_of(_legend(aligned, say)),
+        held=held,
+        shared=any(count > 1 for tokens in held for _, count in labels(tokens)),
         link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.aligned),
-        **{"cut": _cut, "mean": mean, "number": number, "paint": _paint, "shorten": shorten},
+        **{"cut": _cut, "mean": mean, "number": number, "paint": _paint},
+        **{"shorten": shorten, "visible": visible},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
     best = [one for one in told if one]
@@ -289,26 +289,6 @@ def _highest(name: str, tokenized: Tokenized, found: Alignment, say: Texts) -> s
         return ""
     value, surface = max(values, key=lambda one: one[0])
     return say("words.best", backbone=name, word=shorten(visible(surface), NAME), value=number(value))
-
-
-def _legend(aligned: Mapping[str, Tokenized], say: Texts) -> dict[str, object]:
-    held = [tokens for one in aligned.values() for text in one.words for tokens in text]
-    under = {one.pooling for one in aligned.values()}
-    each = (
-        say("compare.combination", backbone=shorten(name, NAME), pooling=visible(one.pooling))
-        for name, one in aligned.items()
-    )
-    read = say("words.key_read", pooling=visible(min(under, default="")))
-    read = read if len(under) == 1 else say("words.key_read_each", each=say.listed(each))
-    return {
-        key_html("read", read): any(token.read for one in aligned.values() for token in one.tokens),
-        key_html("reference", say("words.key_stand_in")): any(
-            token.reference for tokens in held for token in tokens
-        ),
-        key_html("cut", say("words.key_cut")): any(len(tokens) > 1 for tokens in held),
-        line_html(say("words.key_shared")): any(count > 1 for tokens in held for _, count in labels(tokens)),
-        key_html("absent", say("words.unseen")): not all(held),
-    }
 
 
 def _data(found: Alignment, say: Texts) -> pd.DataFrame:
