@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from pydantic import BeforeValidator, ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from components.analyses.anatomy import Anatomy, Step
+from components.analyses.anatomy import Anatomy
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.evidence import BASE, Evidence, select
@@ -118,8 +118,8 @@ def flow_html(anatomy: Anatomy, say: Texts) -> Markup:
     tokens, read = anatomy.analysis.tokens, anatomy.analysis.reads.positions
     names = listed([shorten(visible(tokens.text[index]), LENGTH) for index in indices(read)], NAMED, say)
     taken = say("questions.tokens", read=names, count=int(read.sum()), total=len(read))
-    steps = [_step(anatomy, step, say) for step in anatomy.steps]
-    return render("flow", read=read.tolist(), taken=taken, steps=steps)
+    steps = [(step, step_name(anatomy, step, say), sizes(step, say)) for step in anatomy.steps]
+    return render("flow", say, read=read.tolist(), taken=taken, steps=steps)
 
 
 def module_html(anatomy: Anatomy, say: Texts) -> Markup:
@@ -127,13 +127,6 @@ def module_html(anatomy: Anatomy, say: Texts) -> Markup:
     codes = (("takehome.module", anatomy.module, True), ("takehome.program", anatomy.program, False))
     told = [(key, "\n".join(map(visible, code.splitlines())), open_) for key, code, open_ in codes]
     return render("module", say, codes=told)
-
-
-def _step(anatomy: Anatomy, step: Step, say: Texts) -> tuple[str, str, str]:
-    kind, note = ("idle", say("steps.idle")) if step.idle else ("plain", sizes(step, say))
-    if step.origin:
-        kind, note = step.origin, say(f"steps.{step.origin}")
-    return kind, step_name(anatomy, step, say), note
 
 
 @dataclass(frozen=True, eq=False)
