@@ -14,8 +14,9 @@ from operator import attrgetter
 import pandas as pd
 
 from components.exhibits.control import State
-from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html, table_html
+from components.exhibits.exhibit import Exhibit, Shown, csv_link, data_frame, hint_html
 from components.exhibits.view import number, one_vector, shorten, visible
+from components.markup import render
 from components.results import KINDS, Row, Table, beside, each, holm, of
 from components.texts import Texts
 
@@ -287,26 +288,14 @@ def _shown(
 ) -> Shown:
     """A table to read, with a link that saves it as ``file``, if that is to be, and a hint below."""
     data = data_of(columns, rows, say)
-    seen = [column for column in columns if not column.endswith(("_low", "_high"))]
-    texts = data_frame((_head(column, say), [_text(row, column, say) for row in rows]) for column in seen)
-    table = table_html(texts, range(2, len(seen)), caption)
-    link = csv_link(data, f"poolscope-{file}.csv", say("table.download")) if file else ""
-    return Shown(data=data, html=f"{link}{table}{hint_html(hint)}")
-
-
-def _head(column: str, say: Texts) -> str:
-    title = say(f"evidence.column_{column}")
-    return say("evidence.with_interval", column=title) if column in ("accuracy", "rho") else title
-
-
-def _text(row: Row, column: str, say: Texts) -> str:
-    value = getattr(row, column, None)
-    if value is None:
-        return "–"
-    if column in PS:
-        return "< 0.001" if value < 0.001 else number(value, 3)
-    if column not in ("accuracy", "rho"):
-        return str(value)
-    shown: Format = accuracy_text if column == "accuracy" else number
-    low, high = (shown(getattr(row, f"{column}_{end}")).removesuffix(" %") for end in ("low", "high"))
-    return say("evidence.interval", value=shown(value), low=low, high=high)
+    html = render(
+        "evidence_table",
+        say,
+        caption=caption,
+        columns=[column for column in columns if not column.endswith(("_low", "_high"))],
+        rows=rows,
+        link=csv_link(data, f"poolscope-{file}.csv", say("table.download")) if file else "",
+        hint=hint,
+        **{"accuracy": accuracy_text, "number": number},
+    )
+    return Shown(data=data, html=html)
