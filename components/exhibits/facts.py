@@ -360,13 +360,7 @@ def result_facts(evidence: Evidence, key: str, poolings: Sequence[str], say: Tex
         "level": str(LEVEL),  # the p below which a difference counts
         "confidence": CONFIDENCE,  # of every interval
         "own": (*own, say("questions.unmeasured"))[0],  # of the checkpoint's own head
-        "differing": "alone"
-        if not others
-        else "all"
-        if differ == len(others)
-        else "some"
-        if differ
-        else "none",
+        "differing": {0: "none", len(others): "all"}.get(differ, "some") if others else "alone",
     }
 
 
