@@ -1,6 +1,5 @@
 """The catalogue file, as owners write it."""
 
-import errno
 import json
 import os
 from collections.abc import Callable
@@ -11,7 +10,7 @@ import pytest
 from huggingface_hub import constants
 
 from components.errors import PoolscopeError
-from components.model.catalogue import Configs, read_catalogue, read_tasks
+from components.model.catalogue import Configs, read_catalogue
 from components.model.files import folder as folder_of
 from components.model.files import is_complete
 from components.model.hub import Hub
@@ -132,18 +131,6 @@ def test_a_config_that_was_written_anew_is_read_again(tmp_path: Path) -> None:
     assert configs.refreshed(spec) == spec
 
 
-def test_a_config_that_the_disk_does_not_give_is_no_absent_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_file: Path) -> bytes:
-        raise OSError(errno.EIO, "the disk is broken")
-
-    (tmp_path / "config.json").touch()
-    monkeypatch.setattr(Path, "read_bytes", fail)
-    with pytest.raises(OSError, match="the disk is broken"):
-        read_catalogue(written(tmp_path, PLAIN))
-
-
 @pytest.mark.parametrize(
     "put", [Path.mkdir, os.mkfifo, lambda file: file.symlink_to("/dev/zero"), lambda file: large(file)]
 )
@@ -204,12 +191,6 @@ def test_probes_stand_beside_the_catalogue(tmp_path: Path) -> None:
     )
     assert with_probes.probes == str(tmp_path / "probes" / "a.safetensors")
     assert (with_probes.probed, without.probes, without.probed) == (("topic",), None, ())
-
-
-def test_the_tasks_of_probes_are_whole() -> None:
-    tasks = read_tasks(ASSETS / "tasks.toml")
-    assert [task.key for task in tasks] == ["sentiment", "subjectivity", "topic", "paraphrase"]
-    assert all(task.title and len(task.labels) >= 2 and task.texts in (1, 2) for task in tasks)
 
 
 def test_the_bundled_catalogue_is_whole() -> None:

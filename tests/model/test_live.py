@@ -228,30 +228,9 @@ def test_training_goes_on_as_if_nobody_had_looked() -> None:
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
 
 
-def test_the_copy_and_the_object_share_no_number() -> None:
-    model = trained()
-    found = measured(model)
-    before = found.analysis.logits.copy(), found.steps[-1].taken.copy()
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.zero_()
-    np.testing.assert_array_equal(found.analysis.logits, before[0])
-    np.testing.assert_array_equal(found.steps[-1].taken, before[1])
-
-
-@contextmanager
-def numbers_of(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    yield
-    assert torch.get_default_dtype() == dtype
-    torch.set_default_dtype(before)
-
-
 SURROUNDINGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "inference_mode": torch.inference_mode,
     "autocast": partial(torch.autocast, "cpu", torch.bfloat16),
-    "float64": partial(numbers_of, torch.float64),
     "device": partial(torch.device, "meta"),
 }
 

@@ -142,15 +142,6 @@ def test_an_analysis_by_a_probe_says_what_it_is(probed: Engine) -> None:
     assert ["24 are taken" in str(warning) for warning in long.warnings] == [True]
 
 
-def test_similarity_to_what_attention_pooled(folder: Path, probed: Engine) -> None:
-    query = Query("bert", TEXTS[0], pooling="attention", head="probe", reference="pooled")
-    vectors = [attention(layer[None]) for layer in hidden(folder / "bert", TEXTS[0])]
-    states = hidden(folder / "bert", TEXTS[0])
-    lengths = np.linalg.norm(states, axis=2) * np.linalg.norm(vectors, axis=1)[:, None]
-    expected = np.einsum("ltd,ld->lt", states, np.stack(vectors)) / lengths
-    np.testing.assert_allclose(probed.ask("analyze", query).similarity, expected, atol=1e-5)
-
-
 MISTAKES: tuple[tuple[dict[str, object], str], ...] = (
     ({"pooling": "attention"}, "'attention' was given; it is learned with a probe: choose head probe."),
     ({"pooling": "flatten"}, "it gives 2048 numbers and the own head takes 32: choose a pooling of width 32"),

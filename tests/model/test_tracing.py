@@ -104,20 +104,6 @@ def test_weights_are_named_where_they_are_used_and_only_dropout_does_nothing(
     assert [call.kind for call in calls if call.idle] == ["dropout", "dropout"]
 
 
-def test_tracing_leaves_the_model_as_it_was(tmp_path: Path) -> None:
-    backbone = load(checkpoint(tmp_path / "x"))
-    kept = passed(backbone, "the film is not good")
-
-    def hooks() -> list[int]:
-        return [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in backbone.model.modules()]
-
-    before = hooks()
-    traced(backbone, kept)
-    assert hooks() == before
-    with torch.no_grad():
-        assert torch.equal(backbone.model(**kept.inputs).logits, kept.logits)
-
-
 @pytest.mark.parametrize(
     ("model_type", "size", "expected"),
     [
