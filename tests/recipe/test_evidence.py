@@ -82,14 +82,6 @@ def backbone(folder: Path) -> Backbone:
     return load(checkpoint(folder / "tiny"))
 
 
-def test_interval_of_a_mean_is_that_of_a_bootstrap_by_hand() -> None:
-    correct = (RNG.random(600) < 0.9).astype(np.float64)
-    shares = [RNG.choice(correct, len(correct)).mean() for _ in range(4000)]
-    found = estimate(correct, seed=0)
-    assert found["value"] == correct.mean()
-    assert (found["low"], found["high"]) == pytest.approx(np.percentile(shares, [2.5, 97.5]), abs=0.006)
-
-
 def test_the_sign_test_is_that_of_scipy_and_statsmodels() -> None:
     for better, worse in ((0, 0), (1, 6), (30, 12), (5, 5)):
         sides = [[first] * better + [not first] * worse + [True] * 40 for first in (True, False)]
@@ -113,8 +105,10 @@ def test_rhos_gains_and_their_intervals_are_those_of_pairs_resampled_by_hand() -
     old, new = np.array(rhos).T
     one, other = (spearmanr(scores, side).statistic for side in (before, after))
     assert (moved["value"], moved["gain"]) == pytest.approx((other, other - one))
-    whole = estimate(scores, 0, rho, after)
-    assert whole["value"] == pytest.approx(other)
+    whole, mean = estimate(scores, 0, rho, after), estimate(scores, 0)
+    assert (whole["value"], mean["value"]) == pytest.approx((other, scores.mean()))
+    means = [scores[draw].mean() for draw in draws]
+    assert (mean["low"], mean["high"]) == pytest.approx(np.percentile(means, [2.5, 97.5]), abs=0.02)
     for found, prefix, by_hand in ((moved, "", new), (whole, "", new), (moved, "gain_", new - old)):
         ends = found[f"{prefix}low"], found[f"{prefix}high"]
         assert ends == pytest.approx(np.percentile(by_hand, [2.5, 97.5]), abs=0.012)
