@@ -52,13 +52,9 @@ from components.texts import Sentence, Texts
 from components.types import Analysis, Floats
 
 SIMILARITY = "similarity"
-ERASURE = "erasure"  # what the others are held against
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
-
-MOST_HEADS = 1000
 INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
-HEAD = Control("attention_head", Whole(0, MOST_HEADS), 0, "matters.head")  # 0: the mean over heads
-Goes = Literal["alike", "opposed", "chance", "none", "random"]
+HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +106,7 @@ class Methods:
             "rollout": given.rollout,
             "gradient_x_input": given.gradient_x_input,
             "integrated_gradients": None if given.integrated is None else given.integrated.values,
-            ERASURE: given.erasure,
+            "erasure": given.erasure,  # what the others are held against
         }
         return tuple(Method(name, values) for name, values in found.items() if values is not None)
 
@@ -138,7 +134,7 @@ class Methods:
         return min(1.0, CHANCE / (len(self.own) - 1) ** 0.5) if len(self.own) > 1 else 1.0
 
     @property
-    def goes(self) -> Goes:
+    def goes(self) -> Literal["alike", "opposed", "chance", "none", "random"]:
         """Tell whether similarity orders the tokens as erasure does, beyond what chance gives."""
         rho = self.rho(self.every[0])
         if self.analysis.random:

@@ -107,11 +107,11 @@ def _heading(given: Patched, say: Texts) -> str:
     """Say from which layer on the one token that is read carries most of the change."""
     if given.first.random:
         return say("trace.heading_random")
-    found = settled(given)
-    if found is None:
+    last = stays(given)[-1]
+    if not last.most or indices(given.first.reads.positions) != [last.token]:  # or it has no counterpart
         return say("trace.heading")
-    key = "trace.heading_start" if found.first == 0 else "trace.heading_from"
-    return say(key, layer=found.first, token=token_name(given, found.token, say))
+    key = "trace.heading_start" if last.first == 0 else "trace.heading_from"
+    return say(key, layer=last.first, token=token_name(given, last.token, say))
 
 
 def _data(given: Patched, say: Texts) -> pd.DataFrame:
@@ -166,15 +166,6 @@ def stays(given: Patched) -> list[Stay]:
         shares = tuple(float(given.shares[layer, pair]) for layer in layers)
         found.append(Stay(int(given.pairs[pair, 0]), layers[0], shares, most))
     return found
-
-
-def settled(given: Patched) -> Stay | None:
-    """The layers up to the one that is pooled in which the one token that is read carries most of the change.
-
-    None where the head reads several tokens, or one that has no counterpart.
-    """
-    last = stays(given)[-1]
-    return last if last.most and indices(given.first.reads.positions) == [last.token] else None
 
 
 def token_name(given: Patched, token: int, say: Texts) -> str:
