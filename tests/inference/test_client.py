@@ -8,6 +8,7 @@ from dataclasses import replace
 import httpx2
 import pytest
 
+from app import _analyst
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.inference.client import Client
@@ -113,6 +114,11 @@ def test_who_leaves_and_a_page_that_stops_end_the_question() -> None:
         for said in (stays.result, lambda: cluster.client.run(OTHER)):
             with pytest.raises(PoolscopeError, match="the server is being stopped"):
                 said()
+
+
+def test_a_page_asks_the_cluster_that_it_is_told_of() -> None:
+    desk = _analyst(Settings(cluster="http://cluster"))
+    assert isinstance(desk._runner, Client)
 
 
 def test_limits_of_replicas_are_in_order() -> None:
