@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _analyst(settings: "Settings") -> "Desk":
-    """Who measures: a cluster, this process, or processes of its own; what strangers made runs apart."""
+    """Choose who measures: a cluster, this process, or workers; what strangers made runs apart."""
     from components.inference.desk import Desk
     from components.inference.worker import load
     from components.inference.workers import Apart, Workers, limits_of_bundled, limits_of_guests

@@ -29,7 +29,7 @@ class PoolscopeError(ValueError):
         super().__init__(str(self.sentence))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What another process makes the same error of: a given value is only sent as it is shown."""
+        """Give what another process makes the same error of: a given value is only sent as it is shown."""
         return remade, (type(self), self.field, self.key, self.sentence)
 
     def said(self, say: Texts) -> str:
@@ -37,7 +37,7 @@ class PoolscopeError(ValueError):
         return self.sentence.said(say)
 
     def plainly(self, say: Texts) -> str:
-        """The same for who stands before an empty box: only what to do, without field and value."""
+        """Say it to who stands before an empty box: only what to do, without field and value."""
         return say(PLAIN[self.key]) if self.key in PLAIN else self.said(say)
 
 

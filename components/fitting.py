@@ -36,7 +36,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is fitted: every pooling of every backbone, at the last layer or at ``all_layers``.
+    """Plan of a fit: every pooling of every backbone, at the last layer or at ``all_layers``.
 
     No poolings: all of them. ``folds``: of the outer cross-validation. ``seed``: of everything that is drawn.
     """
@@ -50,7 +50,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Reached:
-    """How often one combination is right, while others are still to be fitted: no interval is known yet."""
+    """Share of rows that a combination gets right, while others are to be fitted: it has no interval yet."""
 
     backbone: str
     pooling: str
@@ -60,7 +60,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a fit is: ``done`` of ``total`` steps of what ``name`` says, for one ``backbone``.
+    """Progress of a fit: ``done`` of ``total`` steps of what ``name`` says, for one ``backbone``.
 
     "wait": another table is fitted; "embed": texts; "fit": combinations; "check": what is measured of the
     best one. ``reached``: by the combination that was just fitted, None where its vectors were fitted before.
@@ -86,7 +86,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Ranked:
-    """What one combination reaches. ``layer``: 0 (the embeddings) to L.
+    """Result of one combination. ``layer``: 0 (the embeddings) to L.
 
     ``rho``: Spearman's, between the predicted and the given numbers where every label is a number, else None.
     ``p``: of the corrected resampled t-test (Nadeau and Bengio 2003) against the best combination, 1 for
@@ -156,7 +156,7 @@ class Fit:
 
 
 def stage_json(stage: Stage) -> dict[str, Any]:
-    """How far a fit is, in plain JSON types."""
+    """Give the progress of a fit in plain JSON types."""
     told = {"done": stage.done, "total": stage.total, "stage": stage.name, "backbone": stage.backbone}
     return told | ({} if stage.reached is None else {"reached": asdict(stage.reached)})
 

@@ -18,7 +18,7 @@ PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc
 
 
 def _listed(given: object) -> object:
-    """What commas part."""
+    """Split what commas part."""
     if not isinstance(given, str):
         return given
     return [part.strip() for part in given.split(",") if part.strip()]

@@ -38,7 +38,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold what; ``text_pair``: "" for single texts."""
+    """Names of the columns by what they hold; ``text_pair``: "" for single texts."""
 
     text: str
     label: str
@@ -63,7 +63,7 @@ def read_sheet(given: object) -> Sheet:
 
 
 def guess(sheet: Sheet) -> Columns:
-    """What the columns most likely hold: the longest text; beside it a label of few values; a like text.
+    """Guess what the columns hold: the longest text; beside it a label of few values; a like text.
 
     PoolscopeError where no column can be a label.
     """
@@ -104,7 +104,7 @@ def to_table(sheet: Sheet, columns: Columns) -> tuple[Table, tuple[Sentence, ...
 
 
 def _notes(table: Table, missing: int) -> Iterator[Sentence]:
-    """What is odd about the rows."""
+    """Note what is odd about the rows."""
     if missing:
         yield Sentence("lab.missing", count=missing)
     said: dict[tuple[str, str], set[str]] = {}
@@ -120,7 +120,7 @@ def _notes(table: Table, missing: int) -> Iterator[Sentence]:
 
 
 def _from_json(text: str) -> Sheet:
-    """One object a line, whose keys are the columns; a key that a line lacks is an empty cell."""
+    """Read an object a line, whose keys are the columns; a key that a line lacks is an empty cell."""
     rows: list[dict[str, str]] = []
     names: dict[str, None] = {}
     for number, line in enumerate(StringIO(text, newline=None), start=1):  # a text may hold U+2028
@@ -172,7 +172,7 @@ def _named(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text is no number, nor empty."""
+    """Tell whether a text is no number, nor empty."""
     try:
         float(text)
     except ValueError:

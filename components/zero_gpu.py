@@ -17,7 +17,7 @@ SECONDS = 5  # of the visitor's quota, at most, for one call
 
 
 def lent() -> bool:
-    """Whether the app runs on ZeroGPU: read as the package ``spaces`` reads it."""
+    """Tell whether the app runs on ZeroGPU: read as the package ``spaces`` reads it."""
     return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 
 

@@ -46,7 +46,7 @@ class Client:
         asyncio.run_coroutine_threadsafe(self._watch(first), self._loop)
 
     def ready(self) -> bool:
-        """Whether the cluster can be asked."""
+        """Tell whether the cluster can be asked."""
         return self._there.is_set() and not self._closed.is_set()
 
     def close(self, seconds: float = 0) -> None:

@@ -45,7 +45,7 @@ def app(_arguments: dict[str, str]) -> serve.Application:
 
 
 class Replica:
-    """One process with torch. It runs one question after the other, in the order in which they come.
+    """A process with torch. It runs one question after the other, in the order in which they come.
 
     ``memory``: bytes for loaded checkpoints of all ``sharers`` together; None is half of what there is.
     """

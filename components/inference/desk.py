@@ -52,12 +52,12 @@ class Desk:
 
     @property
     def takes_ids(self) -> bool:
-        """Whether ``find`` also takes the id of a model on the hub: the owner decides."""
+        """Tell whether ``find`` also takes the id of a model on the hub: the owner decides."""
         return self._settings.sources == "any"
 
     @property
     def online(self) -> bool:
-        """Whether the hub may be asked for anything; false where huggingface_hub is set offline."""
+        """Tell whether the hub may be asked; false where huggingface_hub is set offline."""
         return not is_offline_mode()
 
     def find(self, given: str) -> BackboneSpec:
@@ -91,7 +91,7 @@ class Desk:
         return found
 
     def ask_in_parts(self, name: str, query: Query, **options: object) -> Generator[Any]:
-        """The same, part by part: each has a turn of its own, for others to come in between."""
+        """Give it part by part: each has a turn of its own, for others to come in between."""
         return self._parts(name, query, PART, options)
 
     def _parts(
@@ -131,7 +131,7 @@ class Desk:
         self._runner.open(self.first())
 
     def ready(self) -> bool:
-        """Whether a question can be answered by now."""
+        """Tell whether a question can be answered by now."""
         return self._runner.ready()
 
     def close(self, seconds: float) -> None:
@@ -143,7 +143,7 @@ class Desk:
         self._runner.close(seconds)
 
     def first(self) -> Job | None:
-        """What to run first."""
+        """Choose the job to run first."""
         for first in self.backbones():
             if first.available:
                 return Job("analyze", first, version(first), (self._whole(Query(first.key, "warm")),))
@@ -180,7 +180,7 @@ class Desk:
         return next((s for s in every if given == s.key or (s.source, s.location) == ("hub", given)), None)
 
     def _keys(self, asked: object) -> tuple[str, ...]:
-        """What may be asked for: the catalogue's keys, and ``asked`` itself if it is an id that was found."""
+        """List the catalogue's keys, and ``asked`` itself if it is an id that was found."""
         found = self._hub.known(asked)
         return (*self._specs, found.key) if found else tuple(self._specs)
 

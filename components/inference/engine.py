@@ -72,7 +72,7 @@ class InProcess:
         threading.Thread(target=self._begin, args=[first], name="warm-up", daemon=True).start()
 
     def ready(self) -> bool:
-        """Whether ``first`` has been run, and nothing is closed."""
+        """Tell whether ``first`` has been run, and nothing is closed."""
         return self._ready.is_set() and not self._closed.is_set()
 
     def close(self, seconds: float) -> None:
@@ -88,7 +88,7 @@ class InProcess:
 
     @cached_property
     def measurer(self) -> Measurer:
-        """Who runs them; torch loads when this is first asked for."""
+        """Measurer of these jobs; torch loads when it is first asked for."""
         from components.inference.measurer import Measurer
 
         return Measurer(self._settings.memory, self._sharers)
@@ -107,5 +107,5 @@ def resolved(given: str) -> BackboneSpec:
 
 
 def file_name(spec: BackboneSpec) -> str:
-    """How the names of files about a checkpoint begin."""
+    """Give the beginning of names of files about a checkpoint."""
     return spec.key.replace("/", "--")

@@ -49,12 +49,12 @@ class Job:
 
     @property
     def step(self) -> Step:
-        """What is run; KeyError where there is no such step."""
+        """Look the step up that is run; KeyError where there is no such step."""
         return steps()[self.name]
 
     @property
     def kept(self) -> bool:
-        """Whether the answer may be kept for who asks the same: not that of a visitor's own head."""
+        """Tell whether the answer may be kept for who asks the same: not that of a visitor's own head."""
         return self.step.kept and not any(each.query.mine for each in self.asked)
 
 
@@ -64,7 +64,7 @@ class ElsewhereError(RuntimeError):
 
 @dataclass(frozen=True)
 class Reply:
-    """What another process sends back: an answer, packed; a refusal for the visitor; or what went wrong."""
+    """Reply of another process: an answer, packed; a refusal for the visitor; or what went wrong."""
 
     answer: bytes = b""
     refusal: PoolscopeError | None = None
@@ -94,7 +94,7 @@ def reply(run: Callable[[Job], Any], job: Job) -> bytes:
 
 
 class Runner(Protocol):
-    """Who has jobs run: this process, or others. Several threads may ask."""
+    """Runner of jobs: this process, or others. Several threads may ask."""
 
     def run(self, job: Job) -> Any:
         """The answer; raises PoolscopeError with a message for the visitor."""
@@ -103,7 +103,7 @@ class Runner(Protocol):
         """Make everything ready, and return at once; ``first`` is run before anything that is asked."""
 
     def ready(self) -> bool:
-        """Whether a job can be run by now."""
+        """Tell whether a job can be run by now."""
 
     def close(self, seconds: float) -> None:
         """Let what is under way end, for so many ``seconds`` at most. Nothing more can be asked.
@@ -206,5 +206,5 @@ class Answers:
 
 
 def digest(job: Job) -> bytes:
-    """What stands for a job: every number of it counts, which NumPy leaves out of a long array's ``repr``."""
+    """Digest a job: every number of it counts, which NumPy leaves out of a long array's ``repr``."""
     return hashlib.sha256(pack(job)).digest()

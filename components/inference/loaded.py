@@ -1,4 +1,4 @@
-"""What a worker needs, loaded: on Linux once, in the process that all workers are copies of."""
+"""All that a worker needs, loaded: on Linux once, in the process that all workers are copies of."""
 
 import os
 

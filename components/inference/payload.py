@@ -86,7 +86,7 @@ def _extension(code: int, value: object) -> msgpack.ExtType:
 
 
 def _made(levels: int, code: int, data: bytes) -> Any:
-    """What an extension stands for."""
+    """Make what an extension stands for."""
     parts = _plain(data, levels)
     if code == TUPLE:
         return tuple(parts)

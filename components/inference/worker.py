@@ -87,7 +87,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not ended."""
+        """Tell whether the process has not ended."""
         return self._process.is_alive()
 
     def dismiss(self) -> None:

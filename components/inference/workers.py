@@ -53,7 +53,7 @@ def _size(settings: Settings) -> int:
 
 @dataclass(eq=False)
 class Turn:
-    """One job's way to a worker: its ``ticket``, and its ``worker`` as soon as it has one.
+    """A job's way to a worker: its ``ticket``, and its ``worker`` as soon as it has one.
 
     ``about``: its checkpoint; a worker that was asked about the same goes first. ``left``: nobody waits for
     its answer, or it has one.
@@ -93,7 +93,7 @@ class Workers:
             self._begin()
 
     def ready(self) -> bool:
-        """Whether any of them can be asked by now."""
+        """Tell whether any of them can be asked by now."""
         return bool(self._prepared) and not self._closed.is_set()
 
     def close(self, seconds: float = 0) -> None:
@@ -241,7 +241,7 @@ class Apart:
         self._begin(self._bundled if first is None else self._of(first.spec), first)
 
     def ready(self) -> bool:
-        """Whether who began first can be asked by now."""
+        """Tell whether the first to begin can be asked by now."""
         return bool(self._begun) and self._begun[0].ready()
 
     def close(self, seconds: float) -> None:

@@ -56,7 +56,7 @@ STAGES = {"embed": "rows embedded", "fit": "combinations fitted", "check": "chec
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """What was measured, by which ``specs``; ``columns`` and ``notes``: of the table."""
+    """All that was measured, by which ``specs``; ``columns`` and ``notes``: of the table."""
 
     fit: Fit
     specs: tuple[BackboneSpec, ...]
@@ -216,7 +216,7 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
 
 
 def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
-    """What it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
+    """Say what it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
     page = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(
         CARD.read_text("utf-8")
     )

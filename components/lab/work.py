@@ -153,7 +153,7 @@ def _reach(address: str) -> None:
 
 
 class Embedder:
-    """One process of the cluster: it loads a checkpoint once and keeps it."""
+    """A process of the cluster: it loads a checkpoint once and keeps it."""
 
     def __init__(self, call: Call) -> None:
         self._call, self._steps = call, in_turns(InProcess(Settings()).run)

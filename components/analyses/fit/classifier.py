@@ -92,7 +92,7 @@ def standardiser(pooled: Floats) -> StandardScaler:
 
 
 def standardised(pooled: Floats) -> tuple[StandardScaler, Floats]:
-    """The same, and these vectors (N, D') standardised."""
+    """Standardise these vectors (N, D'); see `standardiser`."""
     scaler = standardiser(pooled)
     return scaler, scaler.transform(pooled)
 

@@ -56,7 +56,7 @@ def embed(
 
 
 def _is_unread(backbone: Backbone, texts: tuple[str, ...], ids: Sequence[int]) -> bool:
-    """Whether an input has no token at all, or mostly such as the vocabulary does not know."""
+    """Tell whether an input has no token at all, or mostly such as the vocabulary does not know."""
     tokenizer = backbone.tokenizer
     if not ids or tokenizer.unk_token_id not in ids:
         return not ids

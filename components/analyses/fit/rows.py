@@ -41,7 +41,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Pooled:
-    """One forward pass of n inputs, which stand at ``rows`` (n,) of the table.
+    """A forward pass of n inputs, which stand at ``rows`` (n,) of the table.
 
     ``vectors``: (n, D') for each place. ``refused``: the poolings that one of the inputs has no vector for,
     and why. ``cut``: (n,) inputs that have more tokens than the ``limit`` of the backbone; ``unread``: (n,)
@@ -110,7 +110,7 @@ class Tested:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One combination as it was tested.
+    """A combination as it was tested.
 
     ``same_as``: the pooling with the very same vectors that was tested in its place; "" where there is none.
     """
