@@ -182,13 +182,10 @@ def _check_held(model: PreTrainedModel) -> None:
     if getattr(model.config, "quantization_config", None) is not None:
         raise RefusalError("refusals.quantised")
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-        if tensor.is_meta or (isinstance(tensor, nn.Parameter) and not _is_plain(tensor)):
+        plain = type(tensor) is nn.Parameter and type(tensor.data) is Tensor
+        plain = plain and tensor.is_floating_point() and tensor.numel() > 0
+        if tensor.is_meta or (isinstance(tensor, nn.Parameter) and not plain):
             raise RefusalError("refusals.unheld", name=name)
-
-
-def _is_plain(weight: nn.Parameter) -> bool:
-    plain = type(weight) is nn.Parameter and type(weight.data) is Tensor
-    return plain and weight.is_floating_point() and weight.numel() > 0
 
 
 def _notes(model: PreTrainedModel) -> Iterator[Sentence]:

@@ -229,6 +229,7 @@ def issue(backbone: Backbone) -> Passport:
     alone = [each for each in seen if not each.query.text_pair]
     roomy = [each for each in seen if each.kept.inputs["input_ids"].shape[1] < backbone.limit]
     padded, anatomy = audits(roomy or seen), dissect(alone[-1])
+    reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
         backbone=_described(backbone),
         fingerprint=fingerprint(backbone.spec),
@@ -236,7 +237,10 @@ def issue(backbone: Backbone) -> Passport:
         layers=len(backbone.ordinary.spreads) - 1,
         width=seen[0].kept.hidden[-1].shape[2],
         limit=backbone.limit,
-        samples=tuple(map(_sample, seen)),
+        samples=tuple(
+            Sample(*pair, each.passed.tokens.text, tuple(places))
+            for pair, each, places in zip(samples, seen, reads, strict=True)
+        ),
         equal=tuple(key for key in POOLINGS if key != "native" and all(_equal(key, each) for each in alone)),
         padding=_worst([each.verdict for each in padded]),
         ways=_ways(padded),
@@ -263,12 +267,6 @@ def fingerprint(spec: BackboneSpec) -> str:
                     content = file_digest(opened, "sha256").hexdigest()
                 whole.update(f"{file.relative_to(place).as_posix()} {content}\n".encode())
     return whole.hexdigest()
-
-
-def _sample(examined: Examined) -> Sample:
-    reads = examined.passed.states.reads.positions[0]
-    where = tuple(int(place) for place in reads.nonzero()[:, 0])
-    return Sample(examined.query.text, examined.query.text_pair, examined.passed.tokens.text, where)
 
 
 def _equal(key: str, examined: Examined) -> bool:

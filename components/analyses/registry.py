@@ -98,7 +98,13 @@ class Kind(Step):
         if self.prepare is not None:
             return self.prepare(check, query, longest, **options)
         asked = check(query)
-        return (asked,), {name: _plain(name, value, longest) for name, value in options.items()}
+        switches = {name: value for name, value in options.items() if isinstance(value, bool)}
+        texts = {
+            name: checked_text(name, value, longest)
+            for name, value in options.items()
+            if name not in switches
+        }
+        return (asked,), {**texts, **switches}
 
     def parts(self, run: Run, seconds: float, options: Mapping[str, Any]) -> Generator[Any]:
         """Yield how far it is and what is known so far, last all; each step begins within ``seconds``."""
@@ -177,7 +183,3 @@ def _modules(room: str) -> Iterator[ModuleType]:
     package = import_module(f"{__package__}{room}")
     for one in iter_modules(package.__path__, f"{package.__name__}."):
         yield import_module(one.name)
-
-
-def _plain(name: str, value: object, longest: int) -> bool | str:
-    return value if isinstance(value, bool) else checked_text(name, value, longest)

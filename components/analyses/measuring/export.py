@@ -25,7 +25,7 @@ from torch import nn
 from components.analyses.measuring.pooling_source import WIDTH, Import, literal, pooling_source
 from components.declaration import Cut
 from components.fitting import MINE
-from components.model.backbone import Provenance, own_head
+from components.model.backbone import own_head
 from components.model.examine import Examined, examine
 from components.model.heads import DECLARED, NATIVE, POOLER, swaps
 from components.model.pooling import POOLINGS
@@ -120,7 +120,7 @@ def module(examined: Examined) -> str:
         **found,
         pooling=pooling,
         own=own,
-        remark=_remark(examined, own),
+        swaps=swaps(examined.backbone, asked),
         states=[f"{field}={known.get(field, field)}" for field in found["fields"]],
         padding=padding,
     )
@@ -185,16 +185,6 @@ def _unfit(examined: Examined) -> str:
     return f"{_comment(says)}\n"
 
 
-def _lacking(lost: Provenance) -> str:
-    """What of the model is new, and why; what of that is random, and what is not."""
-    absent = [f"does not hold {', '.join(lost.missing)}"] if lost.missing else []
-    other = [f"holds {', '.join(lost.mismatched)} in another shape"] if lost.mismatched else []
-    drawn = [name for name in (*lost.missing, *lost.mismatched) if name not in lost.constant]
-    new = [f"{', '.join(drawn)}: random numbers, alike every time."] if drawn else []
-    new += [f"{', '.join(lost.constant)}: one and the same number throughout."] if lost.constant else []
-    return " ".join([f"The checkpoint {' and '.join(absent + other)}. New instead:", *new])
-
-
 # The own head as layers.
 
 
@@ -219,7 +209,10 @@ def own_layers(examined: Examined, pooling: str) -> OwnLayers:
     if examined.states.hidden.shape[1] < ENOUGH:
         example = examine(backbone, Query(backbone.spec.key, EXAMPLE))
     swap = swaps(backbone, pooling)
-    behind = [POOLER] if pooling == POOLER and not swap else _candidates()
+    behind = [POOLER]
+    if pooling != POOLER or swap:  # the likely ones first
+        every = dict.fromkeys((*LIKELY, *POOLINGS))
+        behind = [key for key in every if not PARTS & {*pooling_source(key).fields}]
     calls = _calls(example, pooling)
     layers = {call: code for call in calls if (code := _layer(call, backbone.model))}
     kept = tuple(layers)
@@ -244,11 +237,6 @@ def _calls(example: Examined, pooling: str) -> tuple[Call, ...]:
     with torch.no_grad():
         vector = pooler(kept, hidden)
     return trace(backbone.model, partial(pooler.behind, kept), vector)
-
-
-def _candidates() -> list[str]:
-    every = dict.fromkeys((*LIKELY, *POOLINGS))
-    return [key for key in every if not PARTS & {*pooling_source(key).fields}]
 
 
 def _same(calls: Sequence[Call], pooling: str, example: Examined, swap: bool) -> bool:
@@ -301,20 +289,6 @@ def _lines(layers: Mapping[Call, str], labels: int) -> Iterator[str]:
         yield f"{line},  # {call.module}" if call.module and call.weights else f"{line},"
 
 
-def _remark(examined: Examined, own: OwnLayers) -> str:
-    """How this head relates to the checkpoint's own, as measured."""
-    native = examined.query.pooling == NATIVE
-    behind = f"the pooling {own.native}" if own.native else "no pooling that Poolscope has; first stands in"
-    reads = f"Measured: the checkpoint's own head stands behind {behind}."
-    if examined.probe is not None:
-        return f"{reads} One linear layer takes its place." if native else "One linear layer, as a probe has."
-    if own.same:
-        swapped = swaps(examined.backbone, examined.query.pooling)
-        return "The layers of the checkpoint's own head." if swapped else reads
-    steps = f" Steps without a layer: {', '.join(own.left_out)}." if own.left_out else ""
-    return f"Only like the checkpoint's own head: these layers do not give the same logits.{steps}"
-
-
 # Pieces of Python source that fit the page.
 
 
@@ -329,7 +303,7 @@ def _templates() -> jinja2.Environment:
         auto_reload=False,
     )
     functions = {"literal": literal, "call": _call, "strings": _strings, "comment": _comment, "place": _place}
-    found.globals.update(functions, declared=_declared, lacking=_lacking, safely=SAFELY)
+    found.globals.update(functions, declared=_declared, safely=SAFELY)
     return found
 
 

@@ -17,20 +17,12 @@ from components.errors import PoolscopeError
 from components.model.pooling import POOLINGS
 from components.texts import load_texts
 
-FIELDS = {  # of States: type, and what it is
-    "hidden": ("Tensor", "(B, T, D) the final hidden states"),
-    "layers": ("tuple[Tensor, ...]", "(B, T, D) each, from the embeddings up to the final ones"),
-    "mask": ("Tensor", "(B, T) true for attended tokens, false for padding"),
-    "special": ("Tensor", "(B, T) true for tokens that the tokenizer added"),
-    "cls": ("Tensor", "(B,) index of the token in [CLS]'s place"),
-    "reads": ("SimpleNamespace", "share: (B, T) what the own head reads of each token, sums to 1"),
-    "pooler_output": ("Tensor", "(B, D) what the checkpoint's own pooler gives"),
-    "declared_output": ("Tensor", "(B, D') what the checkpoint's modules.json makes of the hidden states"),
-    "query": ("Tensor", "(D,) what tokens are compared with, learned"),
-}
-TYPES = {"Tensor": ("torch", "Tensor"), "SimpleNamespace": ("types", "SimpleNamespace")}
+FIELDS = (  # of States; assets/templates/states.jinja says what each is
+    *("hidden", "layers", "mask", "special", "cls", "reads", "pooler_output", "declared_output", "query"),
+)
 WIDTH = 100  # of a line, in characters
 Import = tuple[str, str]  # a module and the name to take from it, or "" for the module itself
+NAMESPACE = ("types", "SimpleNamespace")
 OWN = ("components", "__future__")  # what no exported file imports
 QUOTES = '"""'
 
@@ -46,7 +38,7 @@ class PoolingSource:
 
 @cache  # what is installed does not change while it runs
 def pooling_source(key: str) -> PoolingSource:
-    """Write the pooling method ``key`` with all that it needs, down to the class that it is called with."""
+    """Write the pooling method ``key`` with all that it needs, but for the class that it is called with."""
     function = POOLINGS[key].function
     source = inspect.getsource(sys.modules[function.__module__])
     tree = ast.parse(source)
@@ -54,12 +46,17 @@ def pooling_source(key: str) -> PoolingSource:
     names = {name for node in found.values() for name in _names(node)}
     outer = [one for node in tree.body for one in _imported(node) if (one[1] or one[0]) in names]
     inner = [one for top in found.values() for node in ast.walk(top) for one in _imported(node)]
-    fields = tuple(field for field in FIELDS if any(_looks_at(node, field) for node in found.values()))
-    kinds = [TYPES[FIELDS[field][0]] for field in fields if FIELDS[field][0] in TYPES]
+    looked = {
+        ast.unparse(one).removeprefix(f"{node.args.args[0].arg}.")  # of the first argument, the states
+        for node in found.values()
+        for one in ast.walk(node)
+        if isinstance(node, ast.FunctionDef) and isinstance(one, ast.Attribute)
+    }
+    needed = {("dataclasses", "dataclass"), ("torch", "Tensor")}
     return PoolingSource(
-        code=(_states(fields), *(_standing_alone(node, source) for node in found.values())),
-        fields=fields,
-        imports=frozenset([*outer, *inner, *kinds, ("dataclasses", "dataclass"), TYPES["Tensor"]]),
+        code=tuple(_standing_alone(node, source) for node in found.values()),
+        fields=tuple(field for field in FIELDS if field in looked),
+        imports=frozenset([*outer, *inner, *needed, *([NAMESPACE] if "reads" in looked else [])]),
     )
 
 
@@ -98,20 +95,6 @@ def _imported(node: ast.AST) -> Iterator[Import]:
         yield from ((alias.name, "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] not in OWN:
         yield from ((str(node.module), alias.name) for alias in node.names)
-
-
-def _looks_at(node: ast.stmt, field: str) -> bool:
-    """Whether a function looks at this field of its first argument, as poolings do at that of the states."""
-    if not isinstance(node, ast.FunctionDef):
-        return False
-    spelled = f"{node.args.args[0].arg}.{field}"
-    return any(isinstance(one, ast.Attribute) and ast.unparse(one) == spelled for one in ast.walk(node))
-
-
-def _states(fields: tuple[str, ...]) -> str:
-    lines = [f"    {field}: {FIELDS[field][0]}  # {FIELDS[field][1]}" for field in fields]
-    says = '    """What the pooling looks at. B texts, T tokens, D hidden width."""'
-    return "\n".join(["@dataclass", "class States:", says, "", *lines])
 
 
 def _standing_alone(definition: ast.stmt, source: str) -> str:

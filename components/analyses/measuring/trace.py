@@ -25,7 +25,7 @@ from components.model.examine import Examined, said
 from components.model.parts import Entry, started
 from components.model.torch_internals import repeatable
 from components.texts import Sentence
-from components.types import Floats, Ints
+from components.types import Ints
 
 STATES = 8192  # hidden states that a model computes at once
 
@@ -59,13 +59,14 @@ def trace(first: Examined, second: Examined, begin: int = 0, seconds: float = ma
         logits.append(_logits(first, layer, start, where, other[0, theirs][:, None]))
         if other.shape[1] == total:
             whole.append(_logits(first, layer, start, torch.ones(1, total, dtype=torch.bool), other))
+    patched, way = torch.stack(logits), (after - before).double()
     return Patched(
         first=analyse(first),
         second=analyse(second),
         pairs=pairs,
-        logits=torch.stack(logits).numpy(),
+        logits=patched.numpy(),
         whole=torch.cat(whole).numpy() if whole else None,
-        shares=_shares(torch.stack(logits), before, after),
+        shares=((patched.double() - before) @ way / (way @ way)).float().numpy(),  # how far on the way
         warnings=_unpaired(first, second, pairs),
     )
 
@@ -157,9 +158,3 @@ def _patched(
     with repeatable(backbone.model), started(entry, start.handed, rows, lambda _own: changed):
         above = backbone.run(inputs).upmost(len(hidden))
     return above, (*hidden[:layer], changed, *above.hidden[layer + 1 :])
-
-
-def _shares(logits: Tensor, before: Tensor, after: Tensor) -> Floats:
-    """How far each of the logits (..., K) lies on the way from one (0) to the other (1)."""
-    way = (after - before).double()
-    return ((logits.double() - before) @ way / (way @ way)).float().numpy()
