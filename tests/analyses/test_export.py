@@ -274,18 +274,15 @@ def printed(source: str, spec: BackboneSpec) -> list[float]:
 
 @pytest.mark.families
 @pytest.mark.parametrize("family", [*POOLED, "t5", "canine"])
-def test_the_own_head_as_a_program(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
+def test_programs_and_a_module_of_other_families(
+    tiny_family: Callable[..., BackboneSpec], family: str
+) -> None:
     backbone = load(tiny_family(family))
     examined = examine(backbone, Query(family, SEEN))
-    np.testing.assert_allclose(
-        printed(program(examined), backbone.spec), analyse(examined).probabilities, atol=1e-5
-    )
-
-
-@pytest.mark.families
-@pytest.mark.parametrize("family", POOLED)
-def test_a_swap_and_a_module(tiny_family: Callable[..., BackboneSpec], family: str) -> None:
-    backbone = load(tiny_family(family))
+    expected = analyse(examined).probabilities
+    np.testing.assert_allclose(printed(program(examined), backbone.spec), expected, atol=1e-5)
+    if family not in POOLED:
+        return
     with repeatable(backbone.model):
         examined = examine(backbone, Query(family, SEEN, pooling="first_last_avg"))
         expected, source = analyse(examined).probabilities, module(examined)

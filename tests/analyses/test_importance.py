@@ -15,7 +15,6 @@ from transformers import AutoModelForSequenceClassification
 
 from components.analyses.importance import STEPS, Importance, spearman
 from components.analyses.measuring import importance as measuring
-from components.analyses.measuring.importance import rollout
 from components.errors import PoolscopeError
 from components.inference import desk
 from components.inference.engine import Engine
@@ -129,12 +128,6 @@ def test_equal_values_share_their_rank_and_what_does_not_vary_has_no_rho() -> No
     assert spearman(one, other) == pytest.approx(spearmanr(one, other).statistic)
     assert spearman(one, np.zeros(6, dtype=np.float32)) is None
     assert spearman(np.float32([1]), np.float32([2])) is None
-
-
-def test_rollout_of_equal_attention() -> None:
-    """Half stays at each layer: the identity has (1/2)^L of it besides its equal part."""
-    flow = rollout(torch.full((3, 4, 4), 0.25)).numpy()
-    np.testing.assert_allclose(flow, np.full((4, 4), (1 - 1 / 8) / 4) + np.eye(4) / 8, atol=1e-6)
 
 
 def test_a_label_is_explained_that_is_asked_for(engine: Engine) -> None:
