@@ -10,14 +10,14 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from itertools import product
 from typing import Any
 
 import gradio as gr
-from cachetools import LRUCache
+from cachetools import LRUCache, cached
 
 from components.analyses.anatomy import Anatomy
 from components.analyses.importance import Importance
@@ -47,6 +47,7 @@ from components.texts import Texts
 from components.types import Analysis, Progress, Query, Reference
 from components.ui.places import (
     AT_ONCE,
+    LAST_AT_ONCE,
     LAST_OF_MODEL,
     NOTHING,
     PRIVATE,
@@ -60,6 +61,7 @@ from components.ui.places import (
     build_watch,
     hidden_text,
     menu,
+    on,
     state_of,
     text_box,
 )
@@ -118,14 +120,8 @@ class AskedView:
         self, ask: Callable[[Given], Any], outputs: list[Any], inputs: Iterable[Any] = (), events: Any = ()
     ) -> Any:
         """Have ``ask`` called when the view is to be filled, and at ``events``; gives the event."""
-        return gr.on(
-            [self.tab.select, self.watch.select, *events],
-            ask,
-            inputs={self.shown, self.stored, *inputs},
-            outputs=outputs,
-            show_progress_on=[self.first],
-            **LAST_OF_MODEL,
-        )
+        asked, sent = [self.tab.select, self.watch.select, *events], {self.shown, self.stored, *inputs}
+        return on(asked, ask, sent, outputs, LAST_OF_MODEL, show_progress_on=[self.first])
 
 
 # The label to explain is one control with two menus: one at the lens, which is drawn anew of what came, and
@@ -170,16 +166,11 @@ class HeadView:
         Keep its menu and the ``twin`` the same, and draw the lens of the label that is chosen.
         """
         self.view.connect(self.dissect, self.parts, {self.label})
-        gr.on([other.select for other in others], lambda: False, outputs=self.opened, **AT_ONCE)
+        on([other.select for other in others], lambda: False, None, self.opened, AT_ONCE)
         drawn = [part for place in self.at_label for part in place.parts]
         for one, other in ((self.label, twin), (twin, self.label)):
-            one.blur(  # with each choice a menu loses the focus once, and says "input" twice
-                partial(self.choose, one, other),
-                inputs={self.pointed, one, other},
-                outputs=[other, *drawn],
-                trigger_mode="always_last",
-                **AT_ONCE,
-            )
+            choose, sent = partial(self.choose, one, other), {self.pointed, one, other}
+            on([one.blur], choose, sent, [other, *drawn], LAST_AT_ONCE)  # a menu says "input" twice
 
     def show(self, anatomy: Anatomy, state: State) -> Updates:
         """Show a head, pointed at the label of ``state``."""
@@ -226,6 +217,11 @@ class PaddingView:
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
         self.say, self.view = say, AskedView(PADDING, analyst, shown, say, below=lambda: self._below(say))
         self.parts: list[Any] = [*self.view.parts, *self.found.parts]
+        self.view.connect(self.audit, self.view.parts)
+        asked, sent = [self.button.click, self.vector.submit, self.prefix.submit], {self.vector, self.prefix}
+        waits = [self.found.places[0].above]
+        found = self.found.parts
+        on(asked, self.detect_vector, {shown, *sent}, found, LAST_OF_MODEL, show_progress_on=waits)
 
     def _below(self, say: Texts) -> None:
         title, hint = say("detective.heading"), say("detective.hint")
@@ -236,18 +232,6 @@ class PaddingView:
                 self.prefix = text_box("prefix", say("detective.before"), say("detective.before_hint"))
                 self.button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
             self.found = build_places(DETECTIVE, say)
-
-    def connect(self) -> None:
-        """Ask when the view is opened, and after an answer while it is open; a vector, when that is asked."""
-        self.view.connect(self.audit, self.view.parts)
-        gr.on(
-            [self.button.click, self.vector.submit, self.prefix.submit],
-            self.detect_vector,
-            inputs={self.view.shown, self.vector, self.prefix},
-            outputs=self.found.parts,
-            show_progress_on=[self.found.places[0].above],
-            **LAST_OF_MODEL,
-        )
 
     def empty(self, before: Given) -> Updates:
         """Prepare for a new answer: what was found is of another text. The vector stays."""
@@ -295,6 +279,12 @@ class ImportanceView:
         beside = partial(self._beside, say)
         self.say, self.view = say, AskedView(IMPORTANCE, analyst, shown, say, beside)
         self.parts: list[Any] = [*self.bar.parts, *self.controls.values(), *self.view.parts]
+        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
+        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
+        self.bar.connect(coming, self.stopped, self.parts)
+        head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
+        drawn = [part for place in self.at_head for part in place.parts]  # of what came
+        head.input(self.look, inputs={self.view.stored, head}, outputs=drawn, **AT_ONCE)
 
     def _beside(self, say: Texts) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
@@ -306,15 +296,6 @@ class ImportanceView:
                 **{LABEL: label, INTEGRATED: integrated, ATTENTION_HEAD: head}
             }
             self.bar = ProgressBar("importance", say)
-
-    def connect(self) -> None:
-        """Ask when the view is opened or something else is asked there; the rest is drawn of what came."""
-        events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
-        coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
-        self.bar.connect(coming, self.stopped, self.parts)
-        head, followers = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
-        drawn = [part for place in followers for part in place.parts]
-        head.input(self.look, inputs={self.view.stored, head}, outputs=drawn, **AT_ONCE)
 
     def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
@@ -370,8 +351,7 @@ class ImportanceView:
         seen, head = given[self.view.stored], self.controls[ATTENTION_HEAD]
         if not isinstance(seen, Seen):
             return NOTHING
-        followers = self.view.places.following(ATTENTION_HEAD)
-        return self.view.places.show(seen.importance, {ATTENTION_HEAD.key: given[head]}, followers)
+        return self.view.places.show(seen.importance, {ATTENTION_HEAD.key: given[head]}, self.at_head)
 
 
 def key_of(analysis: Analysis) -> str:
@@ -404,26 +384,19 @@ def frames_json(places: Sequence[Place], analysis: Analysis, state: State, say: 
     return json.dumps(found)
 
 
-@dataclass(frozen=True, eq=False)
 class Frames:
     """The frames of recent answers: many visitors of a room look at the same one. Several threads may ask."""
 
-    kept: LRUCache[tuple[Any, ...], str] = field(default_factory=lambda: LRUCache(KEPT, getsizeof=len))
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self.kept: LRUCache[Any, str] = LRUCache(KEPT, getsizeof=len)
+        self.lock = threading.Lock()
 
     def of(self, places: Sequence[Place], analysis: Analysis, state: State, say: Texts) -> str:
         """Return the frames of an answer; those of a visitor's own head, with their labels, are not kept."""
-        if analysis.query.mine:
-            return frames_json(places, analysis, state, say)
+        draw = partial(frames_json, places, analysis, state, say)
         key = key_of(analysis), tuple(sorted(state.items()))
-        with self.lock:
-            if (found := self.kept.get(key)) is not None:
-                return found
-        made = frames_json(places, analysis, state, say)
-        with self.lock:
-            if len(made) <= KEPT:
-                self.kept[key] = made
-        return made
+        keep = cached(self.kept, key=lambda: key, lock=self.lock)
+        return draw() if analysis.query.mine else keep(draw)()
 
 
 class Answer:
@@ -459,8 +432,7 @@ class Answer:
         views = [*self.head.parts, *self.importance.parts, *self.padding.parts]
         self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
 
-    def _beside(self, say: Texts) -> None:
-        """Lay out how the answer is looked at; the layers and tokens to choose from come with each answer."""
+    def _beside(self, say: Texts) -> None:  # the layers and tokens to choose from come with each answer
         with gr.Column(elem_id="view", elem_classes="card"):
             self.layer = gr.Slider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
             self.reference = menu("reference", say("view.reference"), [("cls", "cls")], "cls")
@@ -470,20 +442,13 @@ class Answer:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
         others = [one for one in self.tabs if one is not self.head.view.tab]
         self.head.connect(others, self.importance.controls[LABEL])
-        self.padding.connect()
-        self.importance.connect()
         looks = {self.shown, *self.looks.values()}
         self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
-        gr.on(  # in the browser
-            [self.layer.input, self.centred.input, self.frames.change],
-            None,
-            js=f"(...given) => ({browser('frames.js')})({len(drawn)}, ...given)",
-            inputs=[self.frames, self.answered, self.layer, self.centred],
-            outputs=drawn,
-            trigger_mode="multiple",
-            **PRIVATE,
-        )
+        script = f"(...given) => ({browser('frames.js')})({len(drawn)}, ...given)"
+        sent = [self.frames, self.answered, self.layer, self.centred]
+        moved = [self.layer.input, self.centred.input, self.frames.change]
+        on(moved, None, sent, drawn, PRIVATE, js=script, trigger_mode="multiple")  # in the browser
 
     def show(self, answered: Answered, state: State, before: Given) -> Updates:
         """Show a new answer, which is looked at as ``state`` says; the rest is asked later.

@@ -166,7 +166,6 @@ def fitting(analyst: Analyst, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _here(analyst: Analyst) -> list[str]:
-    """The backbones on this machine."""
     return [spec.key for spec in analyst.backbones() if spec.available]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
 from gradio.components import Component
 from markupsafe import Markup
 
@@ -19,7 +18,7 @@ from components.markup import render
 from components.menus import HEADS, BackboneMenu, absent, load_examples, refusal, suited
 from components.types import BackboneSpec, Query
 from components.ui.answer import Answer
-from components.ui.places import AT_ONCE, NOTHING, OF_MODEL, Given, Updates, state_of
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, OF_MODEL, Given, Updates, on, state_of
 from components.ui.question import Question, hub_queue, same_tokens, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
@@ -87,31 +86,24 @@ class Classify(Tab):
         return [*asked, *looks, Linked(Control(PANEL, OneOf(lambda: views), views[0]), None, answer.views)]
 
     def _connect(self) -> None:
-        """Ask what is set; asking anew clears the banner."""
         question, answer, download = self.question, self.answer, self.download
-        model: dict[str, Any] = {
-            **{"inputs": self.inputs, "outputs": self.outputs, **OF_MODEL},
-            **{"show_progress_on": [answer.verdict], "trigger_mode": "always_last"},
-        }
+        model = {**LAST_OF_MODEL, "show_progress_on": [answer.verdict]}
         menus = [question.pooling, question.pool_layer, question.head, question.task, answer.reference]
         # With each choice a menu loses the focus once, and says "input" twice. The page chooses one, too.
         chosen = [question.backbone.change, *(menu.blur for menu in menus)]
         typed = [question.text.submit, question.pair.submit, question.typing.input]
-        gr.on([*typed, *chosen], self.ask, **model)
-        download.arrived.change(self.arrive, **{**model, "inputs": self.needs})
+        on([*typed, *chosen], self.ask, self.inputs, self.outputs, model)
+        on([download.arrived.change], self.arrive, self.needs, self.outputs, model)
         place: Any = {question.place, question.found}
         question.place.input(self.go_to, inputs=place, outputs=[question.place, question.backbone], **AT_ONCE)
-        question.examples.click(self.try_example, **{**model, "inputs": {*self.inputs, question.examples}})
+        clicked = {*self.inputs, question.examples}
+        on([question.examples.click], self.try_example, clicked, self.outputs, model)
         answer.connect()
-        download.connect()
         if (lookup := question.lookup) is not None:
-            gr.on(
-                [lookup.button.click, lookup.box.submit],
-                self.look_up,
-                inputs={lookup.box, question.found},
-                outputs=[lookup.refusal, download.arrived, question.found, question.place, question.backbone],
-                **{**OF_MODEL, **hub_queue("find"), "show_progress_on": [lookup.refusal]},
-            )
+            asked, hub = [lookup.button.click, lookup.box.submit], {**OF_MODEL, **hub_queue("find")}
+            found = [lookup.refusal, download.arrived, question.found, question.place, question.backbone]
+            sent, waits = {lookup.box, question.found}, [lookup.refusal]
+            on(asked, self.look_up, sent, found, hub, show_progress_on=waits)
 
     def answer_to(self, state: State) -> Answered:
         """Give the answer to what ``state`` asks; PoolscopeError if there is none."""
@@ -221,16 +213,13 @@ class Classify(Tab):
         return self.pose(self.question.choices.fitted(query, models.get(key)), given)
 
     def _asked(self, given: Given) -> Query:
-        """Read the question as it stands on the page."""
         sent = {one.control.key: given[one.part] for one in self.linked if one.part is not None}
         return to_query({**sent, MINE: given[self.question.mine]})
 
     def _opened(self, state: State) -> Given:
-        """Tell which view is open in the ``state`` of a link."""
         return {self.answer.head.opened: state.get(PANEL) == HEAD.key}
 
     def _shown(self, answered: Answered, state: State, before: Given) -> Updates:
-        """Show an answer as ``state`` says."""
         looks = {part: control.of(state) for control, part in self.answer.looks.items()}
         return {**self.download.withdraw(), **self.answer.show(answered, state, before), **looks}
 

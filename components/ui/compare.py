@@ -34,6 +34,7 @@ from components.ui.places import (
     browser,
     build_places,
     menu,
+    on,
     scripted_html,
     state_of,
     text_box,
@@ -88,7 +89,6 @@ class Compare(Tab):
         self._connect(around)
 
     def _build_asking(self, rows: Sequence[BackboneSpec]) -> None:
-        """Lay out what says what is compared; it is about the first example."""
         say, first = self.say, load_examples()[0]
         poolings = offered_poolings(self.analyst)
         with gr.Row(elem_id="compare-texts"):
@@ -113,7 +113,6 @@ class Compare(Tab):
             self.start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
 
     def _build_trace(self) -> None:
-        """Lay the trace out, under the first exhibit."""
         self.trace = TraceCard(self.analyst, self.shown, offered(self.analyst, self.say), self.say)
 
     def _linked(self) -> list[Linked]:
@@ -137,26 +136,20 @@ class Compare(Tab):
         return [Linked(control, part) for control, part in asked.items()]
 
     def _connect(self, around: Surroundings) -> None:
-        """Compare when that is asked; a click brings the texts of an earlier tab here and compares them."""
         version = self.version
         view: set[Any] = {self.shown, *self.looks.values()}
         offered = [self.backbones, self.poolings, self.calls]
         around.select.select(self.visit, inputs={self.calls}, outputs=offered, **QUEUED)
         asking = [self.calls.change, self.start.click, self.text.submit, self.pair.submit]
-        coming = gr.on(
-            [*asking, version.text.submit, version.pair.submit],
-            self.stream,
-            inputs=self.inputs,
-            outputs=self.changed,
-            **{"concurrency_id": "compare", "concurrency_limit": WAITING, "trigger_mode": "always_last"},
-            **PRIVATE,
-        )
+        how = {**PRIVATE, "concurrency_id": "compare", "concurrency_limit": WAITING}
+        asking += [version.text.submit, version.pair.submit]
+        last = {**how, "trigger_mode": "always_last"}
+        coming = on(asking, self.stream, self.inputs, self.changed, last)
         self.bar.connect(coming, self.stop, self.changed, view)
         coming.success(self.settle, inputs=view, outputs=self.drawn, **AT_ONCE)
         version.connect(self.text, self.pair, self.calls)
         version.clear.click(self.single, inputs=view, outputs=self.changed, **AT_ONCE)
         self.places.connect(self.shown)
-        self.trace.connect()
         parts = {one.control.key: one.part for one in around.linked()}
         text, pair = cast("Component", parts["text"]), cast("Component", parts["pair"])
         version.bring.click(
@@ -361,7 +354,6 @@ def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator
 def _answers(
     analyst: Analyst, comparison: Comparison, texts: Pair | None, state: State
 ) -> Generator[Compared]:
-    """Ask each backbone about one version; nothing where there is none."""
     if texts is not None:
         asked = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
         yield from analyst.compare([query_of(state, texts, *one) for one in asked])

@@ -15,7 +15,7 @@ from components.exhibits.evidence import Evidence, select
 from components.exhibits.panels import EVIDENCE as PANEL
 from components.exhibits.view import visible
 from components.results import of
-from components.ui.places import AT_ONCE, NOTHING, Given, Updates, build_places, menu
+from components.ui.places import LAST_AT_ONCE, NOTHING, Given, Updates, build_places, menu, on
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 
@@ -55,14 +55,8 @@ class EvidenceTab(Tab):
             Linked(Control("evidence_task", OneOf(lambda: self.tasks), self.first.task), self.task),
             Linked(Control("evidence_backbones", SomeOf(lambda: self.backbones), (key,)), self.chosen),
         ]
-        gr.on(
-            [self.task.blur, self.chosen.input],  # a menu of one choice says "input" twice
-            self.choose,
-            inputs={self.task, self.chosen},
-            outputs=[self.banner, *self.outputs],
-            trigger_mode="always_last",
-            **AT_ONCE,
-        )
+        chosen = [self.task.blur, self.chosen.input]  # a menu of one choice says "input" twice
+        on(chosen, self.choose, {self.task, self.chosen}, [self.banner, *self.outputs], LAST_AT_ONCE)
 
     def _select(self, task: str, backbones: Sequence[str]) -> Evidence:
         return select(self.results, task, backbones, self.titles)

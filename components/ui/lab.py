@@ -27,6 +27,7 @@ from components.ui.classify import CLASSIFY, Classify
 from components.ui.compare import offered, offered_poolings
 from components.ui.places import (
     AT_ONCE,
+    LAST_AT_ONCE,
     OF_MODEL,
     PRIVATE,
     Given,
@@ -35,6 +36,7 @@ from components.ui.places import (
     browser,
     build_places,
     menu,
+    on,
     scripted_html,
 )
 from components.ui.question import hub_queue
@@ -99,7 +101,6 @@ class Lab:
         self._connect(start, use)
 
     def _build_choices(self) -> None:
-        """Lay out the menus of backbones and of poolings, and which layers are tried."""
         analyst, say = self.around.analyst, self.say
         learned = {spec.key for spec in analyst.poolings() if spec.learned}
         poolings = [one for one in offered_poolings(analyst) if one[1] not in learned]
@@ -118,21 +119,15 @@ class Lab:
             self.layers = gr.Radio(layers, value=LAYERS[0], label=say("fields.layers"), **size)
 
     def _connect(self, start: gr.Button, use: gr.Button) -> None:
-        """Have the components answer events."""
-        gr.on(  # a box does not call it input what is pasted
-            [self.table.change, *(one.input for one in self.columns)],
-            self.read_table,
-            inputs={self.table, *self.columns},
-            outputs=[self.notes, *self.columns],
-            trigger_mode="always_last",
-            **AT_ONCE,
-        )
+        given = [self.table.change, *(one.input for one in self.columns)]  # what is pasted is no input
+        read, sent = [self.notes, *self.columns], {self.table, *self.columns}
+        on(given, self.read_table, sent, read, LAST_AT_ONCE)
         news = [*self.bar.parts, self.found, self.around.mine, *self.places.parts]
         once = {"trigger_mode": "once", **PRIVATE}
         coming = start.click(self.fit_table, inputs=self.asking, outputs=news, **once, **hub_queue("fit"))
         told = json.dumps({key: _line(self.say(f"lab.{key}")) for key in ("stopped", "refused")})
         coming.failure(None, js=ENDED.replace("{told}", told), outputs=[self.bar.status], **PRIVATE)
-        self.bar.connect(coming, self.stopped, news)
+        self.bar.connect(coming, partial(self.bar.idle, _line(self.say("lab.stopped"))), news)
         use.click(
             self.try_mine,
             inputs={*self.classify.inputs, *self.asking},
@@ -188,10 +183,6 @@ class Lab:
             yield self.bar.idle("")
             raise gr.Error(self.say("verdict.bug")) from error
 
-    def stopped(self) -> Updates:
-        """Say that it was given up."""
-        return self.bar.idle(_line(self.say("lab.stopped")))
-
     def try_mine(self, given: Given) -> Updates:
         """Put a text of the table in the place of the question, and have the visitor's own head answer it."""
         question = self.classify.question
@@ -217,7 +208,6 @@ class Lab:
         return table, Plan(backbones, poolings, given[self.layers] == "all"), notes
 
     def _offer(self, sheet: Sheet, chosen: Columns) -> Updates:
-        """Offer the columns of ``sheet``, of which these are chosen."""
         names = [(visible(name), name) for name in sheet.columns]
         offers = (names, [(self.say("lab.no_pair"), ""), *names], names)
         values = (chosen.text, chosen.text_pair, chosen.label)

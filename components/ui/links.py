@@ -45,11 +45,6 @@ def build_share(controls: Iterable[Control[Any]], say: Texts) -> gr.HTML:
     return scripted_html("share", browser("address.js"), html)
 
 
-def code(link: object, say: Texts) -> str:
-    """Draw a dialog with the QR code of a link; PoolscopeError if it is none, or too long for one."""
-    return str(render("code_dialog", say, drawn=qr_code(link, say)))
-
-
 def encoded(link: str) -> segno.QRCode:
     """Make a link's QR code."""
     return segno.make_qr(link, error="m", mask=None if len(link) < LONG else MASK)
@@ -156,7 +151,8 @@ class Links:
     def draw_code(self, event: gr.EventData) -> str:
         """Draw the QR code of the present link, or say why there is none."""
         try:
-            return code(_sent(event, "link"), self.say)
+            drawn = qr_code(_sent(event, "link"), self.say)
+            return str(render("code_dialog", self.say, drawn=drawn))
         except PoolscopeError as error:
             raise gr.Error(escape(visible(error.said(self.say))), print_exception=False) from error
 
@@ -179,5 +175,4 @@ def _sent(event: gr.EventData, name: str) -> str:
 
 
 def _set(state: State, linked: Iterable[Linked]) -> list[Linked]:
-    """List what is not as on arrival."""
     return [one for one in linked if state[one.control.key] != one.control.default]

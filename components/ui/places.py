@@ -31,9 +31,18 @@ NOTHING: Updates = gr.skip()  # leaves every component as it is
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
+LAST_AT_ONCE: dict[str, Any] = {**AT_ONCE, "trigger_mode": "always_last"}  # the same as often as it is asked
 QUEUED: dict[str, Any] = {"concurrency_limit": None, **PRIVATE}  # the same where a State changes
 OF_MODEL: dict[str, Any] = {**PRIVATE, "concurrency_id": "model", "show_progress": "minimal"}
 LAST_OF_MODEL: dict[str, Any] = {**OF_MODEL, "trigger_mode": "always_last"}  # what is asked meanwhile waits
+
+
+def on(events: Any, answer: Any, inputs: Any, outputs: Any, how: Mapping[str, Any], **more: Any) -> Any:
+    """Have ``answer`` called at ``events`` with what a browser sent of ``inputs``; it changes ``outputs``.
+
+    ``how``: as one of the above says. Gives the event.
+    """
+    return gr.on(events, answer, inputs=inputs, outputs=outputs, **{**how, **more})
 
 
 def browser(name: str) -> str:
@@ -141,14 +150,8 @@ class Places:
         for place in self.places:
             own = {one: self.controls[one] for one in place.exhibit.controls if one in self.controls}
             if own:
-                gr.on(
-                    [part.input for part in own.values()],
-                    partial(self._look, place, stored, own),
-                    inputs={stored, *own.values()},
-                    outputs=place.parts,
-                    trigger_mode="always_last",
-                    **AT_ONCE,
-                )
+                moved, look = [part.input for part in own.values()], partial(self._look, place, stored, own)
+                on(moved, look, {stored, *own.values()}, place.parts, LAST_AT_ONCE)
 
     def _look(self, place: Place, stored: gr.State, own: Mapping[Any, Widget], given: Given) -> Updates:
         return NOTHING if given[stored] is None else self.show(given[stored], state_of(own, given), [place])
@@ -287,7 +290,6 @@ def _build(
     panel: Panel[Any, Any],
     controls: dict[Control[Any], Widget],
 ) -> Place:
-    """Lay out an exhibit with its own controls, which are added to ``controls``."""
     elsewhere = {*panel.controls, *controls}  # beside all, or in the card of another exhibit
     own = [control for control in exhibit.controls if control not in elsewhere]
     shown = Shown() if first is None else exhibit.shown(*first, say)
@@ -302,7 +304,6 @@ def _build(
 
 
 def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> AbstractContextManager[Any]:
-    """Lay out what an exhibit stands in."""
     name, style = exhibit.element or exhibit.name, [exhibit.style] if exhibit.style else []
     if exhibit.frame == "folded":
         return gr.Accordion(say(exhibit.title), open=False, elem_id=name, elem_classes=style)
@@ -312,7 +313,6 @@ def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> Abstra
 
 
 def _code(key: str, place: str, say: Texts) -> gr.Code:
-    """Lay out Python to copy or to save, titled by the text of ``key``."""
     exhibit, _, name = key.partition(".")
     element = name if place == exhibit else f"{place}-{name}"  # a slide shows what the page has already
     return gr.Code(language="python", label=say(key), interactive=False, wrap_lines=True, elem_id=element)

@@ -112,7 +112,6 @@ class Question:
         return {self.place: gr.update(**self._places(models, name)), self.backbone: backbone}
 
     def _places(self, models: BackboneMenu, chosen: str) -> dict[str, Any]:
-        """Offer the places, which only is a choice if there are several."""
         return {"choices": models.places, "value": chosen, "visible": len(models.places) > 1}
 
     def _offers(self, query: Query, models: BackboneMenu, last: int | None) -> dict[str, dict[str, Any]]:
@@ -176,9 +175,6 @@ class Download:
             self.cancel = gr.Button(say("download.cancel"), elem_id="cancel")
         self.offered, self.coming, self.arrived = gr.State(None), gr.State(None), gr.State(None)
         self.outputs: list[Any] = [self.offered, self.offer, self.facts, self.start]
-
-    def connect(self) -> None:
-        """Bring what is offered when it is asked for; no question to a model waits for the hub."""
         news = [*self.outputs, self.coming, self.arrived, self.loading, self.progress]
         both: dict[str, Any] = {"inputs": {self.offered, self.coming}, "outputs": news}
         coming = self.start.click(self.bring, **both, **hub_queue("download"), **PRIVATE)
@@ -266,7 +262,6 @@ class Download:
 
 
 def _chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
-    """Make a button for each example."""
     labels = [say.name(example.label) for example in examples]
     return gr.Dataset(
         components=[gr.Textbox(visible=False)],

@@ -25,7 +25,7 @@ from components.markup import render
 from components.texts import ENGLISH, Texts, languages, load_texts
 from components.ui.places import browser
 from components.ui.public.guard import guarded, is_same_origin, read_body
-from components.ui.public.requests import page_texts
+from components.ui.public.requests import json_object, page_texts
 
 PHONE, NOW, VOTE, LEAD, AT = "/room", "/room/now", "/room/vote", "/room/lead", "/room/at"
 KEY, TOKEN = "poolscope_room", "poolscope_phone"  # cookies of the speaker's browser, and of a phone
@@ -168,7 +168,6 @@ class RoomMiddleware:
         return await response(scope, receive, send)
 
     async def _page(self, request: Request, say: Texts) -> Response:
-        """The page of a phone, which has a cookie from now on."""
         phone = request.cookies.get(TOKEN, "")
         page = HTMLResponse(phone_page(self._room, phone, say))
         if not phone:
@@ -176,7 +175,6 @@ class RoomMiddleware:
         return page
 
     async def _now(self, request: Request, say: Texts) -> Response:
-        """What a phone shows, as the talk goes on."""
         if self._room.full:
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, say("room.crowded"))
         phone = request.cookies.get(TOKEN, "")
@@ -184,7 +182,6 @@ class RoomMiddleware:
         return StreamingResponse(stream, media_type="text/event-stream")
 
     async def _vote(self, request: Request, say: Texts) -> Response:
-        """Count a vote, and show the phone's page with it."""
         body = await read_body(request.receive, MOST_BYTES, SECONDS, say)
         sent = parse_qs(body.decode("utf-8", errors="replace"))
         asked, choice = (sent.get(name, [""])[-1] for name in ("round", "choice"))
@@ -208,14 +205,7 @@ class RoomMiddleware:
         """Take down where the speaker's page is, and give the votes as HTML."""
         if not self._has_key(request.cookies.get(KEY)):
             raise HTTPException(HTTPStatus.FORBIDDEN, say("room.not_leading"))
-        body = await read_body(request.receive, MOST_BYTES, SECONDS, say)
-        try:
-            given = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise PoolscopeError("body", body.decode(errors="replace"), "errors.json") from error
-        if not isinstance(given, dict):
-            raise PoolscopeError("body", given, "errors.object")
-        self._room.lead(given)
+        self._room.lead(json_object(await read_body(request.receive, MOST_BYTES, SECONDS, say)))
         return HTMLResponse(votes_html(self._room, say))
 
     def _has_key(self, given: str | None) -> bool:
@@ -234,16 +224,11 @@ def slide_html(room: Room, phone: str, say: Texts) -> str:
     step, tag, at = room.step(say.language.tag), say.language.tag, room.at
     heading = say("talk.end") if step is None else step.question if at.asking else step.caption
     asked = [visible(choice) for choice in step.choices] if room.round and step else []
-    return str(
-        render(
-            "slide",
-            say,
-            heading=visible(heading) if 0 < at.step <= room.slides() else "",
-            link=f"./?{step.link}&lang={tag}" if step and step.link else f"./?lang={tag}",
-            **{"at": at, "tag": tag, "total": room.slides(), "round": room.round},
-            **{"choices": asked, "own": room.votes.get(phone), "tally": _tally(room, say)},
-        )
-    )
+    told = visible(heading) if 0 < at.step <= room.slides() else ""
+    link = f"./?{step.link}&lang={tag}" if step and step.link else f"./?lang={tag}"
+    where = {"at": at, "tag": tag, "total": room.slides(), "link": link, "heading": told}
+    vote = {"round": room.round, "choices": asked, "own": room.votes.get(phone)}
+    return str(render("slide", say, **where, **vote, tally=_tally(room, say)))
 
 
 def votes_html(room: Room, say: Texts) -> str:

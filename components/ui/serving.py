@@ -131,7 +131,6 @@ def _limit(
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """Name a function in the log."""
     return getattr(getattr(function, "func", function), "__name__", type(function).__name__)
 
 

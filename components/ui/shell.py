@@ -23,7 +23,7 @@ from components.ui.places import browser, build_exporter, load_plotly, scripted_
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
-from components.ui.talk import build_talk, shows_of
+from components.ui.talk import Talk, shows_of
 
 TABS: tuple[TabKind, ...] = (CLASSIFY, COMPARE, EVIDENCE, LAB, QUESTIONS)
 
@@ -90,7 +90,8 @@ def _fill(
     shows = shows_of(tabs)
     places = {name: show.place for name, show in shows.items()}
     scripts = read_talks(talk, say.language.tag, links.controls, places)
-    build_talk(scripts, shows, say, room)
+    if scripts:
+        Talk(scripts, shows, say, room)
     build_exporter()
     load_plotly()
     return links, scripts

@@ -116,7 +116,6 @@ class Talk:
         )
 
     def _slide(self, index: int) -> tuple[gr.HTML, Place]:
-        """Lay a slide out; its plot goes by the slide's name."""
         name, exhibit = f"slide-{index + 1}", self.shows[index].exhibit
         with gr.Column(elem_id=name, elem_classes="slide"):
             caption = gr.HTML(str(self.captions[index]))
@@ -162,11 +161,6 @@ class Talk:
             return render("invitation", name=str(name), refusal="", code=qr_code(there, self.say))
         except PoolscopeError as error:
             return render("invitation", name=str(name), refusal=visible(error.said(self.say)), code="")
-
-
-def build_talk(scripts: tuple[Script, ...], shows: Mapping[str, Show], say: Texts, room: bool) -> Talk | None:
-    """Lay the talks out; None without any."""
-    return Talk(scripts, shows, say, room) if scripts else None
 
 
 def speaker_html(scripts: tuple[Script, ...], say: Texts) -> Markup:

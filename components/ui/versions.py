@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -34,6 +34,7 @@ from components.ui.places import (
     build_place,
     hidden_text,
     menu,
+    on,
     text_box,
 )
 from components.ui.question import to_query, to_text
@@ -99,9 +100,9 @@ class Version:
 
     def dropped(self, first: str, second: str) -> tuple[Pair | str, int]:
         """Leave the first negation of the texts out."""
-        if (left := self.negations.drop(first)) is not None:
+        if (left := drop_negation(first, self.negations)) is not None:
             return (left, second), 1
-        if (left := self.negations.drop(second)) is not None:
+        if (left := drop_negation(second, self.negations)) is not None:
             return (first, left), 1
         return "edit.no_negation", 0
 
@@ -120,45 +121,25 @@ def _button(name: str, label: str) -> gr.Button:
     return gr.Button(label, size="sm", elem_id=f"compare-edit-{name}")
 
 
-@dataclass(frozen=True)
-class Negations:
-    """``words`` are dropped, ``endings`` cut off; ``short`` gives what stays of other short forms."""
+def load_negations() -> dict[str, Any]:
+    """Read the list: ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms."""
+    return tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
 
-    words: tuple[str, ...]
-    endings: tuple[str, ...]
-    short: Mapping[str, str]
 
-    def drop(self, text: str) -> str | None:
-        """Give ``text`` without its first negation, or None if it has none."""
-        for match in WORD.finditer(text):
-            stays = self._without(match[0])
-            if stays is not None:
-                before, after = text[: match.start()], text[match.end() :]
-                return before + stays + after if stays else _joined(before, after, match[0])
-        return None
-
-    def _without(self, word: str) -> str | None:
-        """Give what stays of a word without its negation, "" if nothing does; None if it is no negation."""
+def drop_negation(text: str, listed: Mapping[str, Any]) -> str | None:
+    """Give ``text`` without its first negation, or None if it has none."""
+    for match in WORD.finditer(text):
+        word, before, after = match[0], text[: match.start()], text[match.end() :]
         low = word.lower()
-        if low in self.words:
-            return ""
-        if low in self.short:
-            return _cased(self.short[low], word)
-        ending = next((ending for ending in self.endings if low.endswith(ending) and low != ending), "")
-        return word[: -len(ending)] if ending else None
-
-
-def load_negations() -> Negations:
-    """Read the list."""
-    entries = tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
-    return Negations(tuple(entries["words"]), tuple(entries["endings"]), entries["short"])
-
-
-def _joined(before: str, after: str, dropped: str) -> str:
-    """Join both sides of a dropped word with one space less; what follows begins as the word began."""
-    if before.endswith(" ") or not before:
-        after = after.removeprefix(" ")
-    return before + (_cased(after, dropped) if not before.strip() else after)
+        ending = next((end for end in listed["endings"] if low.endswith(end) and low != end), "")
+        if low in listed["short"]:
+            return before + _cased(listed["short"][low], word) + after
+        if low in listed["words"]:  # a space goes with it, and what follows begins as it began
+            after = after.removeprefix(" ") if before.endswith(" ") or not before else after
+            return before + (after if before.strip() else _cased(after, word))
+        if ending:
+            return before + word[: -len(ending)] + after
+    return None
 
 
 def _cased(text: str, like: str) -> str:
@@ -188,18 +169,10 @@ class TraceCard:
         self.news: list[Any] = [*self.bar.parts, *self.place.parts]
         self.parts: list[Any] = [self.backbone, self.texts, *self.news]
         self.empty = self._shown(Shown())
-
-    def connect(self) -> None:
-        """Ask when the button is pressed, or another backbone chosen."""
-        coming = gr.on(
-            [self.button.click, self.backbone.input],
-            self.trace_versions,
-            inputs={self.shown, self.backbone, self.texts},
-            outputs=self.news,
-            show_progress_on=[self.place.above],
-            **LAST_OF_MODEL,
-        )
-        self.bar.connect(coming, self.stopped, self.news)
+        asked, sent = [self.button.click, self.backbone.input], {shown, self.backbone, self.texts}
+        waits = {**LAST_OF_MODEL, "show_progress_on": [self.place.above]}
+        coming = on(asked, self.trace_versions, sent, self.news, waits)
+        self.bar.connect(coming, partial(self.bar.stopped, say("trace.stopped")), self.news)
 
     def offer(self, comparison: Comparison, state: State) -> Updates:
         """Prepare for a comparison of which no trace has been asked; none is offered for one version."""
@@ -213,10 +186,6 @@ class TraceCard:
         )
         offer = Shown(heading=self.say("trace.heading"), words=lead, above=hint_html(lead))
         return {self.backbone: backbones, self.texts: _texts(comparison), **self._shown(offer)}
-
-    def stopped(self) -> Updates:
-        """Say that it was given up: what was there before stays."""
-        return self.bar.stopped(self.say("trace.stopped"))
 
     def trace_versions(self, given: Given) -> Iterator[Updates]:
         """Trace between both versions of the comparison that is shown, or say why there is no trace.
@@ -276,5 +245,4 @@ def _asked(comparison: Comparison, state: State) -> tuple[Query, dict[str, str]]
 
 
 def _texts(comparison: Comparison) -> str:
-    """Join all that is traced of a comparison."""
     return "".join(to_text(comparison.question[key]) for key in TEXTS)

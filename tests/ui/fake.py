@@ -12,16 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from components.analyses.anatomy import Anatomy
-from components.analyses.compare import Compared
-from components.analyses.detect import Detected, to_vectors
-from components.analyses.importance import Importance
+from components.analyses.detect import to_vectors
 from components.analyses.lens import Looked
-from components.analyses.padding import Padding
-from components.analyses.passport import Passport
-from components.analyses.trace import Patched
 from components.errors import PoolscopeError
-from components.fitting import MINE, TABLE, Fit, Plan, Stage, Table, read_head
+from components.fitting import MINE, TABLE, read_head
 from components.texts import Sentence
 from components.types import (
     SWAP,
@@ -36,41 +30,27 @@ from components.types import (
     TaskSpec,
     Tokens,
 )
-from tests.ui.fake_answers import (
-    fake_anatomy,
-    fake_compare,
-    fake_detected,
-    fake_fit,
-    fake_importance,
-    fake_lens,
-    fake_padding,
-    fake_passport,
-    fake_trace,
-    probabilities,
-)
+from tests.ui import fake_answers
 
 XSS = (
     "<img/src=x/onerror=pwn()><svg/onload=pwn()><script>pwn()</script><a/href='javascript:pwn()'>x</a>"
     "{{7*7}}${pwn()}\"'&amp;</style><br>"
 )
 STEPS = 5  # news of a download
+LABELS = ("negative", "positive")
+
+
+def _spec(
+    key: str, title: str, labels: tuple[str, ...] = LABELS, texts: int = 1, **more: Any
+) -> BackboneSpec:
+    made: dict[str, Any] = {"task": "made up", "note": "made-up numbers", "source": "local", "location": key}
+    made |= {"architecture": "FirstForSequenceClassification", "labels": labels, "texts": texts, **more}
+    return BackboneSpec(key=key, title=title, **made)
 
 
 def _far(key: str, title: str, size: int | None, licence: str, location: str) -> BackboneSpec:
-    return BackboneSpec(
-        key=key,
-        title=title,
-        task="made up",
-        note="made-up numbers",
-        source="hub",
-        location=location,
-        revision="0" * 40,
-        texts=1,
-        architecture="FarForSequenceClassification",
-        labels=("negative", "positive"),
-        licence=licence,
-        size=size,
-    )
+    hub = {"source": "hub", "location": location, "revision": "0" * 40, "licence": licence, "size": size}
+    return _spec(key, title, architecture="FarForSequenceClassification", **hub)
 
 
 LISTED = (
@@ -133,9 +113,6 @@ class FakeHub:
             yield Progress(total, total)
 
 
-LABELS = ("negative", "positive")
-
-
 @dataclass(frozen=True)
 class Kind:
     """What sets one fake classifier apart from the others."""
@@ -147,40 +124,25 @@ class Kind:
     trained: bool = True
 
 
-def _kind(
-    key: str,
-    title: str,
-    labels: tuple[str, ...] = LABELS,
-    texts: int = 1,
-    probed: tuple[str, ...] = (),
-    architecture: str = "FirstForSequenceClassification",
-    **how: Any,
-) -> Kind:
-    spec = BackboneSpec(
-        *(key, title, "made up", "made-up numbers", "local", key),
-        texts=texts, probed=probed, architecture=architecture, labels=labels,
-    )  # fmt: skip
-    return Kind(spec, **how)
-
-
+FIRST = ("sentiment", "topic", "paraphrase")  # tasks that there are probes for
 KINDS = (
-    _kind("first", "First token · sentiment", probed=("sentiment", "topic", "paraphrase")),
-    _kind(
-        "last", "Last token · sentiment",
-        probed=("topic",), architecture="LastForSequenceClassification", brackets=None,
+    Kind(_spec("first", "First token · sentiment", probed=FIRST)),
+    Kind(
+        _spec(
+            "last", "Last token · sentiment", probed=FIRST[1:2], architecture="LastForSequenceClassification"
+        ),
+        brackets=None,
     ),
-    _kind(
-        "pair", "First token · paraphrase", ("different", "same"), 2, ("paraphrase", "sentiment"), layers=6
-    ),
-    _kind("untrained", "First token · untrained", trained=False),
-    _kind("many", "First token · 40 topics", tuple(f"topic {n}" for n in range(40)), layers=3),
-    _kind(
-        "emotions", "First token · several emotions", ("joy", "anger", "trust", "fear"),
+    Kind(_spec("pair", "First token · paraphrase", ("different", "same"), 2, probed=FIRST[::-2]), layers=6),
+    Kind(_spec("untrained", "First token · untrained"), trained=False),
+    Kind(_spec("many", "First token · 40 topics", tuple(f"topic {n}" for n in range(40))), layers=3),
+    Kind(
+        _spec("emotions", "First token · several emotions", ("joy", "anger", "trust", "fear")),
         problem_type="multi_label",
     ),
-    _kind("score", "First token · a score", ("score",), problem_type="regression"),
-    _kind("hostile", XSS, (XSS, f"{XSS} again"), architecture=XSS),
-)  # fmt: skip
+    Kind(_spec("score", "First token · a score", ("score",)), problem_type="regression"),
+    Kind(_spec("hostile", XSS, (XSS, f"{XSS} again"), architecture=XSS)),
+)
 HUB = tuple(Kind(spec) for spec in (*LISTED, *FINDABLE))
 POOLINGS = (
     PoolingSpec("native", "native · what the checkpoint's own head reads", "Whatever the own head reads."),
@@ -241,68 +203,66 @@ class FakeAnalyst:
     def analyze(self, query: Query) -> Analysis:
         if self.broken:
             raise RuntimeError("a bug")
-        kinds = (*self.kinds, *HUB)
-        kind = next((kind for kind in kinds if kind.spec.key == query.backbone), None)
-        if kind is None:
-            raise PoolscopeError("backbone", query.backbone, "errors.listed")
-        if kind.spec.source == "hub" and query.backbone not in self.hub.here:
-            raise PoolscopeError("backbone", query.backbone, "errors.absent")
-        if not query.text.strip():
-            raise PoolscopeError("text", query.text, "errors.word")
-        probe = query.head == "probe"
-        if query.pooling not in [spec.key for spec in POOLINGS if spec.key != "pooler"]:
-            raise PoolscopeError("pooling", query.pooling, "errors.no_pooler")
-        if query.pooling == "attention" and not probe:
-            raise PoolscopeError("pooling", query.pooling, "errors.learned")
-        if query.head == MINE:
-            return _own(kind, query)
-        if query.head not in ("own", "probe"):
-            raise PoolscopeError("head", query.head, "compare.choose_head")
-        return _probed(kind, query) if probe else _analysis(kind, query)
+        kind = next((kind for kind in (*self.kinds, *HUB) if kind.spec.key == query.backbone), None)
+        absent = kind is not None and kind.spec.source == "hub" and query.backbone not in self.hub.here
+        pooled = query.pooling in [spec.key for spec in POOLINGS if spec.key != "pooler"]
+        for field_, refused, why in (
+            ("backbone", kind is None, "errors.listed"),
+            ("backbone", absent, "errors.absent"),
+            ("text", not query.text.strip(), "errors.word"),
+            ("pooling", not pooled, "errors.no_pooler"),
+            ("pooling", query.pooling == "attention" and query.head != "probe", "errors.learned"),
+            ("head", query.head not in ("own", "probe", MINE), "compare.choose_head"),
+        ):
+            if refused:
+                raise PoolscopeError(field_, getattr(query, field_), why)
+        assert kind is not None
+        answer = {"own": _analysis, "probe": _probed, MINE: _own}[query.head]
+        return answer(kind, query)
 
-    def anatomy(self, query: Query) -> Anatomy:
+    def anatomy(self, query: Query) -> Any:
         analysis = self.analyze(query)
-        return fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
+        return fake_answers.fake_anatomy(analysis, XSS if query.backbone == "hostile" else "")
 
-    def lens(self, query: Query) -> Looked:
+    def lens(self, query: Query) -> Any:
         analysis = self.analyze(query)
-        return Looked(analysis, fake_lens(analysis))
+        return Looked(analysis, fake_answers.fake_lens(analysis))
 
-    def trace(self, query: Query, other: str, other_pair: str = "") -> Patched:
+    def trace(self, query: Query, other: str, other_pair: str = "") -> Any:
         changed = replace(query, text=other, text_pair=other_pair)
-        return fake_trace(self.analyze(query), self.analyze(changed))
+        return fake_answers.fake_trace(self.analyze(query), self.analyze(changed))
 
-    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Generator[Progress | Patched]:
+    def trace_in_parts(self, query: Query, other: str, other_pair: str) -> Any:
         found = self.trace(query, other, other_pair)
         yield Progress(1, found.layers)
         yield found
 
-    def importance(self, query: Query, label: str = "", integrated: bool = True) -> Importance:
+    def importance(self, query: Query, label: str = "", integrated: bool = True) -> Any:
         analysis = self.analyze(query)
         if label and label not in analysis.labels:
             raise PoolscopeError("label", label, "errors.allowed", allowed=analysis.labels)
-        return fake_importance(analysis, label, integrated)
+        return fake_answers.fake_importance(analysis, label, integrated)
 
-    def importance_in_parts(self, query: Query, label: str) -> Generator[Progress | Importance]:
+    def importance_in_parts(self, query: Query, label: str) -> Any:
         yield self.importance(query, label, False)
         yield from (Progress(0, 50), Progress(25, 50))
         yield self.importance(query, label, True)
 
-    def padding(self, query: Query) -> Padding:
-        return fake_padding(self.analyze(query))
+    def padding(self, query: Query) -> Any:
+        return fake_answers.fake_padding(self.analyze(query))
 
-    def detect(self, query: Query, vector: object, prefix: str = "") -> Detected:
+    def detect(self, query: Query, vector: object, prefix: str = "") -> Any:
         first, *_ = [self.analyze(one.asked(query)) for one in to_vectors(vector)]
-        return fake_detected(first, vector, prefix)
+        return fake_answers.fake_detected(first, vector, prefix)
 
-    def fit(self, table: Table, plan: Plan) -> Generator[Stage | Fit]:
-        return fake_fit(table, plan)
+    def fit(self, table: Any, plan: Any) -> Any:
+        return fake_answers.fake_fit(table, plan)
 
-    def passport(self, query: Query) -> Passport:
-        return fake_passport(self.analyze(Query(query.backbone, "not good")))
+    def passport(self, query: Query) -> Any:
+        return fake_answers.fake_passport(self.analyze(Query(query.backbone, "not good")))
 
-    def compare(self, queries: Sequence[Query]) -> Generator[Compared]:
-        yield from fake_compare(self.backbones(), self.analyze, queries, self.gate)
+    def compare(self, queries: Sequence[Query]) -> Any:
+        yield from fake_answers.fake_compare(self.backbones(), self.analyze, queries, self.gate)
 
 
 def _own(kind: Kind, query: Query) -> Analysis:
@@ -362,7 +322,7 @@ def _analysis(kind: Kind, query: Query) -> Analysis:
         ordinary=fake_bands(kind.layers),
         pooled=np.zeros(8, dtype=np.float32),
         logits=logits,
-        probabilities=probabilities(logits, kind.problem_type),
+        probabilities=fake_answers.probabilities(logits, kind.problem_type),
         labels=labels,
         problem_type=kind.problem_type,
         reads=Reads(positions, (positions / positions.sum()).astype(np.float32)),

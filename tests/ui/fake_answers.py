@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from components import fitting
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
 from components.analyses.compare import Cell, Compared
 from components.analyses.detect import BAR, Candidate, Detected, to_vectors
@@ -22,20 +23,6 @@ from components.analyses.trace import Patched
 from components.analyses.ways import Way
 from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
-from components.fitting import (
-    CurvePoint,
-    Fit,
-    Miss,
-    OwnHead,
-    Plan,
-    Ranked,
-    Reached,
-    Score,
-    Stage,
-    Table,
-    packed,
-    write_head,
-)
 from components.texts import Named, Sentence
 from components.types import Analysis, BackboneSpec, Floats, ProblemType, Query
 
@@ -319,7 +306,7 @@ def fake_compare(
         yield Compared(spec, tuple(map(cell, asked)))
 
 
-def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
+def fake_fit(table: fitting.Table, plan: fitting.Plan) -> Generator[fitting.Stage | fitting.Fit]:
     """One stage for the texts of each backbone and one for each combination, then the whole.
 
     The further down a combination stands in the plan, the worse it is. The first row is missed.
@@ -327,50 +314,55 @@ def fake_fit(table: Table, plan: Plan) -> Generator[Stage | Fit]:
     rows, poolings = len(table.texts), plan.poolings or ("native", "cls", "mean")
     ranking = tuple(_ranking(plan, poolings))
     for backbone in plan.backbones:
-        yield Stage(rows, rows, "embed", backbone, notes=_notes(table, backbone))
+        yield fitting.Stage(rows, rows, "embed", backbone, notes=_notes(table, backbone))
         for place, one in enumerate((one for one in ranking if one.backbone == backbone), 1):
-            reached = Reached(backbone, one.pooling, one.layer, one.accuracy.value)
-            yield Stage(place, len(poolings), "fit", backbone, None if one.same_as else reached)
+            reached = fitting.Reached(backbone, one.pooling, one.layer, one.accuracy.value)
+            yield fitting.Stage(place, len(poolings), "fit", backbone, None if one.same_as else reached)
     classes = tuple(sorted(set(table.labels)))
     given = np.array([classes.index(label) for label in table.labels])
     predicted = given.copy()
     predicted[0] = (given[0] + 1) % len(classes)
     confusion = np.zeros((len(classes), len(classes)), np.int64)
     np.add.at(confusion, (given, predicted), 1)
-    yield Fit(
+    yield fitting.Fit(
         table=table,
         plan=plan,
         ranking=ranking,
         majority=max(table.labels.count(label) for label in classes) / rows,
-        shuffled=Score(0.5, 0.4, 0.6),
+        shuffled=fitting.Score(0.5, 0.4, 0.6),
         classes=classes,
-        curve=(CurvePoint(rows // 4, Score(0.6, 0.5, 0.7)), CurvePoint(rows, Score(0.9, 0.85, 0.95))),
+        curve=(
+            fitting.CurvePoint(rows // 4, fitting.Score(0.6, 0.5, 0.7)),
+            fitting.CurvePoint(rows, fitting.Score(0.9, 0.85, 0.95)),
+        ),
         confusion=confusion,
         predicted=predicted,
-        misses=(Miss(0, table.labels[0], classes[predicted[0]], 0.1, 0.9, True),),
+        misses=(fitting.Miss(0, table.labels[0], classes[predicted[0]], 0.1, 0.9, True),),
         head=fake_head(table, plan, classes),
         map=np.stack([np.cos(np.arange(rows)), given + np.sin(np.arange(rows))], axis=1).astype(np.float32),
         warnings=(),
     )
 
 
-def fake_head(table: Table, plan: Plan, classes: tuple[str, ...]) -> str:
+def fake_head(table: fitting.Table, plan: fitting.Plan, classes: tuple[str, ...]) -> str:
     """A head of the best combination, for vectors of four numbers."""
     weight, bias = np.eye(len(classes), 4, dtype=np.float32), np.zeros(len(classes), np.float32)
     pooling, texts = (*plan.poolings, "native")[0], 2 if table.pairs else 1
-    return write_head(OwnHead(plan.backbones[0], pooling, -1, texts, classes, packed(weight, bias)))
+    return fitting.write_head(
+        fitting.OwnHead(plan.backbones[0], pooling, -1, texts, classes, fitting.packed(weight, bias))
+    )
 
 
-def _ranking(plan: Plan, poolings: tuple[str, ...]) -> Generator[Ranked]:
+def _ranking(plan: fitting.Plan, poolings: tuple[str, ...]) -> Generator[fitting.Ranked]:
     """The pooling cls has the vectors of native, where both are there."""
     for place, (backbone, pooling) in enumerate((b, p) for b in plan.backbones for p in poolings):
         same = "native" if pooling == "cls" and "native" in poolings else ""
         value = 0.9 - 0.1 * (place - bool(same)) / len(poolings)
-        score = Score(value, value - 0.05, value + 0.04)
-        yield Ranked(backbone, pooling, 2, score, value - 0.01, None, 1 / (place + 1), 1.0, same)
+        score = fitting.Score(value, value - 0.05, value + 0.04)
+        yield fitting.Ranked(backbone, pooling, 2, score, value - 0.01, None, 1 / (place + 1), 1.0, same)
 
 
-def _notes(table: Table, backbone: str) -> tuple[Sentence, ...]:
+def _notes(table: fitting.Table, backbone: str) -> tuple[Sentence, ...]:
     """Each backbone reads three tokens of a row."""
     cut = sum(len(text.split()) > 3 for text in table.texts)
     values = {"backbone": Named(backbone), "count": cut, "total": len(table.texts), "limit": 3}

@@ -40,6 +40,7 @@ ROW = [
     "probabilities", "reads", "head_trained", "body_trained", "warnings", "refusal",
 ]  # fmt: skip
 CSV = "text,stars,note\n" + "\n".join(f"text {row},{row % 2},x" for row in range(40))
+NOT_GOOD = {"backbone": "first", "text": "not good"}
 CELLS = ["", "=1+1", "nan", '"', "\t", "\ufffd", "\0", "a", "b", "1", "2", "text", "{", "😀", "1e999"]
 
 
@@ -163,6 +164,8 @@ def test_every_analysis_is_asked_here(client: Client) -> None:
         ("anatomy", ["first", ""], "text: '' was given"),
         ("trace", ["first", "", "", "native", "own", "", -1, "", "not bad"], "text: '' was given"),
         ("passport", ["nothing"], "nothing"),
+        ("importance", {**NOT_GOOD, "label": "x"}, "label: 'x' was given"),
+        ("detect", {**NOT_GOOD, "vector": "a film"}, "vector: 'a film' was given; the numbers of one vector"),
         ("compare", [["first"], ["cls"], ""], "text: '' was given"),
         ("compare", ["first", ["cls"], "good"], "backbones: 'first' was given; a list of keys is expected"),
         ("compare", [None, ["cls"], "good"], "backbones: None was given; a list of keys is expected"),
@@ -173,24 +176,11 @@ def test_every_analysis_is_asked_here(client: Client) -> None:
         ("fit", [CSV, "text", "stars", "", [], [], "first"], "last and all"),
     ],
 )
-def test_a_mistake_is_a_message(client: Client, log: Path, name: str, asked: list[Any], says: str) -> None:
+def test_a_mistake_is_a_message(client: Client, log: Path, name: str, asked: Any, says: str) -> None:
+    given = (asked, {}) if isinstance(asked, list) else ((), asked)
     with pytest.raises(AppError, match=says):
-        client.submit(*asked, api_name=f"/{name}").result()
+        client.submit(*given[0], **given[1], api_name=f"/{name}").result()
     assert "Traceback" not in log.read_text()
-
-
-@pytest.mark.parametrize(
-    ("name", "asked", "says"),
-    [
-        ("importance", {"label": "x"}, "label: 'x' was given"),
-        ("detect", {"vector": "a film"}, "vector: 'a film' was given; the numbers of one vector"),
-    ],
-)
-def test_a_mistake_in_an_option_is_a_message(
-    client: Client, name: str, asked: dict[str, Any], says: str
-) -> None:
-    with pytest.raises(AppError, match=says):
-        client.predict(backbone="first", text="not good", **asked, api_name=f"/{name}")
 
 
 @pytest.mark.parametrize(

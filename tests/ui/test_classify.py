@@ -25,7 +25,7 @@ from components.ui.public.answering import Asker, with_timeout
 from components.ui.question import to_query, to_reference
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_answers import fake_head
-from tests.ui.page import SAY, Counting, Page, drawn, functions_of, place_of, tab_alone
+from tests.ui.page import SAY, Counting, Page, functions_of, place_of, tab_alone
 from tests.ui.test_api import CSV
 
 
@@ -75,14 +75,6 @@ def test_a_head_that_cannot_be_taken_apart_says_why(page: Page, monkeypatch: pyt
     updates = page.take(head.dissect(page.values))
     assert 'class="mistake"' in updates[head.view.first]
     assert page.values[head.view.stored] is None  # opening it once more asks again
-
-
-def test_an_answer_is_looked_at_as_the_one_before(page: Page) -> None:
-    page.set()
-    updates = page.set(layer=1, centred="centred", pooling="mean")
-    axis = drawn(updates[place_of(page.tab.answer.panels, "similarity").plot]).layout.xaxis.title.text
-    assert axis.startswith("centred")
-    assert "layer 1 of 2" in axis
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from components.types import Analysis, Progress, Query
 from components.ui.compare import fair_head, first_rows
 from components.ui.places import NOTHING
 from components.ui.public.guard import QUESTION, price
-from components.ui.versions import load_negations
+from components.ui.versions import drop_negation, load_negations
 from tests.exhibits.compared import Table
 from tests.exhibits.showing import plain
 from tests.ui.fake import XSS, FakeAnalyst
@@ -234,16 +234,14 @@ def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for
         assert [spec.key for spec in rows] == ["a", "b"][: 1 + (odd.spec.task == "sentiment")]
 
 
-@pytest.mark.parametrize(("layer", "named"), [(-1, None), (-2, "last − 1"), (1, "1")])
-def test_every_combination_pools_the_layer_that_is_chosen(
-    page: ComparePage, layer: int, named: str | None
-) -> None:
-    page.set(pool_layer=layer, backbones=["first", "last"])
-    page.ask()
-    shown: Comparison = page.values[page.tab.shown]
-    assert {cell.query.pool_layer for cell in shown.cells} == {layer}
-    state = {one.control.key: page.values[one.part] for one in page.tab.linked}
-    assert page.tab.facts(shown, state).get("Pooled layer") == named
+def test_every_combination_pools_the_layer_that_is_chosen(page: ComparePage) -> None:
+    for layer, named in ((-1, None), (-2, "last − 1"), (1, "1")):
+        page.set(pool_layer=layer, backbones=["first", "last"])
+        page.ask()
+        shown: Comparison = page.values[page.tab.shown]
+        assert {cell.query.pool_layer for cell in shown.cells} == {layer}
+        state = {one.control.key: page.values[one.part] for one in page.tab.linked}
+        assert page.tab.facts(shown, state).get("Pooled layer") == named
 
 
 def test_what_was_asked_stands_beside_what_is_shown(page: ComparePage) -> None:
@@ -336,7 +334,7 @@ def test_texts_of_another_tab_are_the_only_version(page: ComparePage) -> None:
     ],
 )
 def test_the_first_negation_goes_and_the_rest_stays(given: str, left: str | None) -> None:
-    assert load_negations().drop(given) == left
+    assert drop_negation(given, load_negations()) == left
 
 
 @pytest.fixture
@@ -399,9 +397,11 @@ def test_who_gives_it_up_keeps_what_was_there_and_what_is_under_way_is_closed(bo
     next(steps), next(steps)
     steps.close()  # type: ignore[attr-defined]  # it is a generator
     assert log_of(both)[-1] == "closed"
-    updates = both.tab.trace.stopped()
+    cancel = both.tab.trace.bar.cancel._id, "click"
+    (stop,) = (one for one in both.events if cancel in one.targets and one.fn)
+    updates = stop.fn()  # which leaves the trace that was there before
     assert SAY("trace.stopped") in plain(updates[both.tab.trace.bar.status])
-    assert not set(updates) & set(both.tab.trace.place.parts)
+    assert set(updates) == set(both.tab.trace.bar.parts)
 
 
 def test_a_report_and_a_slide_ask_for_the_trace_of_the_backbone_in_the_link(page: ComparePage) -> None:

@@ -35,7 +35,7 @@ from components.texts import languages, load_texts
 from components.types import Query
 from components.ui.classify import Classify
 from components.ui.compare import Compare
-from components.ui.links import LONG, LONGEST, Links, build_share, code, encoded
+from components.ui.links import LONG, LONGEST, Links, build_share, encoded, qr_code
 from components.ui.public.guard import CELLS, QUESTION, price
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
@@ -248,12 +248,12 @@ def test_the_browser_knows_what_every_control_is_on_arrival() -> None:
 
 def test_a_code_shows_its_link_as_text_and_says_where_no_phone_can_reach_it() -> None:
     link = 'https://example.org/?text=<b>"not bad"&centred=1'
-    html = code(link, SAY)
+    html = qr_code(link, SAY)
     assert "<svg" in html
     assert link in unescape(html)
     assert "<b>" not in html
     assert SAY("link.near") not in html
-    assert SAY("link.near") in code("http://127.0.0.1:7860/", SAY)
+    assert SAY("link.near") in qr_code("http://127.0.0.1:7860/", SAY)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_code_shows_its_link_as_text_and_says_where_no_phone_can_reach_it() ->
 )
 def test_what_is_no_link_or_too_long_gets_no_code(link: object, said: str) -> None:
     with pytest.raises(PoolscopeError, match=said):
-        code(link, SAY)
+        qr_code(link, SAY)
 
 
 @pytest.mark.parametrize("length", [40, LONG, LONGEST])

@@ -3,12 +3,14 @@
 import gradio as gr
 
 from components.analyses.registry import analyses
-from components.texts import ENGLISH, languages
+from components.fitting import Plan, Reached, Stage
+from components.texts import ENGLISH, Sentence, languages
 from components.ui.gradio_internals import block_functions
+from components.ui.lab import Far
 from components.ui.shell import build
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst
-from tests.ui.page import functions_of
+from tests.ui.page import SAY, functions_of
 
 
 def test_model_events_share_one_queue_and_only_the_api_is_public(whole: gr.Blocks) -> None:
@@ -30,7 +32,8 @@ def test_what_asks_the_hub_keeps_no_question_waiting(whole: gr.Blocks) -> None:
     assert queues["fit_table"] == queues["fit"] == "fit"
     names = {fn._id: fn.name for fn in functions}
     cancelled = [[names[one] for one in fn.cancels] for fn in functions if fn.cancels]
-    assert cancelled == [["ask_importance"], ["bring"], ["stream"], ["trace_versions"], ["fit_table"]]
+    streams = ["ask_importance", "bring", "fit_table", "stream", "trace_versions"]
+    assert sorted(cancelled) == [[one] for one in streams]
 
 
 def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
@@ -53,3 +56,19 @@ def test_without_a_room_nothing_of_it_is_there(whole: gr.Blocks) -> None:
     assert "talk-room" not in str(whole.get_config_file())
     page = built(lambda: build(FakeAnalyst(), room=True).page)
     assert "talk-room" in str(page.get_config_file())
+
+
+def test_the_lab_says_what_is_left_of_each_stage_and_what_is_known() -> None:
+    far = Far({"first": "First <b>"}, Plan(("zero", "first")), 100.0)
+    cut = Sentence("lab.cut", backbone="First", count=1, total=8, limit=3)
+    step = Stage(2, 8, "embed", "first", notes=(cut,))
+    far = far.after(step, 104.0)
+    assert far.line(step, SAY).startswith("First <b> (2 of 2):")
+    assert far.line(step, SAY).endswith("About 12 s are left of this step.")
+    far = far.after(Stage(8, 8, "embed", "first", notes=(cut,)), 110.0)
+    step = Stage(1, 3, "fit", "first", Reached("first", "mean", 2, 0.9))
+    far = far.after(step, 111.0)
+    assert far.line(step, SAY).endswith("About 2 s are left of this step.")
+    assert far.told(SAY).count("1 of 8 rows") == 1
+    assert "First &lt;b&gt; · mean: 90 %" in far.told(SAY)
+    assert "left" not in far.after(Stage(3, 3, "fit", "first"), 113.0).line(Stage(3, 3, "fit", "first"), SAY)

@@ -190,7 +190,7 @@ def validated_body(path: str, body: bytes, endpoints: Endpoints) -> Body:
 
     PoolscopeError names the part that is wrong.
     """
-    given = _json_object(body)
+    given = json_object(body)
     if call := PATHS["call"].fullmatch(path):
         if call[2] not in endpoints:
             public = sorted(key for key in endpoints if isinstance(key, str))
@@ -255,7 +255,8 @@ def _check_value(field: str, value: object) -> None:
             raise PoolscopeError(field, value, "errors.plain")
 
 
-def _json_object(body: bytes) -> dict[str, Any]:
+def json_object(body: bytes) -> dict[str, Any]:
+    """Read a body that is an object; PoolscopeError for any other."""
     excerpt = body[:80].decode("utf-8", errors="replace")
     try:
         given = orjson.loads(body)
