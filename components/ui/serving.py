@@ -31,8 +31,8 @@ from components.ui.public.monitor import Monitor, MonitorMiddleware
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import PASSPORT, REPORT, Endpoints, endpoints_of
 from components.ui.public.response_cache import ResponseCache
-from components.ui.room import Room, RoomMiddleware
 from components.ui.shell import Site
+from components.ui.talk import Room, RoomMiddleware
 
 ASKING = ("model", "compare", "talk", "fit")  # concurrency ids of what has a checkpoint run
 AT_WORK = 24  # questions that are given to the analyst at the same time; it lets them wait for each other
