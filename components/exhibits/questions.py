@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -194,27 +195,21 @@ class Answers:
         return [key for key in question.backbones if key in here]
 
     def _from_heads(self, question: Question) -> Answer:
-        heads, each = [], []
-        backbones = self._backbones(question, self.analyst.backbones())
-        for key in backbones:
+        heads, each = [], {}
+        for key in self._backbones(question, self.analyst.backbones()):
             head = self.analyst.ask("anatomy", question.query(key, question.pooling))
-            facts = head_facts(head, self.texts)
+            each[key] = head_facts(head, self.texts)
             shown = Answered.apart(self.analyst, head, {})
             if question.view == "importance":
-                facts |= importance_facts(shown.importance, self.texts)
+                each[key] |= importance_facts(shown.importance, self.texts)
             if question.view == "padding":
-                facts |= padding_facts(shown.padding, self.texts)
+                each[key] |= padding_facts(shown.padding, self.texts)
             if question.against:
                 other = self.analyst.ask("anatomy", question.query(key, question.against))
-                facts |= against_facts(head, other, self.texts)
+                each[key] |= against_facts(head, other, self.texts)
             heads.append(shown)
-            each.append(facts)
-        anatomies = [one.anatomy for one in heads]
-        together = each[0] | heads_facts(anatomies, self.texts)
-        flows = [flow_html(one, self.texts) if question.shows == "flows" else "" for one in anatomies]
-        code = module_html(anatomies[0], self.texts) if question.shows == "module" else ""
-        lines = self._lines(question, backbones, each, flows)
-        return self._said(question, together, lines, code, heads[0])
+        together = heads_facts([one.anatomy for one in heads], self.texts)
+        return self._said(question, each, together, heads[0], [one.anatomy for one in heads])
 
     def _from_results(self, question: Question) -> Answer:
         specs = self.analyst.backbones()
@@ -222,34 +217,17 @@ class Answers:
         tasks = {task.key: task.said(self.say) for task in self.analyst.tasks()}
         evidence = select(self.results, question.task, self._backbones(question, specs), titles)
         task = {"task": visible(tasks.get(question.task, question.task))}  # the title of the task
-        keys, named = evidence.backbones, question.poolings
-        each = [result_facts(evidence, key, named, self.texts) | task for key in keys]
-        together = each[0] | results_facts(evidence, (*named, BASE)[0], self.texts)
-        lines = self._lines(question, keys, each, [""] * len(each))
-        return self._said(question, together, lines, "", evidence)
-
-    def _lines(
-        self, question: Question, backbones: Sequence[str], each: Sequence[Facts], pictures: Sequence[str]
-    ) -> list[dict[str, str]]:
-        tag = self.texts.language.tag
-        return [
-            {
-                "picture": picture,
-                "name": _html(facts["backbone"]),
-                "said": sentences(question.each, facts, self.texts),
-                "paper": _html(question.papers[key][tag]) if key in question.papers else "",
-            }
-            for key, facts, picture in zip(backbones, each, pictures, strict=True)
-            if question.each
-        ]
+        named, keys = question.poolings, evidence.backbones
+        each = {key: result_facts(evidence, key, named, self.texts) | task for key in keys}
+        return self._said(question, each, results_facts(evidence, (*named, BASE)[0], self.texts), evidence)
 
     def _said(
         self,
         question: Question,
+        each: Mapping[str, Facts],
         together: Facts,
-        lines: Sequence[Mapping[str, str]],
-        code: str,
         measured: Answered | Evidence,
+        heads: Sequence[Anatomy] = (),
     ) -> Answer:
         """The answer as a card and as a banner, which folds sentences about one backbone after the other."""
         say, tag = self.texts, self.texts.language.tag
@@ -258,15 +236,15 @@ class Answers:
         pair = say("questions.pair", text=question.text, text_pair=question.text_pair)
         values = {
             "tag": tag,
-            "key": question.key,
-            "question": _html(question.question[tag]),
-            "sentences": sentences(question.answer, together, say),
-            "lines": lines,
-            "flows": question.shows == "flows",
-            "code": code,
-            "evidence": question.view == "evidence",
+            "question": question,
+            "each": each if question.each else {},
+            "together": {**next(iter(each.values())), **together},
+            "pictures": [flow_html(head, say) for head in heads] if question.shows == "flows" else [],
+            "code": module_html(heads[0], say) if question.shows == "module" else "",
             "asked": visible(pair if question.text_pair else question.text),
             "address": urlencode(asked if question in self.questions else asked | own, errors="replace"),
+            "sentences": partial(sentences, say=say),
+            "html": _html,
         }
         card, banner = (render("answer", say, card=alone, **values) for alone in (True, False))
         return Answer(card, banner, question.view, measured)
