@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, groupby
-from typing import Any
 
 import pandas as pd
 
@@ -247,7 +246,8 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         say,
         rows={name: aligned.get(name) for name in rows},
         states=rows,
-        texts=[_text(text, found, say) for text in range(len(found.texts))],
+        found=found,
+        titles=[say(SEGMENT_KEYS[text]) for text in range(len(found.texts))],
         listed=LISTED,
         scale=scale_html(say(f"heatmap.colour_{centring}")),
         held=held,
@@ -255,7 +255,7 @@ def words(comparison: Comparison, state: State, say: Texts) -> Shown:
         link="" if data is None else csv_link(data, "poolscope-words.csv", say("table.download")),
         unaligned=say.listed(shorten(name, NAME) for name, one in rows.items() if one and not one.aligned),
         **{"cut": _cut, "mean": mean, "number": number, "paint": _paint},
-        **{"shorten": shorten, "visible": visible},
+        **{"shorten": shorten, "spelled": _spelled, "visible": visible},
     )
     told = (_highest(name, one, found, say) for name, one in aligned.items())
     best = [one for one in told if one]
@@ -320,19 +320,10 @@ def _numbers(tokens: Sequence[Token], say: Texts) -> tuple[str, str, float | Non
     )
 
 
-def _text(text: int, found: Alignment, say: Texts) -> dict[str, Any]:
-    """The words of a text; those behind the last that any backbone sees share a column."""
-    shown = found.seen[text]
-    surfaces = [found.surface(text, place).split(JOINER) for place in range(shown)]
-    return {
-        "title": say(SEGMENT_KEYS[text]) if len(found.texts) > 1 else "",
-        # joiners do their work, every other invisible character is spelled
-        "heads": [
-            JOINER.join(map(visible, parts)) if all(parts) else visible(JOINER.join(parts))
-            for parts in surfaces
-        ],
-        "rest": len(found.words[text]) - shown,
-    }
+def _spelled(surface: str) -> str:
+    """A word whose joiners do their work, and whose other invisible characters are spelled."""
+    parts = surface.split(JOINER)
+    return JOINER.join(map(visible, parts)) if all(parts) else visible(surface)
 
 
 def _cut(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
