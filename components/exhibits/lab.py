@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from math import isnan
 from operator import attrgetter
 from typing import Any
 
@@ -161,21 +162,19 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
 
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
+    """A row for each combination; rho where labels are numbers."""
     rows = found.fit.ranking
-    columns: dict[str, Callable[[Any], object]] = {
-        "backbone": lambda one: found.titles.get(one.backbone, one.backbone),
-        **{name: attrgetter(name) for name in ("pooling", "layer")},
-        "accuracy": attrgetter("accuracy.value"),
-        **{name: attrgetter(f"accuracy.{name}") for name in ("low", "high")},
-        "macro_f1": attrgetter("macro_f1"),
-        "rho": lambda one: float("nan") if one.rho is None else one.rho.value,
-        "p": attrgetter("p"),
-        "corrected": attrgetter("p_corrected"),
-        "same_as": attrgetter("same_as"),
+    columns = {
+        **{"backbone": "backbone", "pooling": "pooling", "layer": "layer", "accuracy": "accuracy.value"},
+        **{"low": "accuracy.low", "high": "accuracy.high", "macro_f1": "macro_f1", "rho": "rho"},
+        **{"p": "p", "corrected": "p_corrected", "same_as": "same_as"},
     }
-    if all(one.rho is None for one in rows):
-        del columns["rho"]
-    return titled_frame({f"lab.column_{name}": list(map(of, rows)) for name, of in columns.items()}, say)
+    told: dict[str, list[Any]] = {name: list(map(attrgetter(of), rows)) for name, of in columns.items()}
+    told["backbone"] = [found.titles.get(key, key) for key in told["backbone"]]
+    told["rho"] = [float("nan") if rho is None else rho.value for rho in told["rho"]]
+    if all(map(isnan, told["rho"])):
+        del told["rho"]
+    return titled_frame({f"lab.column_{name}": cells for name, cells in told.items()}, say)
 
 
 def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
@@ -380,16 +379,11 @@ def misses(found: Found, _: State, say: Texts) -> Shown:
     The text leads to Classify.
     """
     fit, every = found.fit, found.fit.misses
-    wrong, doubted = (
-        sum(miss.given != miss.predicted for miss in every),
-        sum(miss.suspicious for miss in every),
-    )
-    heading = say("lab.misses", count=wrong, total=len(fit.table.texts), doubted=doubted)
+    wrong, doubted = (miss.given != miss.predicted for miss in every), (miss.suspicious for miss in every)
+    heading = say("lab.misses", count=sum(wrong), total=len(fit.table.texts), doubted=sum(doubted))
     texts, doubts = [_text(found, miss) for miss in every], {True: say("lab.doubt"), False: ""}
-    columns: dict[str, list[Any]] = {
-        "lab.column_row": [miss.row + 1 for miss in every],
-        "lab.column_text": texts,
-    }
+    columns: dict[str, list[Any]] = {"lab.column_row": [miss.row + 1 for miss in every]}
+    columns["lab.column_text"] = texts
     for name in ("given", "given_probability", "predicted", "predicted_probability"):
         columns[f"lab.{name}"] = [getattr(miss, name) for miss in every]
     data = titled_frame({**columns, "lab.doubted": [doubts[miss.suspicious] for miss in every]}, say)
