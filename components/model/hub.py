@@ -51,6 +51,7 @@ REFUSALS: tuple[tuple[type[Exception], str], ...] = (  # the first that fits
     (httpx2.TransportError, OFFLINE),
 )
 STATUSES = {401: UNKNOWN, 403: "errors.hub_forbidden", 404: UNKNOWN, 429: OFTEN}
+REMEMBERED = 100  # ids; the least recently used leaves first
 TICK = 0.2  # seconds between two reports of progress
 SPARE = 500_000_000  # bytes of the disk that stay free
 WRITTEN = "huggingface_hub.snapshot_download"  # its progress bar of the bytes on the disk
@@ -360,16 +361,16 @@ def _cancel(process: subprocess.Popen[bytes]) -> None:
 class Hub:
     """Models that are found by their ids. Several threads may ask; none waits for another's network.
 
-    ``largest``: bytes that one model may take. ``capacity``: how many ids are remembered; the least recently
-    used leaves first. ``known``: whether transformers classifies texts with a type of model.
+    ``largest``: bytes that one model may take. ``known``: whether transformers classifies texts with a type
+    of model.
     """
 
-    def __init__(self, largest: int, capacity: int = 100, known: Classifies = classifies) -> None:
+    def __init__(self, largest: int, known: Classifies = classifies) -> None:
         self._largest = largest
         self._classifies = known
         self._downloads = Downloads()
         self._lock = threading.Lock()
-        self._found: LRUCache[str, tuple[BackboneSpec, Listing | None]] = LRUCache(capacity)
+        self._found: LRUCache[str, tuple[BackboneSpec, Listing | None]] = LRUCache(REMEMBERED)
 
     def known(self, model: object) -> BackboneSpec | None:
         """Backbone that was found under this id, or None."""

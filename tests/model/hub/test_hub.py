@@ -220,16 +220,6 @@ def test_the_owner_s_token_opens_nothing_private_to_visitors(there: Server) -> N
     assert finder.known(MODEL) is None
 
 
-def test_a_limited_number_is_remembered(there: Server, tiny: Path) -> None:
-    for name in ("a", "b", "c"):
-        shutil.copytree(tiny, there.folder / name)
-    finder = Hub(LIMIT, capacity=2)
-    for name in ("a", "b", "a", "c"):
-        finder.find(name)
-    assert [finder.known(name) is not None for name in ("a", "b", "c")] == [True, False, True]
-    assert finder.known(["a"]) is None
-
-
 GOOD = ["org/name", "bert-base-uncased", "a/b", "Org_1/name.v1.5-x_y", "_a/b_", "0x/1.5B"]
 HOSTILE: tuple[object, ...] = (
     *("", "..", "../../etc/passwd", "/etc/passwd", "a/b/c", "a/b@evil", "a/b%2e%2e", "a\\b", "a--b/c"),
