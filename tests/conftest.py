@@ -47,7 +47,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="ask every family everything, not those alone that"
         " stand for a mechanism; one test still asks each of the others",
     )
-    parser.addoption("--states", type=int, default=4, help="how many links of random states are followed")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
@@ -10,6 +12,7 @@ from tests.browser.visitor import PATIENCE, Visitor, visit
 from tests.serving import BROWSERS, Gate, browser_path, served
 
 Open = Callable[..., Visitor]
+OWN = ("file:", "data:", "blob:")  # what a page without a network may fetch
 SWITCHES = [
     "--no-sandbox",
     "--disable-gpu",
@@ -67,27 +70,43 @@ def fake_url(tmp_path_factory: pytest.TempPathFactory, open_gate: Gate) -> Itera
         yield url
 
 
-@pytest.fixture
-def real(browser: BrowserContext, app_url: str) -> Iterator[Open]:
-    """The app itself with its bundled checkpoints."""
-    yield from _opener(browser, app_url)
+@pytest.fixture(scope="module")
+def visitors() -> Iterator[list[Visitor]]:
+    """Every page of a file, which stays open for its tests; see `faultless`."""
+    opened: list[Visitor] = []
+    yield opened
+    for visitor in opened:
+        visitor.page.close()
 
 
-@pytest.fixture
-def fake(browser: BrowserContext, fake_url: str) -> Iterator[Open]:
-    """The page on made-up answers, for analyses that no bundled checkpoint gives."""
-    yield from _opener(browser, fake_url)
+@pytest.fixture(autouse=True)
+def faultless(visitors: list[Visitor]) -> Iterator[None]:
+    """Holds at the end of each test that nothing forbidden happened in any page."""
+    yield
+    assert not [fault for visitor in visitors for fault in visitor.faults]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def real(browser: BrowserContext, app_url: str, visitors: list[Visitor]) -> Open:
+    """Opens pages of the app itself with its bundled checkpoints."""
+    return partial(opened, browser, app_url, visitors)
+
+
+@pytest.fixture(scope="module")
+def fake(browser: BrowserContext, fake_url: str, visitors: list[Visitor]) -> Open:
+    """Opens pages on made-up answers, for analyses that no bundled checkpoint gives."""
+    return partial(opened, browser, fake_url, visitors)
+
+
+@pytest.fixture(scope="module")
 def visitor(real: Open) -> Visitor:
-    """A visitor of the app itself who sees the first answer."""
+    """The visitor of a file, of the app itself, who saw the first answer and goes on where a test ended."""
     return _arrived(real())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fake_visitor(fake: Open) -> Visitor:
-    """A visitor of the page on made-up answers who sees the first one."""
+    """The same on the page on made-up answers."""
     return _arrived(fake())
 
 
@@ -97,16 +116,44 @@ def _arrived(visitor: Visitor) -> Visitor:
     return visitor
 
 
-def _opener(browser: BrowserContext, address: str) -> Iterator[Open]:
-    """Opens pages, and holds at the end that nothing forbidden happened in any of them."""
-    visitors: list[Visitor] = []
+def opened(
+    browser: BrowserContext,
+    address: str,
+    visitors: list[Visitor],
+    theme: str = "light",
+    width: int = 1366,
+    height: int = 900,
+    query: str = "",
+) -> Visitor:
+    """A visitor with a page of their own, which is held to do nothing that is forbidden."""
+    visitors.append(visit(browser, address, theme, width, height, query))
+    return visitors[-1]
 
-    def open_page(theme: str = "light", width: int = 1366, height: int = 900, query: str = "") -> Visitor:
-        visitors.append(visit(browser, address, theme, width, height, query))
-        return visitors[-1]
 
-    yield open_page
-    faults = [fault for visitor in visitors for fault in visitor.faults]
-    for visitor in visitors:
-        visitor.page.close()
+@pytest.fixture
+def offline(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str, int], Page]]:
+    """Opens HTML from a file in a window of a width, without a network.
+
+    Holds at the end that nothing was fetched, nothing failed and no foreign code was run.
+    """
+    assert browser.browser
+    context = browser.browser.new_context(accept_downloads=True)
+    context.set_offline(True)
+    faults: list[str] = []
+
+    def open_file(html: str, width: int) -> Page:
+        file = tmp_path / "page.html"
+        file.write_text(html, encoding="utf-8")
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        page.on("request", lambda one: one.url.startswith(OWN) or faults.append(one.url))
+        page.expose_function("pwn", lambda *_: faults.append("foreign code was run"))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_file
+    context.close()
     assert not faults

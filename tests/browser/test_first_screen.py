@@ -10,17 +10,15 @@ from tests.browser.visitor import Visitor
 
 
 def top(part: Locator) -> float:
-    """Where it begins in the window, in pixels."""
+    """The place in the window where it begins, in pixels."""
     box = part.bounding_box()
     assert box is not None
     return box["y"]
 
 
 def bottom(part: Locator) -> float:
-    """Where it ends in the window."""
-    box = part.bounding_box()
-    assert box is not None
-    return box["y"] + box["height"]
+    """And where it ends."""
+    return top(part) + part.evaluate("one => one.getBoundingClientRect().height")
 
 
 def bars(visitor: Visitor) -> Locator:
@@ -29,7 +27,6 @@ def bars(visitor: Visitor) -> Locator:
 
 LONG = " ".join(["The plot is not bad, but the acting is not good at all."] * 8)  # some 120 tokens
 ASKED = (  # what a link asks
-    {},
     {"backbone": "bert-paraphrase", "text": "Profits rose by ten percent.", "text_pair": "Profits went up."},
     {"text": LONG, "pooling": "max", "lang": "zh"},
 )

@@ -1,6 +1,5 @@
 """Layer and centring are chosen in the browser, which shows what the server would draw."""
 
-from dataclasses import replace
 from itertools import product
 
 from playwright.sync_api import Page, Request, expect
@@ -50,14 +49,6 @@ def test_every_frame_is_what_the_server_would_draw_and_asks_nothing(fake: Open) 
         )
     assert asked == []
     assert page.evaluate("window.drawings") == len(CENTRINGS)
-
-
-def test_another_reference_is_asked_of_the_server(fake: Open) -> None:
-    query = Query("first", "not so good")
-    visitor = fake(query=f"&text={query.text}&backbone=first&layer=1")
-    _opens_the_table_of(visitor, "layer 1 of 2")
-    visitor.choose("reference", "the pooled vector")
-    _sees(visitor.page, FakeAnalyst().ask("analyze", replace(query, reference="pooled")), {LAYER.key: 1})
 
 
 def _opens_the_table_of(visitor: Visitor, layer: str) -> None:

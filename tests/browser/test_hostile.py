@@ -1,22 +1,17 @@
-"""Markup in every text that reaches the page: from visitors, and from a checkpoint and a catalogue."""
+"""Markup in every text that reaches the page: from a visitor, and from a checkpoint and a catalogue."""
 
 import json
 import re
 import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
-from playwright.sync_api import BrowserContext, Route, expect
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+from playwright.sync_api import Route, expect
 
-from tests.browser.visitor import PATIENCE, Visitor, visit
-from tests.serving import ROOT, served
+from tests.browser.conftest import Open
+from tests.browser.visitor import PATIENCE, Visitor
+from tests.serving import ROOT
 
 TRICKS: list[str] = tomllib.loads((ROOT / "tests" / "xss.toml").read_text(encoding="utf-8"))["tricks"]
 ALL = " ".join(TRICKS)
-LABEL = re.compile("|".join(re.escape(trick[:39]) for trick in TRICKS))  # a long one is cut off
 ODD = (
     "script, iframe, object, embed, base, meta, link, style, math, video, audio, marquee, template, form, "
     "img, animate, use, a[href^='javascript:'], [onerror], [onload], [onfocus], [onmouseover], "
@@ -24,71 +19,17 @@ ODD = (
 )
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app on a catalogue and a checkpoint whose every name is markup."""
-    folder = tmp_path_factory.mktemp("hostile")
-    _checkpoint(folder / "model")
-    entry = {"path": "model", "title": ALL, "task": ALL, "note": ALL, "texts": 1}
-    lines = [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
-    catalogue = folder / "backbones.toml"
-    catalogue.write_text(
-        "\n".join(["[bert-sentiment]", *lines, '["<svg/onload=pwn()>"]', *lines]), encoding="utf-8"
-    )
-    with served("app.py", log=folder / "server.log", POOLSCOPE_CATALOGUE=str(catalogue)) as url:
-        yield url
-
-
-def _checkpoint(folder: Path) -> None:
-    """A tiny classifier of markup: its labels, its tokens and the name of its class."""
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "good", *TRICKS]
-    inner = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
-    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    inner.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=inner, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
-    ).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=16, id2label=dict(enumerate(TRICKS)),
-        label2id={trick: index for index, trick in enumerate(TRICKS)},
-    )  # fmt: skip
-    BertForSequenceClassification(config).save_pretrained(folder)
-    file = folder / "config.json"
-    stated = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps({**stated, "architectures": [TRICKS[0]]}), encoding="utf-8")
-
-
-@pytest.fixture
-def visitor(browser: BrowserContext, address: str) -> Iterator[Visitor]:
-    """A visitor to whom nothing happens but what the page itself does; that is held at the end."""
-    visitor = visit(browser, address, "light", 1366, 900)
-    visitor.page.on("dialog", lambda dialog: visitor.faults.append(f"dialog: {dialog.message}"))
-    visitor.page.on(
-        "response", lambda answer: answer.ok or visitor.faults.append(f"{answer.status}: {answer.url}")
-    )
-    visitor.sees_an_answer()
-    yield visitor
-    visitor.has_loaded_its_images()
-    injected = visitor.page.locator(f"main :is({ODD})").evaluate_all(
-        "found => found.filter(one => one.outerHTML.includes('pwn')).map(one => one.outerHTML.slice(0, 120))"
-    )
-    visitor.page.close()
-    assert visitor.faults == []
-    assert injected == []
-
-
-def test_markup_from_a_checkpoint_a_catalogue_and_a_visitor_stays_text(visitor: Visitor) -> None:
+def test_markup_from_a_checkpoint_a_catalogue_and_a_visitor_stays_text(fake: Open) -> None:
+    visitor = fake(query="&backbone=hostile")  # whose title, class and labels are markup
     page = visitor.page
+    page.on("dialog", lambda dialog: visitor.faults.append(f"dialog: {dialog.message}"))
+    page.on("response", lambda answer: answer.ok or visitor.faults.append(f"{answer.status}: {answer.url}"))
+    visitor.sees_an_answer()
     visitor.type(ALL)
     visitor.type(f"good {ALL}", "pair")
     expect(visitor.ticks("similarity", "y").filter(has_text="onerror")).not_to_have_count(0, timeout=PATIENCE)
     expect(visitor.ticks("similarity", "y").filter(has_text="good")).to_have_count(1)
-    expect(visitor.verdict).to_contain_text(LABEL)
+    expect(visitor.verdict).to_contain_text("onerror=pwn()")
     for name, part in (("similarity", ".point path"), ("outputs", ".point path"), ("heatmap", ".nsewdrag")):
         visitor.plot(name).locator(part).first.hover(force=True)
         expect(visitor.plot(name).locator(".hoverlayer .hovertext")).to_have_count(1)
@@ -99,17 +40,20 @@ def test_markup_from_a_checkpoint_a_catalogue_and_a_visitor_stays_text(visitor: 
     page.get_by_role("button", name="The same numbers as a table").click()
     expect(page.locator("#numbers td").filter(has_text="<svg/onload").first).to_be_visible()
     visitor.looks_at("head")
-    expect(page.locator("#head-view, #program, main").first).to_contain_text("BertForSequenceClassification")
-    page.get_by_role("tab", name="Evidence").click()
-    expect(page.locator("#evidence-task")).to_be_visible()
+    expect(visitor.plot("flow").locator(".main-svg").first).to_be_visible()
+    visitor.looks_at("tokens")
+    is_refused_in_text(visitor)
+    visitor.has_loaded_its_images()
+    injected = page.locator(f"main :is({ODD})").evaluate_all(
+        "found => found.filter(one => one.outerHTML.includes('pwn')).map(one => one.outerHTML.slice(0, 120))"
+    )
+    assert injected == []
 
 
-def test_markup_in_a_mistake_and_in_a_refusal_stays_text(visitor: Visitor) -> None:
+def is_refused_in_text(visitor: Visitor) -> None:
     """What a server says of a request is shown in a corner of the page: there, too, as text."""
-    visitor.type(TRICKS[33] + " x" * 10_000)
-    expect(visitor.page.get_by_role("alert").first).to_contain_text(TRICKS[33][:20])
-    visitor.type("good")
-    visitor.sees_an_answer()
+    visitor.type("good", "pair")
+    visitor.waits_for_the_server()
 
     def spoil(route: Route) -> None:
         sent = json.loads(route.request.post_data or "{}")

@@ -7,54 +7,6 @@ from playwright.sync_api import expect
 from tests.browser.visitor import Visitor
 
 
-def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake_visitor: Visitor) -> None:
-    visitor = fake_visitor
-    visitor.in_a_window("light", 1366, 768)
-    visitor.choose("backbone", "First token · paraphrase")
-    visitor.type("unquestionably " * 62)
-    visitor.type("extraordinarily " * 63, "pair")
-    expect(visitor.verdict).to_contain_text("reads 1 of 128 tokens")
-    expect(visitor.ticks("similarity", "y")).to_have_count(128)
-    box = visitor.page.locator("#similarity-plot")
-    box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
-    visitor.ticks("similarity", "y").last.scroll_into_view_if_needed()
-    expect(visitor.ticks("similarity", "y").last).to_be_in_viewport()
-    expect(visitor.plot("outputs")).to_be_in_viewport()
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 1366
-
-
-def test_an_untrained_head_and_a_mistake_can_be_read_anywhere(fake_visitor: Visitor) -> None:
-    visitor = fake_visitor
-    visitor.in_a_window("light", 360)
-    visitor.choose("backbone", "First token · untrained")
-    expect(visitor.verdict.locator(".notices")).to_be_visible()
-    visitor.looks_at("head")
-    expect(visitor.page.locator("#head-lead")).to_contain_text("they were drawn at random")
-    expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
-    visitor.can_read_it_anywhere()
-    visitor.type("")
-    expect(visitor.verdict).to_contain_text("cannot be analysed")
-    visitor.can_read_it_anywhere()
-
-
-def test_a_probe_is_chosen_and_its_task_follows_texts_and_backbone(fake_visitor: Visitor) -> None:
-    visitor = fake_visitor
-    task = visitor.page.locator("#task input")
-    expect(task).to_be_hidden()
-    visitor.choose("head", "probe · same linear classifier for all")
-    expect(visitor.verdict).to_contain_text("A linear classifier trained on the native vector for sentiment")
-    expect(task).to_have_value("sentiment")
-    visitor.choose("task", "topic of news")
-    expect(visitor.page.locator("#outputs-heading")).to_have_text("What does the probe for topic say?")
-    visitor.type("a second text", "pair")
-    expect(visitor.verdict).to_contain_text("vector for paraphrase")
-    expect(task).to_have_value("paraphrase")
-    visitor.choose("backbone", "First token · untrained")
-    expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
-    expect(task).to_be_hidden()
-    expect(visitor.page.locator("#head input")).to_have_value("own · the checkpoint's own head")
-
-
 def test_importance_is_asked_when_it_is_looked_at_and_after_each_answer(fake_visitor: Visitor) -> None:
     visitor, page = fake_visitor, fake_visitor.page
     visitor.type("so good")
@@ -101,3 +53,50 @@ def test_what_made_a_pasted_vector_is_said_and_can_be_read_anywhere(fake_visitor
     visitor.type("a film", "vector")
     page.locator("#vector textarea").press("Enter")
     expect(found).to_contain_text("'a film' was given")
+
+
+def test_a_probe_follows_texts_and_an_untrained_head_can_be_read_anywhere(
+    fake_visitor: Visitor,
+) -> None:
+    visitor = fake_visitor
+    visitor.in_a_window("light", 1366)
+    task = visitor.page.locator("#task input")
+    expect(task).to_be_hidden()
+    visitor.choose("head", "probe · same linear classifier for all")
+    expect(visitor.verdict).to_contain_text("A linear classifier trained on the native vector for sentiment")
+    expect(task).to_have_value("sentiment")
+    visitor.choose("task", "topic of news")
+    expect(visitor.page.locator("#outputs-heading")).to_have_text("What does the probe for topic say?")
+    visitor.type("a second text", "pair")
+    expect(visitor.verdict).to_contain_text("vector for paraphrase")
+    expect(task).to_have_value("paraphrase")
+    visitor.choose("backbone", "First token · untrained")
+    expect(visitor.verdict).to_contain_text("FirstForSequenceClassification reads")
+    expect(task).to_be_hidden()
+    expect(visitor.page.locator("#head input")).to_have_value("own · the checkpoint's own head")
+    visitor.in_a_window("light", 360)
+    expect(visitor.verdict.locator(".notices")).to_be_visible()
+    visitor.looks_at("head")
+    expect(visitor.page.locator("#head-lead")).to_contain_text("they were drawn at random")
+    expect(visitor.page.locator("#weights strong.random")).to_have_count(2)
+    visitor.can_read_it_anywhere()
+    visitor.type("")
+    expect(visitor.verdict).to_contain_text("cannot be analysed")
+    visitor.can_read_it_anywhere()
+
+
+def test_128_tokens_scroll_in_their_box_while_the_outputs_stay_in_view(fake_visitor: Visitor) -> None:
+    visitor = fake_visitor
+    visitor.in_a_window("light", 1366, 768)
+    visitor.choose("backbone", "First token · paraphrase")
+    visitor.type("unquestionably " * 62)
+    visitor.type("extraordinarily " * 63, "pair")
+    expect(visitor.verdict).to_contain_text("reads 1 of 128 tokens")
+    visitor.looks_at("tokens")
+    expect(visitor.ticks("similarity", "y")).to_have_count(128)
+    box = visitor.page.locator("#similarity-plot")
+    box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    visitor.ticks("similarity", "y").last.scroll_into_view_if_needed()
+    expect(visitor.ticks("similarity", "y").last).to_be_in_viewport()
+    expect(visitor.plot("outputs")).to_be_in_viewport()
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= 1366

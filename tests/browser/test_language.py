@@ -69,7 +69,7 @@ def sees_a_chinese_answer(visitor: Visitor) -> None:
     expect(visitor.plot("similarity").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_chinese_browser_gets_a_chinese_page(chinese: Visitor) -> None:
+def test_a_chinese_browser_gets_a_chinese_page_and_a_way_to_english_and_back(chinese: Visitor) -> None:
     chinese.in_a_window("dark", 1366)
     assert chinese.page.evaluate("document.documentElement.lang") == "zh"
     assert english(chinese.page) == []
@@ -80,12 +80,15 @@ def test_a_chinese_browser_gets_a_chinese_page(chinese: Visitor) -> None:
             expect(chinese.page.locator("#compare-status")).to_contain_text("30 种组合", timeout=PATIENCE)
         assert english(chinese.page) == [], tab
     assert chinese.violations() == []
+    leads_to_english_and_back(chinese)
 
 
-def test_mistakes_are_explained_and_the_switch_leads_to_english_and_back(chinese: Visitor) -> None:
-    """In a browser that prefers Chinese: what is chosen wins."""
+def leads_to_english_and_back(chinese: Visitor) -> None:
+    """The switch, in a browser that prefers Chinese: what is chosen wins."""
     page = chinese.page
     chinese.waits_for_the_server()
+    page.locator("#classify-button").click()
+    chinese.looks_at("tokens")
     page.get_by_role("link", name="English").press("Enter")
     expect(chinese.verdict).to_contain_text("BertForSequenceClassification reads 1 of 17", timeout=PATIENCE)
     assert "__theme=light" in page.url

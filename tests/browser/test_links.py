@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import zxingcpp
 from PIL import Image
@@ -11,49 +11,10 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
 
-TEXT = "not <b>bad</b> & 100 % “good” + 好 😀"
-SCREEN = """() => JSON.stringify([
-    document.querySelector("#tabs").innerText,
-    [...document.querySelectorAll("#tokens-view .js-plotly-plot text")].map((text) => text.textContent),
-])"""  # every word in sight, and in the plots
-
 
 def told(page: Page, keys: str) -> None:
     """Wait until the address holds ``keys``."""
     page.wait_for_function("keys => location.search.includes(keys)", arg=keys, timeout=PATIENCE)
-
-
-def test_the_address_of_a_state_leads_back_to_the_same_screen(real: Open, visitor: Visitor) -> None:
-    visitor.choose("backbone", "XLNet mini · sentiment")
-    expect(visitor.verdict).to_contain_text("XLNetForSequenceClassification")
-    visitor.choose("pooling", "mean · average of all tokens")
-    expect(visitor.verdict).to_contain_text("given the mean vector")
-    visitor.type(TEXT)
-    expect(visitor.ticks("similarity", "y").filter(has_text="100")).to_have_count(1)
-    visitor.choose("reference", "the pooled vector")
-    expect(visitor.page.locator("#similarity-heading")).to_contain_text("the pooled vector")
-    visitor.page.locator("#layer input[type=range]").press("ArrowLeft")
-    visitor.page.locator("#centred input[value=centred]").check()
-    told(visitor.page, "centred=centred")
-    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
-    address = visitor.page.url
-    expect(visitor.page.locator("[clip-path*='//']")).to_have_count(0)  # it would be sought at an old address
-    assert parse_qs(urlsplit(address).query) == {
-        "__theme": ["light"],
-        "text": [TEXT],
-        "backbone": ["xlnet-sentiment"],
-        "pooling": ["mean"],
-        "reference": ["pooled"],
-        "layer": ["2"],
-        "centred": ["centred"],
-    }
-    again = real(query="&" + urlsplit(address).query.replace("__theme=light&", ""))
-    assert again.page.url == address
-    again.sees_an_answer()
-    expect(again.plot("similarity").locator(".xtitle")).to_contain_text("centred")
-    before = visitor.page.evaluate(SCREEN)
-    again.page.wait_for_function(f"before => ({SCREEN})() === before", arg=before)
-    assert again.page.url == address
 
 
 def test_back_leads_to_the_tab_before_and_a_question_has_a_link(real: Open) -> None:
@@ -90,15 +51,6 @@ def test_a_link_is_followed_inside_a_frame_of_another_site(browser: BrowserConte
     expect(frame.locator("#verdict")).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
     expect(frame.locator("#head-lead")).to_be_visible()
     page.close()
-
-
-def test_a_bad_link_shows_the_rest_and_says_so(real: Open) -> None:
-    visitor = real(query="&backbone=gone&layer=99&centred=1")
-    visitor.sees_an_answer()
-    notice = visitor.page.locator("#asked")
-    expect(notice).to_contain_text("backbone: 'gone' was given")
-    expect(notice).to_contain_text("layer: 99 was given")
-    expect(visitor.plot("similarity").locator(".xtitle")).to_contain_text("centred")
 
 
 def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Visitor, tmp_path: Path) -> None:

@@ -5,55 +5,42 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open
 from tests.browser.visitor import Visitor
 
-FIRST = "The plot is not bad, but the acting is not good at all."
+BRIGHT = """([part, bright]) => {
+    const colour = getComputedStyle(document.querySelector(part)).fill.match(/\\d+/g).slice(0, 3);
+    return colour.reduce((sum, one) => sum + Number(one), 0) > 3 * 128 === bright;
+}"""  # whether a letter is
 
 
-def test_arrival_is_analysed_and_another_backbone_keeps_the_text(visitor: Visitor) -> None:
-    expect(visitor.page).to_have_title("Poolscope")
+def test_a_pooling_is_asked_once_and_a_text_by_a_key_or_after_a_pause(visitor: Visitor) -> None:
+    page, ticks, asked = visitor.page, visitor.ticks("similarity", "y"), visitor.questions
+    expect(page).to_have_title("Poolscope")
     expect(visitor.verdict).to_contain_text("BertForSequenceClassification reads 1 of")
     expect(visitor.verdict.locator(".token")).to_have_text("[CLS]")
-    for backbone, architecture, place in (
-        ("DistilBERT mini · sentiment", "DistilBertForSequenceClassification", "the first"),
-        ("GPT-2 mini · sentiment", "GPT2ForSequenceClassification", "the last"),
-    ):
-        visitor.choose("backbone", backbone)
-        expect(visitor.verdict).to_contain_text(re.compile(f"{architecture} reads 1 of .*{place}"))
-        expect(visitor.page.locator("#text textarea")).to_have_value(FIRST)
-        visitor.waits_for_the_server()
-
-
-def test_another_pooling_is_asked_once_and_marks_every_token(visitor: Visitor) -> None:
-    asked = visitor.questions
     visitor.choose("pooling", "mean · average of all tokens")
     expect(visitor.verdict).to_contain_text(re.compile(r"given the mean vector, reads all \d+ tokens"))
     expect(visitor.verdict).to_contain_text("Not what this head was trained for: it learned on [CLS]")
-    ticks = visitor.ticks("similarity", "y")
     expect(ticks.filter(has_text="●")).to_have_count(ticks.count())
     visitor.waits_for_the_server()
     assert visitor.questions == asked + 1
-    visitor.page.locator("#pooling input").focus()
-    visitor.page.keyboard.press("Home")
-    visitor.page.keyboard.press("Enter")
+    page.locator("#pooling input").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
     expect(visitor.verdict).to_contain_text("reads 1 of")
     visitor.waits_for_the_server()
     assert visitor.questions == asked + 2
-
-
-def test_another_text_is_analysed_by_a_key_or_after_a_pause(visitor: Visitor) -> None:
     before = "acting"
     for word, key in (("wonderful", "Enter"), ("awful", "Control+Enter"), ("splendid", None)):
         visitor.type(f"a {word} film")
         if key:
-            visitor.page.keyboard.press(key)
-        expect(visitor.ticks("similarity", "y").filter(has_text=word)).to_have_count(1)
-        expect(visitor.ticks("similarity", "y").filter(has_text=before)).to_have_count(0)
+            page.keyboard.press(key)
+        expect(ticks.filter(has_text=word)).to_have_count(1)
+        expect(ticks.filter(has_text=before)).to_have_count(0)
         before = word
     visitor.type("  ")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
-    expect(visitor.page.locator("#similarity-plot")).to_be_hidden()
+    expect(page.get_by_role("alert")).to_contain_text("Type a sentence.")
+    expect(page.locator("#similarity-plot")).to_be_hidden()
     visitor.type("a wonderful film")
     visitor.sees_an_answer()
 
@@ -74,14 +61,12 @@ def test_a_plot_is_redrawn_in_place_and_a_hidden_one_once_it_is_shown(visitor: V
     assert drawn[2].evaluate(texts) != before
 
 
-def test_the_table_is_saved_and_plots_follow_the_theme(real: Open, tmp_path: Path) -> None:
-    visitor = real(theme="dark")
-    visitor.sees_an_answer()
+def test_the_table_is_saved_and_plots_follow_the_theme(visitor: Visitor, tmp_path: Path) -> None:
+    visitor.looks_at("tokens")
     for theme, bright in (("dark", True), ("light", False)):
         visitor.in_a_window(theme, 1366)
         for text in ("#similarity-plot .ytick text", "#outputs-plot .bartext", "#heatmap-plot .xtick text"):
-            colour = visitor.page.locator(text).first.evaluate("text => getComputedStyle(text).fill")
-            assert (sum(map(int, re.findall(r"\d+", colour)[:3])) > 3 * 128) == bright
+            visitor.page.wait_for_function(BRIGHT, arg=[text, bright])
     visitor.page.get_by_role("button", name="The same numbers as a table").click()
     expect(visitor.page.locator("#numbers tbody tr")).to_have_count(visitor.ticks("similarity", "y").count())
     saved = visitor.saves(visitor.page.get_by_role("link", name="Download as CSV"), tmp_path)

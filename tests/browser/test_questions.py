@@ -30,9 +30,7 @@ def test_one_click_measures_says_and_leads_there(visitor: Visitor) -> None:
     expect(banner).to_have_count(0)  # it spoke of another question
 
 
-def test_five_heads_stand_side_by_side_on_one_screen_and_on_a_phone_one_under_the_other(
-    visitor: Visitor,
-) -> None:
+def test_five_heads_stand_side_by_side_or_on_a_phone_one_under_the_other(visitor: Visitor) -> None:
     opened(visitor)
     visitor.page.locator("#question-endings button").click()
     heads = visitor.page.locator("#asked .flows > li")

@@ -1,12 +1,11 @@
 """Reports of real analyses, opened from a file with the network off."""
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -31,33 +30,6 @@ WIDTH = 360  # pixels
 TEXT = "The plot is thin, but the actors are a delight."
 
 
-@pytest.fixture
-def opened(browser: BrowserContext, tmp_path: Path) -> Iterator[Callable[[str], Page]]:
-    """Opens HTML from a file, without a network; holds at the end that nothing forbidden happened."""
-    assert browser.browser
-    context = browser.browser.new_context()
-    context.set_offline(True)
-    faults: list[str] = []
-
-    def open_file(html: str) -> Page:
-        file = tmp_path / "report.html"
-        file.write_text(html, encoding="utf-8")
-        page = context.new_page()
-        page.set_viewport_size({"width": WIDTH, "height": 900})
-        page.on("console", lambda said: said.type == "error" and faults.append(said.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("dialog", lambda dialog: faults.append(dialog.message))
-        own = (file.as_uri(), "data:", "blob:")
-        page.on("request", lambda one: one.url.startswith(own) or faults.append(one.url))
-        page.expose_function("pwn", lambda *_: faults.append("foreign code was run"))
-        page.goto(file.as_uri())
-        return page
-
-    yield open_file
-    context.close()
-    assert not faults
-
-
 def analysed(engine: Engine | FakeAnalyst, query: Query) -> str:
     answer = Answered.apart(engine, engine.ask("anatomy", query), {})
     return "".join(report(PANELS, answer, {}, {"Text": query.text}, Made(WHEN), SAY))
@@ -76,9 +48,9 @@ def can_be_read(page: Page) -> None:
 
 
 def test_it_opens_without_a_network_and_its_plots_can_be_taken_away(
-    engine: Engine, opened: Callable[[str], Page], tmp_path: Path
+    engine: Engine, offline: Callable[[str, int], Page], tmp_path: Path
 ) -> None:
-    page = opened(analysed(engine, Query("bert-sentiment", TEXT)))
+    page = offline(analysed(engine, Query("bert-sentiment", TEXT)), WIDTH)
     sees_all(page)
     expect(page.locator(".verdict")).to_contain_text("reads 1 of 14 tokens")
     expect(page.locator("#similarity-plot .ytick text").filter(has_text="delight")).to_have_count(1)
@@ -95,11 +67,11 @@ def test_it_opens_without_a_network_and_its_plots_can_be_taken_away(
 
 
 def test_a_hostile_checkpoint_is_inert_and_nothing_can_be_run(
-    opened: Callable[[str], Page], browser: BrowserContext, tmp_path: Path
+    offline: Callable[[str, int], Page], browser: BrowserContext, tmp_path: Path
 ) -> None:
     """Even where markup got in, the document's own policy would stop it."""
     html = analysed(FakeAnalyst(), Query("hostile", " ".join(TRICKS[::12])))
-    page = opened(html)
+    page = offline(html, WIDTH)
     sees_all(page)
     for name, part in (("similarity", ".point path"), ("outputs", ".point path"), ("heatmap", ".nsewdrag")):
         page.locator(f"#{name}-plot {part}").first.hover(force=True)
@@ -117,7 +89,7 @@ def test_a_hostile_checkpoint_is_inert_and_nothing_can_be_run(
     page.close()
 
 
-def test_a_comparison_opens_too(engine: Engine, opened: Callable[[str], Page]) -> None:
+def test_a_comparison_and_a_hostile_fit_open_too(engine: Engine, offline: Callable[[str, int], Page]) -> None:
     specs = [spec for spec in engine.backbones() if spec.key in ("bert-sentiment", "gpt2-sentiment")]
     poolings = ("native", "mean", "concat_last4_cls")
 
@@ -128,17 +100,14 @@ def test_a_comparison_opens_too(engine: Engine, opened: Callable[[str], Page]) -
     version = asked("The plot is thin, the actors a delight.")
     given = Comparison(tuple(specs), poolings, asked(TEXT), "done", version)
     made = Made(WHEN, "https://example.org/?a=b")
-    page = opened("".join(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY)))
+    page = offline("".join(report([COMPARISON], given, {}, {"Text": TEXT}, made, SAY)), WIDTH)
     sees_all(page, ("curves",))
     expect(page.locator(".compare-grid td")).to_have_count(6)
     expect(page.locator(".nearness")).to_have_count(1)
     page.locator(".words label", has_text="delight").hover()
     expect(page.locator(".words .pieces:visible")).to_contain_text("delight")
     can_be_read(page)
-
-
-def test_a_hostile_fit_opens_too(opened: Callable[[str], Page]) -> None:
-    page = opened("".join(report([LAB], found()[2], {}, {"Table": TRICKS[0]}, Made(WHEN), SAY)))
+    page = offline("".join(report([LAB], found()[2], {}, {"Table": TRICKS[0]}, Made(WHEN), SAY)), WIDTH)
     sees_all(page, ("lab-ranking", "lab-curve", "lab-confusion", "lab-plane"))
     expect(page.locator(".numbers tbody tr").first).to_be_visible()
     can_be_read(page)

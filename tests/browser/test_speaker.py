@@ -10,19 +10,11 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
 
-KEYS = 80
+KEYS = 40
 SLIDE = "#talk .slide.current"
 TOLD = ".slide[data-told]"  # of the talk that is shown
-WALKS = {
-    "ArrowRight": 1,
-    "PageDown": 1,
-    " ": 1,
-    "ArrowLeft": -1,
-    "PageUp": -1,
-    "Home": -99,
-    "End": 99,
-    "b": 0,
-}
+WALKS = {"ArrowRight": 1, "PageDown": 1, " ": 1, "ArrowLeft": -1, "PageUp": -1, "b": 0}
+WALKS |= {"Home": -99, "End": 99}
 LAID_OUT = """slide => [...slide.querySelectorAll('*')]
   .filter((one) => !one.childElementCount && one.textContent.trim() && one.checkVisibility())
   .map((one) => {
@@ -71,7 +63,7 @@ def beside(talk: Visitor, popup: Page) -> Visitor:
     return speaker
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def talk(fake: Open) -> Visitor:
     """A talk of which every slide is made, at its second one."""
     talk = fake("light", 1280, 720, "&talk=2")
@@ -80,7 +72,7 @@ def talk(fake: Open) -> Visitor:
     return talk
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pair(talk: Visitor) -> Pair:
     """Both at the second slide."""
     return Pair(talk, opened(talk), talk.page.locator(f"#talk {TOLD}").count())
@@ -130,10 +122,63 @@ def test_the_speaker_sees_the_slides_as_they_are_with_notes(pair: Pair) -> None:
     expect(notes.locator("p:visible").first).not_to_have_class("none")
 
 
-def test_either_window_may_be_loaded_again_or_closed(pair: Pair) -> None:
-    talk, speaker = pair.talk, pair.speaker
-    speaker.page.keyboard.press("ArrowRight")
+def test_the_clock_says_how_far_it_is_from_the_plan(pair: Pair) -> None:
+    talk, speaker = pair.talk.page, pair.speaker.page
+    pace, elapsed = speaker.locator("#pace"), speaker.locator("#elapsed")
+    minutes = speaker.locator("#notes [data-talk=cls] section").evaluate_all(
+        "all => all.map(one => +one.dataset.minutes)"
+    )
+    first, second, third, *_ = (60 * one for one in minutes)  # seconds
+    assert min(first, second, third) > 30
+    for key in ("2", "Enter"):
+        speaker.keyboard.press(key)
+    speaker.get_by_role("button", name="Reset the clock").click()
+    expect(pace).to_have_text("The clock starts with the next step")
+    expect(elapsed).to_have_text("0:00")
+    speaker.keyboard.press(" ")  # is for the talk, not for the button
     pair.are_at(3)
+    expect(pace).to_contain_text(" ahead")
+    for passed, said in ((first + second + 5, "On time"), (first + second + third + 61, "1:0")):
+        talk.evaluate(
+            "began => { document.getElementById('talk').dataset.began = began }", now() - 1000 * passed
+        )
+        expect(pace).to_contain_text(said)
+    expect(pace).to_contain_text("behind")
+    total = int(60 * sum(minutes))
+    expect(speaker.locator("#planned")).to_contain_text(f"{total // 60}:{total % 60:02} in all")
+
+
+def now() -> int:
+    """Milliseconds of Date.now()."""
+    return time.time_ns() // 1_000_000
+
+
+def test_it_opens_without_a_network_and_can_be_read_in_both_themes(pair: Pair) -> None:
+    talk = pair.talk
+    pair.speaker.page.close()
+    for theme in ("light", "dark"):
+        talk.in_a_window(theme, 1280, 720)
+        talk.page.context.set_offline(True)
+        try:
+            speaker = opened(talk)
+            speaker.page.keyboard.press("Home")
+            Pair(talk, speaker, pair.total).are_at(1)
+        finally:
+            talk.page.context.set_offline(False)
+        for width, height in ((1366, 768), (360, 740)):
+            speaker.page.set_viewport_size({"width": width, "height": height})
+            assert speaker.violations() == []
+            assert speaker.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert speaker.page.evaluate("document.documentElement.dataset.theme") == theme
+        speaker.page.close()
+
+
+def test_either_window_may_be_loaded_again_or_closed(pair: Pair) -> None:
+    talk = pair.talk
+    speaker = opened(talk)
+    pair = Pair(talk, speaker, pair.total)
+    speaker.page.keyboard.press("ArrowRight")
+    pair.are_at(2)
     began = talk.page.locator("#talk").get_attribute("data-began")
     assert began
     asks = asks_at(talk.page)[0]
@@ -163,50 +208,3 @@ def test_either_window_may_be_loaded_again_or_closed(pair: Pair) -> None:
     expect(gone).to_be_hidden()
     Pair(back, again, pair.total).are_at(asks - 1)
     back.page.close()
-
-
-def test_the_clock_says_how_far_it_is_from_the_plan(pair: Pair) -> None:
-    talk, speaker = pair.talk.page, pair.speaker.page
-    pace, elapsed = speaker.locator("#pace"), speaker.locator("#elapsed")
-    minutes = speaker.locator("#notes [data-talk=cls] section").evaluate_all(
-        "all => all.map(one => +one.dataset.minutes)"
-    )
-    first, second, third, *_ = (60 * one for one in minutes)  # seconds
-    assert min(first, second, third) > 30
-    speaker.get_by_role("button", name="Reset the clock").click()
-    expect(pace).to_have_text("The clock starts with the next step")
-    expect(elapsed).to_have_text("0:00")
-    speaker.keyboard.press(" ")  # is for the talk, not for the button
-    pair.are_at(3)
-    expect(pace).to_contain_text(" ahead")
-    for passed, said in ((first + second + 5, "On time"), (first + second + third + 61, "1:0")):
-        talk.evaluate(
-            "began => { document.getElementById('talk').dataset.began = began }", now() - 1000 * passed
-        )
-        expect(pace).to_contain_text(said)
-    expect(pace).to_contain_text("behind")
-    total = int(60 * sum(minutes))
-    expect(speaker.locator("#planned")).to_contain_text(f"{total // 60}:{total % 60:02} in all")
-
-
-def now() -> int:
-    """Milliseconds of Date.now()."""
-    return time.time_ns() // 1_000_000
-
-
-def test_it_opens_without_a_network_and_can_be_read_in_both_themes(talk: Visitor) -> None:
-    for theme in ("light", "dark"):
-        talk.in_a_window(theme, 1280, 720)
-        talk.page.context.set_offline(True)
-        try:
-            speaker = opened(talk)
-            speaker.page.keyboard.press("Home")
-            Pair(talk, speaker, talk.page.locator(f"#talk {TOLD}").count()).are_at(1)
-        finally:
-            talk.page.context.set_offline(False)
-        for width, height in ((1366, 768), (360, 740)):
-            speaker.page.set_viewport_size({"width": width, "height": height})
-            assert speaker.violations() == []
-            assert speaker.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert speaker.page.evaluate("document.documentElement.dataset.theme") == theme
-        speaker.page.close()

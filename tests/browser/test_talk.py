@@ -1,18 +1,58 @@
 """Talk mode in a browser: a step only changes which slide is seen, and no network is needed."""
 
-import io
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from PIL import Image, ImageChops
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.browser.stage import ASKS, FITS, SCRIPT, SHOWN, TOLD, step_of
 from tests.browser.visitor import PATIENCE, Visitor
+from tests.talks import slides_of
 
-IDLE = "() => new Promise((idle) => requestAnimationFrame(() => requestIdleCallback(idle)))"
-SEEN = 8  # of 255 shades; letters are smoothed a little differently each time
+SCRIPT, PAIRS = slides_of("cls"), slides_of("pairs")
+SHOWN = "#talk .slide.current"
+TOLD = ".slide[data-told]"  # of the talk that is shown
+FITS = """() => [...document.querySelectorAll('#talk .slide[data-told]')].every((slide) => {
+  const shown = slide.querySelector('.shown'), place = shown.getBoundingClientRect();
+  const boxes = [...shown.querySelectorAll('*')].filter((box) => box.clientWidth > 1); // less: not for eyes
+  const cut = boxes.some((box) => box.scrollWidth > box.clientWidth + 1 &&
+    getComputedStyle(box).overflowX !== 'visible');
+  const right = place.left + shown.scrollWidth * shown.style.zoom;
+  return !cut && place.bottom <= slide.getBoundingClientRect().bottom + 1 && right <= innerWidth + 1;
+})"""
+FILLED = """() => {
+  const shown = document.querySelector('#talk .slide.current .shown');
+  return shown.getBoundingClientRect().height > innerHeight / 2;
+}"""  # whether a plot is as high as a window lets it
+ASKS = """() => {
+  const words = document.createRange();
+  words.selectNodeContents(document.querySelector('#talk .slide.current .question'));
+  const at = words.getBoundingClientRect();
+  const below = document.querySelector('#talk .slide.current .asked')?.getBoundingClientRect().bottom ?? 0;
+  const middle = (at.top + at.bottom) / 2 / innerHeight;
+  return at.top >= below && at.left >= 0 && at.right <= innerWidth && middle > 0.3 && middle < 0.7;
+}"""  # whether a question stands in the middle, and over nothing else
+IS_THERE = """() => {
+  const [slide, ...others] = document.querySelectorAll('#talk .slide.current');
+  const plots = [...slide.querySelectorAll('.shown .js-plotly-plot')];
+  return !others.length && slide.checkVisibility() && plots.every((plot) => plot.querySelector('.main-svg'));
+}"""  # whether one slide is shown, drawn
+LONG = (
+    "I went to see this film with my whole family, and although the plot is not bad at all, "
+    "the acting is not good, nor is the music that goes on for much too long."
+)
+WORDS_ARE = """() => {
+  const words = document.querySelector('#talk .slide.current .words');
+  const cell = words.querySelector('.cell');
+  return {
+    size: parseFloat(getComputedStyle(cell).fontSize) * words.closest('.shown').style.zoom / innerHeight,
+    lines: new Set([...words.querySelectorAll('.head')].map((head) => head.getBoundingClientRect().y)).size,
+    named: words.querySelectorAll('.names').length,
+  };
+}"""  # how large a letter is, in heights of the window; the lines of words, and how many have the names
+ESCAPES = """() => ['Escape', 'Escape'].forEach((key) =>
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })))"""  # twice at once
 SWIPE = """([x, y]) => {
   const shown = document.querySelector('#talk .slide.current .shown');
   const at = (clientX, clientY) => new Touch({ identifier: 1, target: shown, clientX, clientY });
@@ -23,7 +63,11 @@ SWIPE = """([x, y]) => {
 }"""  # of one finger, by so many pixels
 
 
-@pytest.fixture
+def step_of(page: Page) -> str:
+    return page.locator("#talk-bar [role=status]").inner_text()
+
+
+@pytest.fixture(scope="module")
 def arrived(real: Open) -> Visitor:
     """A visitor who came to the talk on a phone, every slide made."""
     visitor = real("light", 360, 740, "&talk=1")
@@ -47,12 +91,6 @@ def talking(visitor: Visitor, step: int, theme: str, width: int, height: int) ->
     return visitor
 
 
-def same(one: bytes, other: bytes) -> bool:
-    """Whether two pictures differ in nothing that an eye can see."""
-    pictures = (Image.open(io.BytesIO(picture)).convert("L") for picture in (one, other))
-    return ImageChops.difference(*pictures).getextrema()[1] < SEEN
-
-
 def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visitor) -> None:
     visitor = talking(arrived, 1, "dark", 1920, 1080)
     page = visitor.page
@@ -61,27 +99,19 @@ def test_the_keys_walk_and_every_slide_fits_and_is_there_at_once(arrived: Visito
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     seen = [page.locator(f"{SHOWN} h2.caption").inner_text()]
-    at_once: list[bytes] = []
     asks = 0
     for _ in range(total - 1):
         page.keyboard.press("ArrowRight")
         if page.locator(f"{SHOWN} .question").count():  # it stands there first, alone
             asks += 1
-            expect(page.locator(f"{SHOWN} .question")).to_be_visible()
             assert page.evaluate(ASKS)
             expect(page.locator(f"{SHOWN} h2.caption")).to_be_hidden()
             expect(page.locator(f"{SHOWN} .shown *:visible")).to_have_count(0)
             page.keyboard.press("ArrowRight")
-            expect(page.locator(f"{SHOWN} .question")).to_be_hidden()
-        at_once.append(page.screenshot())
-        assert page.locator(SHOWN).count() == 1  # without waiting for anything
+        assert page.evaluate(IS_THERE)  # without waiting for anything
         seen.append(page.locator(f"{SHOWN} h2.caption").inner_text())
     assert len(set(seen)) == total
     assert asks == sum(bool(step.question) for step in SCRIPT)
-    for picture in reversed(at_once):
-        page.evaluate(IDLE)
-        assert same(page.screenshot(), picture)
-        page.keyboard.press("ArrowLeft")
     page.keyboard.press("End")
     assert asked == []
     assert step_of(page) == f"{total} / {total}"
@@ -124,12 +154,7 @@ def test_any_slide_is_a_few_keys_or_a_swipe_away(arrived: Visitor) -> None:
     for key in (*str(total), "Enter"):
         page.keyboard.press(key)
     assert step_of(page) == f"{total} / {total}"
-    for sideways, down, there in (
-        (200, 10, total - 1),
-        (20, 0, total - 1),
-        (200, 150, total - 1),
-        (-200, 0, total),
-    ):
+    for sideways, down, there in ((200, 10, total - 1), (200, 150, total - 1), (-200, 0, total)):
         page.evaluate(SWIPE, [sideways, down])
         assert step_of(page) == f"{there} / {total}"
     page.keyboard.press("b")
@@ -166,3 +191,82 @@ def test_a_talk_is_printed_a_slide_a_page_with_every_answer(arrived: Visitor) ->
     expect(page.locator("#talk-bar")).to_be_hidden()
     page.emulate_media(media="screen")
     expect(page.locator(f"{SHOWN} .shown .verdict")).to_be_hidden()
+
+
+def test_another_talk_is_chosen_on_the_first_slide_and_has_its_own_address(arrived: Visitor) -> None:
+    visitor = talking(arrived, 1, "light", 1366, 900)
+    page = visitor.page
+    choice = page.locator(f"{SHOWN} nav.talks button")
+    expect(choice).to_have_count(2, timeout=PATIENCE)
+    first, other = choice.all()
+    expect(first).to_have_attribute("aria-current", "true")
+    other.click()
+    asks = PAIRS[0].question
+    expect(page.locator(f"{SHOWN} .question p")).to_have_text(asks)
+    expect(page.locator(f"{SHOWN} .question li")).to_have_text(PAIRS[0].choices)
+    assert step_of(page) == f"1 / {len(PAIRS) + 1}"
+    expect(page.locator("#slide-end [data-made=pairs]")).to_have_count(1, timeout=PATIENCE)
+    expect(page.locator(f"#talk {TOLD} .mistake")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]talk=pairs\.2(&|$)"))
+    for theme, width, height in (("dark", 1920, 1080), ("light", 360, 740)):
+        visitor.in_a_window(theme, width, height)
+        page.wait_for_function(FITS, timeout=PATIENCE)
+        page.wait_for_function(FILLED, timeout=PATIENCE)
+        page.keyboard.press("Home")  # which asks
+        assert page.evaluate(ASKS)
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        assert visitor.violations() == []
+    page.reload()
+    expect(page.locator(f"{SHOWN} h2.caption")).to_have_text(PAIRS[1].caption)
+    page.evaluate(ESCAPES)
+    slides = page.get_by_role("dialog", name="Slides")
+    expect(slides.locator("li button:visible")).to_have_count(len(PAIRS) + 1)
+    assert visitor.violations() == []
+    chosen = slides.locator("nav.talks [aria-current=true]:visible")
+    expect(chosen).to_have_text("Two sentences, two vectors")
+    slides.locator("nav.talks button:visible").first.click()
+    expect(slides).to_be_hidden()
+    assert step_of(page) == f"1 / {len(SCRIPT) + 1}"
+    expect(page).to_have_url(re.compile(r"[?&]talk=1(&|$)"))
+
+
+def test_leaving_gives_the_page_back_and_a_step_can_be_opened_there(arrived: Visitor) -> None:
+    visitor, page = arrived, arrived.page
+    visitor.in_a_window("light", 1366)
+    page.keyboard.press("Escape")
+    visitor.sees_an_answer()
+    page.keyboard.press("t")
+    expect(page.locator(SHOWN)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#talk")).to_be_hidden()
+    assert "talk=" not in page.url
+    visitor.type("t")  # a letter in a text is a letter
+    expect(page.locator("#talk")).to_be_hidden()
+    visitor.type(LONG)
+    page.get_by_role("button", name="Talk", exact=True).click()
+    for key in (*str([step.show for step in SCRIPT].index("words") + 1), "Enter", "ArrowLeft"):
+        page.keyboard.press(key)  # back from a slide, the one before has its answer
+    expect(page.locator(f"{SHOWN} h2.caption")).to_be_visible()
+    last = page.locator(f"#talk {TOLD} .plot").last  # who leaves while slides are made cuts them off
+    expect(last.locator(".main-svg").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(f"{SHOWN} .asked")).to_have_text(f"“{LONG}”")  # the visitor's own sentence
+    expect(page.locator("#slide-end .invitation")).to_contain_text(
+        "text=I+went", timeout=PATIENCE
+    )  # all are made
+    visitor.waits_for_the_server()
+    page.keyboard.press("ArrowRight")
+    for width, height in ((1920, 1080), (844, 390)):  # a hall, and a phone held sideways
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(FITS, timeout=PATIENCE)
+        words = page.evaluate(WORDS_ARE)
+        assert words["size"] >= 1 / 50
+        assert words["lines"] == words["named"] > 1
+    page.keyboard.press("ArrowLeft")
+    page.get_by_role("link", name="Open on the page").click()
+    expect(visitor.verdict).to_contain_text("GPT2ForSequenceClassification", timeout=PATIENCE)
+    expect(page.locator("#talk")).to_be_hidden()
+    asked = parse_qs(urlsplit(page.url).query)
+    assert asked == {"backbone": ["gpt2-sentiment"], "text": [LONG], "__theme": ["light"]}

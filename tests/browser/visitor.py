@@ -51,12 +51,6 @@ class Visitor:
     def ticks(self, name: str, axis: str) -> Locator:
         return self.plot(name).locator(f".{axis}tick text")
 
-    def folds_out(self) -> None:
-        """Show the question, where a phone folds it."""
-        fold = self.page.locator("#fold button[aria-expanded=false]")
-        if fold.is_visible():
-            fold.click()
-
     def choose(self, menu: str, option: str) -> None:
         """Choose an option of the menu with the id ``menu`` by its whole name."""
         self.page.mouse.move(0, 0)  # away from plots: Plotly stumbles where one is redrawn under the mouse
@@ -81,9 +75,10 @@ class Visitor:
         self.page.get_by_role("button", name=label, exact=True).click()
 
     def _shows(self, part: str) -> None:
-        """Fold the question out where ``part`` is a part of it."""
-        if self.page.locator(f"#asking #{part}").count():
-            self.folds_out()
+        """Fold the question out, where ``part`` is one of it and a phone folds it."""
+        fold = self.page.locator("#fold button[aria-expanded=false]")
+        if self.page.locator(f"#asking #{part}").count() and fold.is_visible():
+            fold.click()
 
     def sees_an_answer(self) -> None:
         """Wait until verdict and plots are there."""
@@ -101,7 +96,8 @@ class Visitor:
 
     def has_loaded_its_images(self) -> None:
         """Let every image that was asked for load or fail: one that fails may run what is in its onerror."""
-        loads_its_images(self.page)
+        self.page.wait_for_function("[...document.images].every((one) => one.complete)")
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
         self.page.evaluate(LAST_IMAGE)
 
     def in_a_window(self, theme: str, width: int, height: int = 900) -> None:
@@ -109,9 +105,9 @@ class Visitor:
         self.page.evaluate("dark => document.body.classList.toggle('dark', dark)", theme == "dark")
         self.page.set_viewport_size({"width": width, "height": height})
 
-    def can_read_it_anywhere(self, windows: tuple[tuple[str, int], ...] = ANYWHERE) -> None:
+    def can_read_it_anywhere(self) -> None:
         """Hold that nothing scrolls sideways and axe finds nothing, whatever the window."""
-        for theme, width in windows:
+        for theme, width in ANYWHERE:
             self.in_a_window(theme, width)
             self.page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
             assert self.violations() == [], (theme, width)
@@ -146,12 +142,6 @@ class Visitor:
             self.page.evaluate(Axe().axe_script)
         violations = self.page.evaluate(AXE)
         return [f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"]]
-
-
-def loads_its_images(page: Page) -> None:
-    """Wait until every image on a page has loaded or failed, and until what that sets off has run."""
-    page.wait_for_function("[...document.images].every((one) => one.complete)")
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def visit(
