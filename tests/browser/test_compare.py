@@ -11,6 +11,7 @@ from tests.browser.visitor import PATIENCE, Visitor
 from tests.serving import Gate
 
 FIRST = "The plot is not bad, but the acting is not good at all."
+LEFT, RIGHT = (f"one => one.getBoundingClientRect().{side}" for side in ("left", "right"))
 WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
 BOTH = "30 combinations, both versions, from one forward pass for each of 5 backbones and each version."
 
@@ -26,15 +27,7 @@ def arrived(visitor: Visitor, status: str | re.Pattern[str]) -> Visitor:
     return visitor
 
 
-def numbers(visitor: Visitor, folder: Path) -> list[str]:
-    """The lines of the file with the numbers of every combination."""
-    link = visitor.page.locator("#compare-numbers").get_by_role("link", name="Download as CSV")
-    if not link.is_visible():
-        visitor.page.locator("#compare-numbers > button").click()
-    return visitor.saves(link, folder).read_text("utf-8-sig").splitlines()
-
-
-def test_arrival_shows_every_combination_wherever_it_is_read(visitor: Visitor, tmp_path: Path) -> None:
+def test_arrival_shows_every_combination_wherever_it_is_read(visitor: Visitor) -> None:
     visitor.in_a_window("light", 360)
     arrived(visitor, WHOLE)
     expect(cells(visitor, ".told")).to_have_count(30)
@@ -43,17 +36,11 @@ def test_arrival_shows_every_combination_wherever_it_is_read(visitor: Visitor, t
         assert "%" in text
     expect(visitor.page.locator("#compare-agreement")).to_contain_text("combinations")
     expect(visitor.plot("curves").locator(".scatterlayer .trace")).to_have_count(5)
-    lines = numbers(visitor, tmp_path)
-    assert lines[0].startswith("backbone,pooling,head,task,says,probability")
-    assert len(lines) == 1 + 23  # 30 combinations, of which 7 are the vector of another one
     box = visitor.page.locator("#compare-grid .scroll")
     name = visitor.page.locator("#compare-grid tbody th").first
-    before = name.bounding_box()
+    before = name.evaluate(LEFT)
     box.evaluate("box => box.scrollTo(10000, 0)")
-    after = name.bounding_box()
-    assert before
-    assert after
-    assert after["x"] == pytest.approx(before["x"], abs=4)  # names stay in sight
+    assert name.evaluate(LEFT) == pytest.approx(before, abs=4)  # names stay in sight
     assert box.evaluate("box => box.scrollLeft") > 0
     visitor.can_read_it_anywhere()
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # all of it is in sight
@@ -67,10 +54,7 @@ def test_the_pieces_of_a_word_show_by_mouse_and_by_keyboard_on_a_phone(visitor: 
     words.nth(3).locator(".cell").first.hover()
     expect(details.locator("strong")).to_have_text("not")
     expect(details.locator("dd")).to_have_count(5)
-    box = details.bounding_box()
-    assert box
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
+    assert 0 <= details.evaluate(LEFT) < details.evaluate(RIGHT) <= width
     page.locator("#words h2").hover()
     expect(details).to_have_count(0)
     page.locator("#words-centred input").last.focus()
@@ -79,11 +63,9 @@ def test_the_pieces_of_a_word_show_by_mouse_and_by_keyboard_on_a_phone(visitor: 
     for _ in range(12):
         page.keyboard.press("ArrowRight")
     expect(details.locator("strong")).to_have_text("at")
-    at, names = words.nth(12).bounding_box(), page.locator(".words .names").bounding_box()
-    assert at
-    assert names
-    assert at["x"] >= names["x"] + names["width"]  # in sight, not behind the names
-    assert at["x"] + at["width"] <= width
+    at, names = words.nth(12), page.locator(".words .names")
+    assert names.evaluate(RIGHT) <= at.evaluate(LEFT)  # in sight, not behind the names
+    assert at.evaluate(RIGHT) <= width
     assert visitor.violations() == []
 
 
@@ -102,9 +84,11 @@ def test_dropping_a_not_is_one_click_and_so_is_going_back(visitor: Visitor, tmp_
     expect(visitor.plot("trace").locator(".main-svg").first).to_be_visible(timeout=PATIENCE)
     expect(page.locator("#trace .story")).to_contain_text("BERT mini · sentiment: the change is ")
     expect(page.locator("#trace .hint")).to_contain_text("left alone: not")
-    lines = numbers(visitor, tmp_path)
+    page.locator("#compare-numbers > button").click()
+    link = page.locator("#compare-numbers").get_by_role("link", name="Download as CSV")
+    lines = visitor.saves(link, tmp_path).read_text("utf-8-sig").splitlines()
     assert lines[0].startswith("backbone,pooling,head,task,says before,says now,changes its mind")
-    assert len(lines) == 1 + 23
+    assert len(lines) == 1 + 23  # 30 combinations, of which 7 are the vector of another one
     visitor.can_read_it_anywhere()
     with visitor.asks_no_model():
         page.locator("#compare-edit-clear").click()

@@ -11,14 +11,12 @@ from tests.browser.visitor import Visitor
 
 def top(part: Locator) -> float:
     """The place in the window where it begins, in pixels."""
-    box = part.bounding_box()
-    assert box is not None
-    return box["y"]
+    return float(part.evaluate("one => one.getBoundingClientRect().top"))
 
 
 def bottom(part: Locator) -> float:
     """And where it ends."""
-    return top(part) + part.evaluate("one => one.getBoundingClientRect().height")
+    return float(part.evaluate("one => one.getBoundingClientRect().bottom"))
 
 
 def bars(visitor: Visitor) -> Locator:

@@ -73,6 +73,8 @@ def looks_at_a_token(visitor: Visitor, page: Page) -> None:
 
 def looks_at_a_head(visitor: Visitor, page: Page) -> None:
     visitor.looks_at("head")
+    expect(page.locator("#lens-heading")).to_be_visible(timeout=PATIENCE)
+    at_rest(visitor)
     visitor.choose("label", "positive")
     expect(page.locator("#lens-heading")).to_contain_text("positive", timeout=PATIENCE)
 
@@ -92,13 +94,7 @@ def reads_the_evidence(visitor: Visitor, page: Page) -> None:
     expect(visitor.plot("accuracy").locator(".xtitle")).to_contain_text("paraphrase")
 
 
-MOVES = (
-    looks_at_a_token,
-    looks_at_a_head,
-    asks_a_question,
-    compares_two_versions,
-    reads_the_evidence,
-)
+MOVES = (looks_at_a_token, looks_at_a_head, compares_two_versions, reads_the_evidence, asks_a_question)
 
 
 @pytest.mark.parametrize("goes_on", MOVES)
