@@ -25,7 +25,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
         *(f"inference/test_{name}.py" for name in ("cluster", "workers")),
-        *(f"ui/test_{name}.py" for name in ("api", "classify", "compare")),
+        *(f"ui/test_{name}.py" for name in ("api", "compare")),
         *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "swaps")),
     ),
     "families": (

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from components.analyses.compare import Cell, Compared
 from components.analyses.registry import analyses
 from components.errors import PoolscopeError
+from components.fitting import MINE
 from components.types import Query
 from components.ui.api import add_api
 from components.ui.gradio_internals import block_functions
@@ -305,3 +306,12 @@ def test_an_odd_table_gets_a_sentence(client: Client, table: str) -> None:
     """A refusal names the part that is wrong, as ``field: given; what is allowed``; a fault does not."""
     with pytest.raises(AppError, match=" was given; "):
         client.predict(table, "no such text", "no such label", api_name="/fit")
+
+
+def test_what_a_fit_gave_answers_over_the_api(client: Client) -> None:
+    fit = client.predict(CSV, "text", "stars", "", ["first"], ["mean"], api_name="/fit")
+    ask = {"backbone": "first", "text": "not good", "pooling": "mean", "head": MINE}
+    answer = client.predict(**ask, mine=fit["head"], api_name="/analyze")
+    assert (answer["labels"], answer["head"], answer["task"]) == (fit["classes"], MINE, "")
+    with pytest.raises(AppError, match="in no link and in no other session"):
+        client.predict(**ask, api_name="/analyze")

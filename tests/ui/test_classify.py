@@ -8,8 +8,6 @@ from typing import Any
 import gradio as gr
 import pytest
 from gradio.state_holder import SessionState
-from gradio_client import Client
-from gradio_client.exceptions import AppError
 
 from components.errors import PoolscopeError
 from components.exhibits.control import from_link
@@ -26,7 +24,6 @@ from components.ui.question import to_query, to_reference
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_answers import fake_head
 from tests.ui.page import SAY, Counting, Page, functions_of, place_of, tab_alone
-from tests.ui.test_api import CSV
 
 
 def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
@@ -259,7 +256,7 @@ def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_eithe
     assert "mistake" not in "".join(verdicts)
 
 
-# The head of a visitor's own table: on the page, in links, and over the API.
+# The head of a visitor's own table: on the page and in links.
 HEAD = fake_head(Table(("good", "bad"), (), ("up", "down")), Plan(("first",), ("mean",)), ("down", "up"))
 PAIRS = fake_head(Table(("good",), ("bad",), ("up",)), Plan(("first",), ("mean",)), ("down", "up"))
 
@@ -312,12 +309,3 @@ def test_an_own_head_is_compared_where_it_can_answer() -> None:
     ):
         with pytest.raises(PoolscopeError, match=said):
             asked(analyst, {**state, **given}, SAY)
-
-
-def test_what_a_fit_gave_answers_over_the_api(client: Client) -> None:
-    fit = client.predict(CSV, "text", "stars", "", ["first"], ["mean"], api_name="/fit")
-    ask = {"backbone": "first", "text": "not good", "pooling": "mean", "head": MINE}
-    answer = client.predict(**ask, mine=fit["head"], api_name="/analyze")
-    assert (answer["labels"], answer["head"], answer["task"]) == (fit["classes"], MINE, "")
-    with pytest.raises(AppError, match="in no link and in no other session"):
-        client.predict(**ask, api_name="/analyze")

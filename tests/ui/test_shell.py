@@ -7,9 +7,6 @@ from components.fitting import Plan, Reached, Stage
 from components.texts import ENGLISH, Sentence, languages
 from components.ui.gradio_internals import block_functions
 from components.ui.lab import Far
-from components.ui.shell import build
-from tests.serving import built
-from tests.ui.fake import FakeAnalyst
 from tests.ui.page import SAY, functions_of
 
 
@@ -50,12 +47,6 @@ def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
         private = [event["id"] for event in events if event["api_visibility"] != "public"]
         names.append([block_functions(whole)[one].name for one in private])
     assert all(one == names[0] for one in names)
-
-
-def test_without_a_room_nothing_of_it_is_there(whole: gr.Blocks) -> None:
-    assert "talk-room" not in str(whole.get_config_file())
-    page = built(lambda: build(FakeAnalyst(), room=True).page)
-    assert "talk-room" in str(page.get_config_file())
 
 
 def test_the_lab_says_what_is_left_of_each_stage_and_what_is_known() -> None:

@@ -154,17 +154,19 @@ def shows(whole: gr.Blocks) -> dict[str, Show]:
 
 
 @pytest.fixture
-def talk_of(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Callable[[str], Talk]:
+def talk_of(tmp_path: Path, whole: gr.Blocks, shows: dict[str, Show]) -> Callable[..., Talk]:
     """Makes a talk of a script, alone on a page, about the tabs of another."""
     places = {name: show.place for name, show in shows.items()}
 
-    def make(script: str) -> Talk:
+    def make(script: str, room: bool) -> Talk:
         (tmp_path / "talk.md").write_text(script, encoding="utf-8")
-        with gr.Blocks(analytics_enabled=False):
+        with gr.Blocks(analytics_enabled=False) as page:
             scripts = read_talks(tmp_path / "talk.md", "en", links_of(whole).controls, places)
-            return Talk(scripts, shows, SAY, room=False)
+            talk = Talk(scripts, shows, SAY, room)
+        assert ("talk-room" in str(page.get_config_file())) is room  # the script that leads the phones
+        return talk
 
-    return lambda script: built(partial(make, script))
+    return lambda script, room=False: built(partial(make, script, room))
 
 
 def slide(show: str, before: str = "", **state: Any) -> str:
@@ -178,7 +180,7 @@ def steps_of(talk: Talk, step: object = 1, **more: object) -> Iterator[Updates]:
 
 
 @pytest.fixture
-def tell(talk_of: Callable[[str], Talk]) -> Tell:
+def tell(talk_of: Callable[..., Talk]) -> Tell:
     """Gives the slides of a script: each step is what it shows, and what its link sets."""
 
     def told(*steps: tuple[str, dict[str, Any]]) -> list[Slide]:
@@ -237,7 +239,7 @@ def test_a_comparison_on_a_slide_is_that_of_the_tab(tell: Tell, version: str) ->
 
 
 @pytest.fixture
-def mixed(talk_of: Callable[[str], Talk]) -> Talk:
+def mixed(talk_of: Callable[..., Talk]) -> Talk:
     """A talk about the first sentence, about one of the script, about two versions, and about none."""
     own = slide("reads", text="so <b>", pair="bad")
     both = slide("grid", compare_text="not good", version_text="good")
@@ -292,9 +294,9 @@ def test_a_slide_that_cannot_be_made_says_why_and_leaves_the_others(tell: Tell) 
     assert 'class="verdict"' in second.above
 
 
-def test_a_question_stands_before_its_slide_alone(talk_of: Callable[[str], Talk]) -> None:
+def test_a_question_stands_before_its_slide_alone(talk_of: Callable[..., Talk]) -> None:
     asks = slide("reads", before=f"Which? {XSS}\n\n- This\n- {XSS}")
-    talk = talk_of(asks + slide("reads"))
+    talk = talk_of(asks + slide("reads"), room=True)
     first, second = (str(caption.value) for caption, _ in talk.slides)
     assert first.startswith('<h2 class="caption">Look</h2><div class="question" style="--size: 0.')
     assert '"><p>Which? &lt;' in first
