@@ -26,7 +26,7 @@ from components.texts import ASSETS, ENGLISH
 from components.ui import gradio_internals as internals
 from components.ui import places
 from components.ui.public import answering
-from components.ui.public.guard import PAGES, GuardMiddleware
+from components.ui.public.guard import PAGES, PLAIN, GuardMiddleware
 from components.ui.public.monitor import Monitor, MonitorMiddleware
 from components.ui.public.queue import QueueMiddleware
 from components.ui.public.requests import PASSPORT, REPORT, Endpoints, endpoints_of
@@ -76,7 +76,7 @@ def serve(site: Site, settings: Settings, ready: Callable[[], bool]) -> Served:
         str(one.concurrency_id): _line(internals.hand_over(one))
         for one in internals.block_functions(page).values()
     }
-    lines |= {answering.PLAIN: _line(AT_WORK), "": _line(AT_ONCE)}
+    lines |= {PLAIN: _line(AT_WORK), "": _line(AT_ONCE)}
     admission = Admission(lines, settings.waiting)
     app = FastAPI(openapi_url=None)
     queue = QueueMiddleware(app, admission, partial(internals.forget, page))

@@ -19,7 +19,8 @@ from components.ui.classify import Classify
 from components.ui.compare import asked, compared
 from components.ui.gradio_internals import hand_over
 from components.ui.places import NOTHING, Places, Updates
-from components.ui.public.answering import Asker, with_timeout
+from components.ui.public.answering import with_timeout
+from components.ui.public.queue import Asker
 from components.ui.question import to_query, to_reference
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_answers import fake_head

@@ -18,7 +18,8 @@ from components.types import Query
 from components.ui.classify import Classify
 from components.ui.evidence import EvidenceTab
 from components.ui.gradio_internals import hand_over
-from components.ui.public.answering import Asker, for_gradio, with_timeout
+from components.ui.public.answering import for_gradio, with_timeout
+from components.ui.public.queue import Asker
 from components.ui.questions import QuestionsTab
 from components.ui.shell import build
 from tests.exhibits.asking import KEYS, LANGUAGES, QUESTIONS, shipped

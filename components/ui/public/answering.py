@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, AsyncExitStack, aclosing, asynccontextmanager, nullcontext
 from contextvars import copy_context
-from dataclasses import dataclass, field
 from functools import partial, wraps
 from html import escape
 from typing import Any
@@ -22,20 +21,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from components.admission import Admission, FullError, Ticket
+from components.admission import Admission, FullError
 from components.analyst import ADDRESS, CANCELLATION
 from components.errors import PoolscopeError
-from components.texts import Texts
 from components.ui.gradio_internals import BlockFunction, lend_request
 from components.ui.public.monitor import outcome_of
-from components.ui.public.queue import ASKED, Asked, QueueMiddleware, busy, disconnected
-from components.ui.public.requests import request_texts
+from components.ui.public.queue import Asker, QueueMiddleware, busy, disconnected
 
 ENDED = object()  # what comes after the last step of a generator
-ARRIVED = "arrived"  # in the state of a request: when it came, on the event loop's clock
-FROM = "address"  # in the state of a request: who sent it, as `client_address` says
-BODY = "body"  # in the state of a request: what the guard understood of it
-PLAIN = "plain"  # the line of questions beside gradio's queue
 PIECE = 32_768  # characters of a document that are handed on at a time
 STATUS = {
     "refused": 400,
@@ -47,26 +40,6 @@ EVENT_DATA = (gr.EventData, "gr.EventData")  # as a function may write it
 Watch = Callable[[], AbstractContextManager[None]]  # around the work on a question
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Asker:
-    """The source of a request: its headers, its address, and when it ``arrived``, if that is known."""
-
-    headers: Headers = field(default_factory=Headers)
-    address: str = ""
-    arrived: float | None = None
-
-    @classmethod
-    def of(cls, request: gr.Request) -> Asker:
-        """Read what the guard has noted of a request."""
-        state, headers = request.state, Headers(dict(request.headers))
-        return cls(headers, getattr(state, FROM, ""), getattr(state, ARRIVED, None))
-
-    @property
-    def say(self) -> Texts:
-        """The texts in their language."""
-        return request_texts(self.headers)
 
 
 def error_text(message: str, headers: Headers) -> str:
@@ -175,15 +148,14 @@ def for_gradio(
 @asynccontextmanager
 async def _turn(queue: QueueMiddleware, asker: Asker, request: gr.Request) -> AsyncIterator[None]:
     """Wait for the turn of a question that goes through the queue; a program whose question ends reads so."""
-    asked: Asked | None = getattr(request.state, ASKED, None)
-    if asked is None or not asked.queued:
+    if not asker.queued:
         yield
         return
     try:
-        async with queue.turn(asked, str(request.session_hash)):
+        async with queue.turn(asker, str(request.session_hash)):
             yield
     except asyncio.CancelledError as error:
-        if asked.from_page:  # it has cancelled by itself, and says so
+        if asker.from_page:  # it has cancelled by itself, and says so
             raise
         raise gr.Error(asker.say("refusal.cancelled"), print_exception=False) from error
 
@@ -254,15 +226,15 @@ class PlainHTTP:
 
     async def _answer(self, request: gr.Request, scope: Scope, held: AsyncExitStack) -> Response:
         """Ask, or say why nothing is said; the place is ``held`` until that is sent."""
-        asker, values = Asker.of(request), dict(scope["state"][BODY])
-        ticket = Ticket(asker.address, str(values.pop("session_hash", "")), PLAIN)
+        asker = Asker.of(request)
         try:
-            self._admission.enter(ticket)
+            self._admission.enter(asker.ticket)
         except FullError:
             return busy(scope)
-        give_back = await held.enter_async_context(self._admission.place(ticket))
+        give_back = await held.enter_async_context(self._admission.place(asker.ticket))
         lend_request(request)
         try:
+            values = {name: value for name, value in asker.values.items() if name != "session_hash"}
             return self._response(await self._function(asker, **values))
         except gr.Error as error:
             return JSONResponse({"detail": error.message}, STATUS[outcome_of(error)])

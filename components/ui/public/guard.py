@@ -26,8 +26,8 @@ from components.settings import Settings
 from components.texts import Texts, languages
 from components.ui.gradio_internals import ONE_PAGE, PATHS, ROUTES
 from components.ui.public import requests
-from components.ui.public.answering import ARRIVED, BODY, FROM, error_text
-from components.ui.public.queue import ASKED, Asked
+from components.ui.public.answering import error_text
+from components.ui.public.queue import ASKER, Asker
 from components.ui.public.requests import Body, Endpoints
 
 PAGES = tuple(map(requests.page_path, languages()))
@@ -36,6 +36,7 @@ REDRAWS = tuple(f"{GRADIO}{name}" for name in ("run/", "api/", "cancel", "reset"
 MAX_CHARACTER_BYTES = 24  # of one character in a body: \ud83d\ude00, in either of two texts
 ROW_BYTES = 2_000  # of a row of the lab's table, which its box sends twice
 OTHER_BODY_BYTES = 65_536  # of a body besides its texts
+PLAIN = "plain"  # the line of questions beside gradio's queue
 TABLES = ("fit", "fit_table", "read_table", "try_mine")  # functions that take a table for the lab
 
 Extent = Callable[[str], Iterable[object]]
@@ -141,15 +142,17 @@ class GuardMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with why it is refused."""
-        address = requests.client_address(scope, self._settings.proxies)
-        scope["state"] = {**scope.get("state", {}), FROM: address}
         is_page, app = scope["path"] in PAGES, self._app
         say = requests.page_texts(scope) if is_page else requests.request_texts(Headers(scope=scope))
         receive, send = guarded(receive, send, varies=is_page)
         try:
             self._check_head(scope, say)
             if scope["method"] == "POST":
-                receive = await self._with_checked_body(scope, receive, say)
+                address = requests.client_address(scope, self._settings.proxies)
+                asker = Asker(Headers(scope=scope), address, asyncio.get_running_loop().time())
+                self._spend_address(OTHER, asker)
+                receive = await self._with_checked_body(asker, scope, receive)
+                scope["state"] = {**scope.get("state", {}), ASKER: asker}
         except HTTPException as refusal:
             app = JSONResponse({"detail": refusal.detail}, refusal.status_code, refusal.headers)
         else:
@@ -171,16 +174,13 @@ class GuardMiddleware:
             raise HTTPException(404, say("refusal.not_found"))
         if not PATHS["reads_query"].fullmatch(path):
             scope["query_string"] = ONE_PAGE if PATHS["asked_of_one_page"].fullmatch(path) else b""
-        if method == "POST":
-            if int(headers.get("content-length", "0")) > self._most_bytes:
-                raise body_too_large(self._most_bytes, say)
-            scope["state"][ARRIVED] = asyncio.get_running_loop().time()
-            self._spend_address(OTHER, scope, say)
+        if method == "POST" and int(headers.get("content-length", "0")) > self._most_bytes:
+            raise body_too_large(self._most_bytes, say)
 
-    async def _with_checked_body(self, scope: Scope, receive: Receive, say: Texts) -> Receive:
+    async def _with_checked_body(self, asker: Asker, scope: Scope, receive: Receive) -> Receive:
         """Read the whole body and validate it; gives a ``receive`` of what was understood of it."""
+        headers, say = MutableHeaders(scope=scope), asker.say
         body = await read_body(receive, self._most_bytes, self._settings.seconds, say)
-        headers = MutableHeaders(scope=scope)
         try:
             valid = requests.validated_body(scope["path"], body, self._endpoints)
         except PoolscopeError as error:
@@ -191,14 +191,13 @@ class GuardMiddleware:
         # The dearest question may still be asked twice in a minute.
         most = QUESTION * min(self._settings.rate, self._settings.address_rate) / 2
         cost = min(self._price(scope["path"], valid), most)
-        visitor = f"{scope['state'][FROM]} {session}"
-        _spend(self._visitors, visitor, cost, scope, say, "refusal.visitor_rate")
-        self._spend_address(cost - OTHER, scope, say)
-        if valid.endpoint is not None and scope["path"].startswith(GRADIO):
-            ticket = Ticket(scope["state"][FROM], session, valid.endpoint.line, ready=False)
-            from_page = "fn_index" in valid.values and "origin" in headers
-            scope["state"][ASKED] = Asked(ticket, valid.queued, from_page)
-        scope["state"][BODY] = valid.values
+        _spend(self._visitors, f"{asker.address} {session}", cost, asker, "refusal.visitor_rate")
+        self._spend_address(cost - OTHER, asker)
+        is_gradio = valid.endpoint is not None and scope["path"].startswith(GRADIO)
+        line = valid.endpoint.line if valid.endpoint is not None and is_gradio else PLAIN
+        asker.ticket = Ticket(asker.address, session, line, ready=False)
+        asker.values, asker.queued = valid.values, valid.queued if is_gradio else None
+        asker.from_page = "fn_index" in valid.values and "origin" in headers
         written = orjson.dumps(valid.values)
         headers["content-length"], headers["content-type"] = str(len(written)), "application/json"
         del headers["transfer-encoding"]
@@ -217,17 +216,17 @@ class GuardMiddleware:
             return OTHER
         return price(valid.name, valid.values.get("data", [*valid.values.values()]))
 
-    def _spend_address(self, cost: float, scope: Scope, say: Texts) -> None:
+    def _spend_address(self, cost: float, asker: Asker) -> None:
         """Count what a POST costs for the address that it comes from, unless that is trusted."""
-        address = scope["state"][FROM]  # "" where a socket has none
+        address = asker.address  # "" where a socket has none
         if not self._settings.room or (address and ip_network(address).is_global):
-            _spend(self._addresses, address, cost, scope, say, "refusal.address_rate")
+            _spend(self._addresses, address, cost, asker, "refusal.address_rate")
 
 
-def _spend(limiter: RateLimiter, client: str, cost: float, scope: Scope, say: Texts, refusal: str) -> None:
+def _spend(limiter: RateLimiter, client: str, cost: float, asker: Asker, refusal: str) -> None:
     """Count a POST of ``client``; HTTPException where that is too often: ``refusal`` says when again."""
-    if wait := limiter.retry_after(client, cost, scope["state"][ARRIVED]):
-        raise HTTPException(429, say(refusal, seconds=wait), {"Retry-After": str(wait)})
+    if wait := limiter.retry_after(client, cost, asker.arrived or 0.0):
+        raise HTTPException(429, asker.say(refusal, seconds=wait), {"Retry-After": str(wait)})
 
 
 def is_same_origin(headers: Headers) -> bool:

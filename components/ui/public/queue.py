@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import gradio as gr
 from cachetools import LRUCache
@@ -15,10 +16,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from components.admission import Admission, FullError, Ticket
+from components.texts import Texts
 from components.ui.gradio_internals import CLOSE, JOINED, completed, streamed
 from components.ui.public.requests import request_texts
 
-ASKED = "asked"  # in the state of a request: what the guard understood of it
+ASKER = "asker"  # in the state of a request: what the guard understood of it
 UNHEARD = 30.0  # seconds that a question waits for somebody to listen
 LATE = 4.0  # seconds after which the end of a stream is not waited for any longer
 READ = 1.0  # seconds in which an answer that is there reaches its page, and is not waited for any longer
@@ -28,18 +30,35 @@ NOTHING_MORE = b"data: {" + CLOSE + b"}\n\n"  # a stream that ends at once
 
 
 @dataclass(eq=False)
-class Asked:
-    """A question for gradio: its ``ticket``, and whether it goes through the queue, from a page in a browser.
+class Asker:
+    """The source of a POST: its headers, its address, and when it ``arrived``, on the event loop's clock.
 
-    ``begun``: gradio has handed it on. ``ended``: its answer has been sent, or nobody waits for it.
+    ``values``: its body. ``queued``: it goes to gradio, through its queue or past that; None: it does not.
+    ``from_page``: it comes from one in a browser. ``begun``: gradio has handed it on. ``ended``: its answer
+    has been sent, or nobody waits for it.
     """
 
-    ticket: Ticket
-    queued: bool
-    from_page: bool
+    headers: Headers = field(default_factory=Headers)
+    address: str = ""
+    arrived: float | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    ticket: Ticket = field(default_factory=Ticket)
+    queued: bool | None = None
+    from_page: bool = False
     begun: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     joined: asyncio.Event = field(default_factory=asyncio.Event)  # its request has been answered
+
+    @classmethod
+    def of(cls, request: gr.Request) -> Asker:
+        """Read what the guard has noted of a request; whoever else asks is known by its headers alone."""
+        noted: Asker | None = getattr(request.state, ASKER, None)
+        return noted or cls(Headers(dict(request.headers)))
+
+    @property
+    def say(self) -> Texts:
+        """The texts in their language."""
+        return request_texts(self.headers)
 
 
 class QueueMiddleware:
@@ -54,13 +73,13 @@ class QueueMiddleware:
 
     def __init__(self, app: ASGIApp, admission: Admission, forget: Callable[[str], None]) -> None:
         self._app, self._admission, self._forget = app, admission, forget
-        self._events: dict[str, tuple[str, Asked]] = {}  # event -> its session and question, until it ends
+        self._events: dict[str, tuple[str, Asker]] = {}  # event -> its session and question, until it ends
         self._heard: Counter[str] = Counter()  # streams that are open, by session
         self._wanted: dict[str, asyncio.Event] = {}  # session -> set when somebody listens
         self._closing: dict[str, asyncio.Event] = {}  # session whose page is to close its stream -> it has
-        self._last: dict[tuple[str, str], Asked] = {}  # of a session in a line
+        self._last: dict[tuple[str, str], Asker] = {}  # of a session in a line
         self._held: Counter[str] = Counter()  # requests, by session
-        self._joining: set[Asked] = set()  # what is handed on, and not an event yet
+        self._joining: set[Asker] = set()  # what is handed on, and not an event yet
         self._told: LRUCache[str, None] = LRUCache(TOLD)  # sessions that have been sent all that they asked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,8 +88,8 @@ class QueueMiddleware:
         A busy page may read an answer and the end of its stream before it hears that its question was taken.
         It opens a stream then, of which there is nothing more to tell; an error would be shown as one.
         """
-        asked: Asked | None = scope.get("state", {}).get(ASKED)
-        if asked is not None:
+        asked: Asker | None = scope.get("state", {}).get(ASKER)
+        if asked is not None and asked.queued is not None:
             return await self._ask(asked, scope, receive, send)
         if (stream := streamed(scope)) is None:
             return await self._app(scope, receive, send)
@@ -82,7 +101,7 @@ class QueueMiddleware:
         return await refused(scope, 404, "refusal.not_found")(scope, receive, send)
 
     @asynccontextmanager
-    async def turn(self, asked: Asked, session: str) -> AsyncIterator[None]:
+    async def turn(self, asked: Asker, session: str) -> AsyncIterator[None]:
         """Hold the place of a question, as soon as somebody listens and it is its turn."""
         asked.begun = True
         try:
@@ -97,7 +116,7 @@ class QueueMiddleware:
         """Tell whether nobody who listens waits for anything."""
         return not any(self._heard[session] > 0 for session, _ in [*self._events.values()])
 
-    async def _ask(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _ask(self, asked: Asker, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._admission.enter(asked.ticket)
         except FullError:
@@ -125,7 +144,7 @@ class QueueMiddleware:
             if not taken:
                 self._end(asked)
 
-    async def _in_order(self, asked: Asked) -> None:
+    async def _in_order(self, asked: Asker) -> None:
         """Wait until a page has what it asked before, and has closed the stream that it is told to."""
         session, line = asked.ticket.visitor, asked.ticket.line
         if not session:
@@ -158,7 +177,7 @@ class QueueMiddleware:
         It is not told so, and gradio is asked for a stream again, while another question is on its way.
         """
         closing, end, started = None, None, False
-        on_its_way: list[Asked] = []
+        on_its_way: list[Asker] = []
 
         async def passing(message: Message) -> None:
             nonlocal closing, end, started
@@ -200,7 +219,7 @@ class QueueMiddleware:
         if end is not None:
             await send(end)
 
-    def _settle(self, session: str, asked: Asked) -> None:
+    def _settle(self, session: str, asked: Asker) -> None:
         """End a question whose answer is there for a while, whoever has read it."""
         self._end(asked)
         self._drop(session)
@@ -220,7 +239,7 @@ class QueueMiddleware:
                     self._told.pop(session, None)
             self._forget(session)
 
-    def _end(self, asked: Asked) -> None:
+    def _end(self, asked: Asker) -> None:
         """Let the next question of a session begin; a ticket that was not used is free."""
         asked.ended.set()
         if not asked.begun:

@@ -12,23 +12,14 @@ import pytest
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from components.admission import Admission, Line
+from components.admission import Admission, Line, Ticket
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError
 from components.texts import load_texts
 from components.ui.gradio_internals import block_functions, hand_over
-from components.ui.public.answering import (
-    BODY,
-    PLAIN,
-    Asker,
-    PlainHTTP,
-    document,
-    for_gradio,
-    in_steps,
-    with_timeout,
-)
-from components.ui.public.guard import PIECE, guarded
-from components.ui.public.queue import QueueMiddleware
+from components.ui.public.answering import PlainHTTP, document, for_gradio, in_steps, with_timeout
+from components.ui.public.guard import PIECE, PLAIN, guarded
+from components.ui.public.queue import ASKER, Asker, QueueMiddleware
 from tests.serving import built
 from tests.ui.public.asgi import HTTP, answers, never, sent
 
@@ -189,7 +180,8 @@ def plain(function: Callable[..., Any]) -> ASGIApp:
     served = PlainHTTP(with_timeout(function, LIMIT), Admission({PLAIN: Line(1, 1)}, 0))
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["state"] = {BODY: await Request(scope, receive).json()}  # as the guard does
+        body = await Request(scope, receive).json()
+        scope["state"] = {ASKER: Asker(values=body, ticket=Ticket(line=PLAIN))}  # as the guard does
         await served(scope, receive, send)
 
     return app
@@ -218,7 +210,7 @@ def test_who_closes_the_connection_has_nothing_more_done() -> None:
             return {"type": "http.disconnect"}
 
         app = PlainHTTP(slow, Admission({PLAIN: Line(1, 1)}, 0))
-        told = await sent(app, {"state": {BODY: {}}}, receive)
+        told = await sent(app, {"state": {ASKER: Asker(ticket=Ticket(line=PLAIN))}}, receive)
         await asyncio.wait_for(left.wait(), LIMIT)
         return told
 

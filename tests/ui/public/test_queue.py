@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from components.admission import Admission, Line, Ticket
 from components.ui.gradio_internals import CLOSE
 from components.ui.public import queue as module
-from components.ui.public.queue import ASKED, NOTHING_MORE, Asked, QueueMiddleware
+from components.ui.public.queue import ASKER, NOTHING_MORE, Asker, QueueMiddleware
 from tests.ui.public.asgi import never, sent
 
 Task = asyncio.Future[list[Message]]
@@ -37,11 +37,12 @@ class Gradio:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
         return None
 
-    def ask(self, session: str = "ann", from_page: bool = True, queued: bool = True) -> tuple[Asked, Task]:
+    def ask(self, session: str = "ann", from_page: bool = True, queued: bool = True) -> tuple[Asker, Task]:
         """A question, and what becomes of its request."""
-        asked = Asked(Ticket("8.8.8.8", session, ready=False), queued, from_page)
+        ticket = Ticket("8.8.8.8", session, ready=False)
+        asked = Asker(ticket=ticket, queued=queued, from_page=from_page)
         return asked, asyncio.ensure_future(
-            sent(self.queue, {"method": "POST", "state": {ASKED: asked}}, never)
+            sent(self.queue, {"method": "POST", "state": {ASKER: asked}}, never)
         )
 
     def listen(self, session: str = "ann") -> Task:
