@@ -15,7 +15,7 @@ from typing import Any, Literal
 from components.analyses.anatomy import Weight
 from components.analyses.padding import Padding, PaddingCase, Verdict
 from components.analyses.registry import Backbone, Check, Cost, Examined, Prepared, analysis
-from components.declaration import declared_json
+from components.declaration import Declaration, declared_json
 from components.errors import PoolscopeError
 from components.model.files import (
     CONFIG,
@@ -224,6 +224,11 @@ def issue(backbone: Backbone) -> Passport:
     from components.analyses.measuring.padding import audits
     from components.model.examine import examine
 
+    declared: Declaration | Sentence | None
+    try:
+        declared = None if backbone.declared is None else backbone.declared.says
+    except RefusalError as error:
+        declared = error.sentence
     samples, scripts = tried()
     seen = [examine(backbone, Query(backbone.spec.key, *pair)) for pair in samples]
     alone = [each for each in seen if not each.query.text_pair]
@@ -231,7 +236,7 @@ def issue(backbone: Backbone) -> Passport:
     padded, anatomy = audits(roomy or seen), dissect(alone[-1])
     reads = [each.passed.states.reads.positions[0].nonzero()[:, 0].tolist() for each in seen]
     return Passport(
-        backbone=_described(backbone),
+        backbone=replace(backbone.described, declared=declared),
         fingerprint=fingerprint(backbone.spec),
         parameters=sum(weight.numel() for weight in backbone.model.parameters()),
         layers=len(backbone.ordinary.spreads) - 1,
@@ -280,14 +285,6 @@ def _equal(key: str, examined: Examined) -> bool:
     except PoolscopeError:
         return False  # not of this checkpoint, or not of this text
     return read.shape == other.shape and float((read - other).norm()) <= NEAR * float(read.norm())
-
-
-def _described(backbone: Backbone) -> BackboneSpec:
-    try:
-        found = backbone.declared
-    except RefusalError as error:
-        return replace(backbone.described, declared=error.sentence)
-    return replace(backbone.described, declared=None if found is None else found.says)
 
 
 def _worst(verdicts: Sequence[Verdict]) -> Verdict:

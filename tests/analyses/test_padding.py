@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -119,15 +120,10 @@ def test_attention_to_padding_is_told(loaded: Callable[[str], Backbone]) -> None
     def unmasked(_module: Any, args: Any, named: dict[str, Any]) -> Any:
         return (args[0], None, *args[2:]), named
 
-    hooks = [
-        layer.register_forward_pre_hook(unmasked, with_kwargs=True)
-        for layer in backbone.model.get_submodule("bert.encoder.layer")
-    ]
-    try:
+    with ExitStack() as hooks:
+        for layer in backbone.model.get_submodule("bert.encoder.layer"):
+            hooks.enter_context(layer.register_forward_pre_hook(unmasked, with_kwargs=True))
         found = audited(backbone)
-    finally:
-        for hook in hooks:
-            hook.remove()
     assert (found.verdict, found.cases[0].cause) == ("moves", "attention")
     assert "attend to the padding" in str(found.says[0])
 

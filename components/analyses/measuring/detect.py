@@ -358,13 +358,13 @@ def ranked(given: Given, made: Sequence[Made]) -> tuple[Candidate, ...]:
             rows.append([index])
         elif far[index] > far[rows[-1][0]] + 2 * SAME:
             break
-    return tuple(_candidate(given, [made[index] for index in row], row[0] in first) for row in rows)
-
-
-def _candidate(given: Given, alike: Sequence[Made], tied: bool) -> Candidate:
-    way, *others = (replace(one.way, normalised=given.normalised(one)) for one in alike)
-    cosines = tuple(map(float, np.einsum("nd,nd->n", given.unit, alike[0].unit)))
-    return Candidate(way, tuple(others), cosines, given.ratio(alike[0]), tied)
+    candidates = []
+    for row in rows:
+        way, *others = (replace(made[i].way, normalised=given.normalised(made[i])) for i in row)
+        best = made[row[0]]
+        cosines = tuple(map(float, np.einsum("nd,nd->n", given.unit, best.unit)))
+        candidates.append(Candidate(way, tuple(others), cosines, given.ratio(best), row[0] in first))
+    return tuple(candidates)
 
 
 def _one_vector(given: Given, first: Made, second: Made) -> bool:
