@@ -84,6 +84,7 @@ def compares_two_versions(visitor: Visitor, page: Page) -> None:
     visitor.choose("compare-head", "own · the checkpoint's own head")
     page.locator("#compare-edit-drop").click()
     expect(page.locator("#compare-grid td.edit")).not_to_have_count(0, timeout=PATIENCE)
+    at_rest(visitor)  # every combination has come
     page.locator("#compare-centred input:not(:checked)").first.click()
 
 
