@@ -5,16 +5,16 @@ BIN    := $(VENV)/bin
 # the tests begin many processes, each of which would compile every file anew: bytecode is kept
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist=loadfile --no-loadscope-reorder
 
-.PHONY: run check test families recipe siege-tests static bench load siege pictures
+.PHONY: run check test families recipe cluster siege-tests static bench load siege pictures
 
 run: $(VENV)/run.stamp
 	$(BIN)/python app.py
 
 test: $(VENV)/test.stamp static
-	$(PYTEST) --numprocesses=auto --maxprocesses=4 --ignore=tests/recipe --ignore=tests/siege
+	$(PYTEST) --numprocesses=auto --maxprocesses=4 --ignore=tests/recipe --ignore=tests/siege --ignore=tests/cluster
 
-# Parts to test when their files have changed: `python -m tests.stamps changed` names them.
-recipe siege-tests: $(VENV)/test.stamp
+# Parts to test when their files have changed: `python -m tests.stamps changed` names them, and CI runs those.
+recipe cluster siege-tests: $(VENV)/test.stamp
 	$(PYTEST) --numprocesses=auto --maxprocesses=4 tests/$(@:-tests=)
 	$(BIN)/python -m tests.stamps write $@
 

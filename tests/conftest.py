@@ -14,7 +14,7 @@ from pathlib import Path
 from hypothesis import settings
 
 from components.inference.engine import Engine
-from components.settings import Settings
+from components.settings import Settings, cores
 from tests.serving import served
 
 HERE = Path(__file__).resolve().parent
@@ -24,7 +24,7 @@ MARKS = {  # of files and folders; the tests of those that come first are begun 
         *("public", "recipe", "siege", "test_notebook.py", "lab", "analyses", "model/hostile", "model/hub"),
         *(f"model/test_{name}.py" for name in ("checkpoints", "declared", "memory")),
         *(f"model/test_{name}.py" for name in ("ordinary", "parity")),
-        *(f"inference/test_{name}.py" for name in ("cluster", "workers")),
+        *("cluster", "inference/test_workers.py"),
         *(f"ui/test_{name}.py" for name in ("api", "compare")),
         *(f"test_{name}.py" for name in ("hostile_inputs", "offline", "readme", "swaps")),
     ),
@@ -90,6 +90,11 @@ class Scheduling(LoadFileScheduling):
         if nodeid.startswith(BY_FAMILY) and "[" in name:
             return re.split(r"[-\]]", name.partition("[")[2])[0]  # the first word of the family's name
         return path
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a test that waits for a browser leaves its core to others."""
+    return cores() + 1
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:

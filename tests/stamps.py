@@ -16,6 +16,7 @@ FILE = ROOT / "tests" / "stamps.toml"
 PARTS = {  # the target of make that tests it -> its files
     "recipe": ("recipe", "tests/recipe", "assets/models", "assets/probes", "assets/results*"),
     "siege-tests": ("tests/siege",),
+    "cluster": ("components/inference", "components/lab", "tests/cluster", "requirements-ray.txt"),
     "families": ("components/model", "components/analyses", "tests/families", "requirements.txt"),
 }
 

@@ -104,7 +104,7 @@ def stage(catalogue: Path) -> Iterator[Stage]:
         stage = Stage(Desk(settings, Client(settings)), str(settings.cluster), Path(temporary))
         more = {MARK: temporary, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
         more |= {"POOLSCOPE_REPLICAS_LEAST": "2", "POOLSCOPE_REPLICAS_MOST": "2"}
-        command = [sys.executable, "tests/inference/ray_cluster.py", str(port)]
+        command = [sys.executable, "tests/cluster/ray_cluster.py", str(port)]
         with subprocess.Popen(
             command, cwd=ROOT, env={**os.environ, **more}, stdin=subprocess.PIPE
         ) as process:

@@ -1,0 +1,95 @@
+"""The command's work on a cluster of Ray's is that of one process, whatever dies."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from components.analyses.fit import Call, Steps
+from components.analyses.fit.classifier import fold
+from components.analyses.fit.rows import batches_of
+from components.errors import PoolscopeError
+from components.inference.engine import InProcess, resolved
+from components.inference.jobs import in_turns
+from components.lab.work import on_cluster
+from components.settings import Settings
+from tests.lab.test_work import folds_of
+from tests.tables import reviews
+
+pytest.importorskip("ray")
+
+POOLINGS = ("cls", "declared")
+BACKBONE = "bert-pretrained"
+# Ray kills a process of its own, waits a second for it, and leaves it then: a busy machine needs longer.
+ABANDONED = "ignore:Exception ignored in. <function Popen.__del__:pytest.PytestUnraisableExceptionWarning"
+ROWS = 1500  # so many batches that none of the processes has nothing to do
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context"),  # Ray's own
+    pytest.mark.filterwarnings(ABANDONED),
+]
+
+
+@pytest.fixture(scope="module")
+def here() -> Steps:
+    return in_turns(InProcess(Settings()).run)
+
+
+@pytest.fixture(scope="module")
+def cluster(here: Steps) -> Iterator[Steps]:
+    """A cluster of this machine's own, which ends with the tests."""
+    with on_cluster("local", here) as steps:
+        yield steps
+    assert _below(os.getpid(), "ray::") == []
+
+
+def test_folds_on_a_cluster_are_those_of_one_process(cluster: Steps) -> None:
+    call = folds_of(90)
+    for (split,), probabilities in zip(call.each, cluster(call), strict=True):
+        np.testing.assert_allclose(probabilities, fold(*call.given, split), rtol=0, atol=1e-6)
+
+
+def test_a_worker_that_is_killed_midway_changes_no_vector(here: Steps, cluster: Steps) -> None:
+    inputs = [(text,) for text in reviews(ROWS).texts]
+    each = [(rows, [inputs[row] for row in rows]) for rows in batches_of(inputs)]
+    call = Call("embed", resolved(BACKBONE), (POOLINGS, False), each)
+    coming = cluster(call)
+    first = next(coming)
+    os.kill(_below(os.getpid(), "ray::MapWorker")[0], signal.SIGKILL)
+    found, expected = [first, *coming], [*here(call)]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.rows, other.rows)
+        for place, vectors in other.vectors.items():
+            np.testing.assert_allclose(one.vectors[place], vectors, rtol=0, atol=1e-6)
+
+
+def test_a_checkpoint_that_cannot_be_read_is_refused_with_the_same_sentence(
+    here: Steps, cluster: Steps, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    said, spec = [], resolved(str(tmp_path))
+    for steps in (here, cluster):
+        with pytest.raises(PoolscopeError) as refused:
+            list(steps(Call("embed", spec, (POOLINGS, False), [(np.arange(2), [("a",), ("b",)])])))
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_where_no_cluster_is_a_sentence_says_so(here: Steps) -> None:
+    with pytest.raises(PoolscopeError, match="no Ray cluster answers there"), on_cluster("127.0.0.1:1", here):
+        pass
+
+
+def _below(process: int, name: str) -> list[int]:
+    """The processes that ``process`` began, at any depth, whose command begins with ``name``."""
+    found, unseen = [], [process]
+    while unseen:
+        for thread in Path(f"/proc/{unseen.pop()}/task").glob("*/children"):
+            for child in map(int, thread.read_text().split()):
+                unseen.append(child)
+                if Path(f"/proc/{child}/cmdline").read_bytes().startswith(name.encode()):
+                    found.append(child)
+    return found
