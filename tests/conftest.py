@@ -14,7 +14,7 @@ from pathlib import Path
 from hypothesis import settings
 
 from components.inference.engine import Engine
-from components.settings import Settings, cores
+from components.settings import Settings
 from tests.serving import served
 
 HERE = Path(__file__).resolve().parent
@@ -90,11 +90,6 @@ class Scheduling(LoadFileScheduling):
         if nodeid.startswith(BY_FAMILY) and "[" in name:
             return re.split(r"[-\]]", name.partition("[")[2])[0]  # the first word of the family's name
         return path
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: a test that waits for a browser leaves its core to others."""
-    return cores() + 1
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
