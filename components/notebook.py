@@ -78,11 +78,11 @@ class Exhibits:
         return report(PANELS, self, {}, known, Made(self.when), self.say)
 
     def _repr_html_(self) -> str:
-        """One frame that scrolls by itself; called by notebooks."""
+        """A frame that scrolls by itself; called by notebooks."""
         return framed(self.document, self.say("notebook.frame", name=self.name), self.height, self.say)
 
     def __repr__(self) -> str:
-        """What a terminal shows."""
+        """Return what a terminal shows."""
         return f"<Poolscope's exhibits of {self.name}: .save(path) writes them as an HTML file>"
 
     def save(self, path: str | Path) -> None:
@@ -189,7 +189,7 @@ def _check_held(model: PreTrainedModel) -> None:
 
 
 def _notes(model: PreTrainedModel) -> Iterator[Sentence]:
-    """What of the object is not as in a forward pass of its own."""
+    """Return what of the object is not as in a forward pass of its own."""
     types = {str(weight.dtype).removeprefix("torch.") for weight in model.parameters()} - {"float32"}
     if types:
         yield Sentence("warnings.object_types", types=tuple(sorted(types)))

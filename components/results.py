@@ -1,4 +1,4 @@
-"""What was measured of backbones: one table, which the recipe writes as CSV and the page reads.
+"""Measurements of backbones: one table, which the recipe writes as CSV and the page reads.
 
 A row is one measurement. ``value`` with its 95 % bootstrap interval from ``low`` to ``high`` is an accuracy
 or a correlation, of ``measured`` examples. ``better``, ``worse`` and ``p`` hold it against another of the
@@ -95,7 +95,7 @@ def read_results(path: Path) -> Table:
 
 
 def _row(line: Mapping[str | None, Any], where: str) -> dict[str, object]:
-    """One line of the file as numbers and texts."""
+    """A line of the file as numbers and texts."""
     row: dict[str, object] = {}
     for column, text in line.items():
         if column is None or text is None:

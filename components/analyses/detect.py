@@ -195,7 +195,7 @@ def _said(declared: Declaration) -> Sentence:
 
 
 def _gives(declared: Declaration, way: Way, layers: int) -> bool:
-    """Whether ``way`` is as declared; a prompt and where texts are cut are each server's own choice."""
+    """Tell whether ``way`` is as declared; a prompt and where texts are cut are each server's own choice."""
     if way.layer != layers or way.special_tokens is False:
         return False
     parts = declared.poolings == (way.pooling,) and way.dense == bool(dense_of(declared))

@@ -131,7 +131,7 @@ class Passport:
         )
 
     def _reading(self) -> Iterator[Sentence]:
-        """Where the head reads, and which poolings give that very vector."""
+        """Positions that the head reads, and which poolings give that very vector."""
         yield Sentence(f"passport.reads_{self.place}", count=len(self.samples))
         if self.token:
             yield Sentence("passport.token", token=self.token)
@@ -139,7 +139,7 @@ class Passport:
             yield Sentence("passport.equal", poolings=self.equal)
 
     def _declaring(self) -> Iterator[Sentence]:
-        """What the checkpoint declares, beside what is measured."""
+        """Declarations of the checkpoint, beside what is measured."""
         declared = self.backbone.declared
         if isinstance(declared, Sentence):
             yield Sentence("passport.declares_unread", why=declared)
@@ -275,7 +275,7 @@ def fingerprint(spec: BackboneSpec) -> str:
 
 
 def _equal(key: str, examined: Examined) -> bool:
-    """Whether a pooling gives the vector that the own head reads, if it reads one."""
+    """Tell whether a pooling gives the vector that the own head reads, if it reads one."""
     states = examined.passed.states
     if POOLINGS[key].spec.learned or int(states.reads.positions.sum()) == 0:
         return False
@@ -303,7 +303,7 @@ def _ways(padded: Sequence[Padding]) -> tuple[PaddedWay, ...]:
 
 
 def _unread(backbone: Backbone, script: str, tried: str) -> Unread:
-    """Which characters, each by itself, are the unknown token to the tokenizer, or nothing at all."""
+    """Return which characters, each by itself, are the unknown token to the tokenizer, or nothing at all."""
     unknown = backbone.tokenizer.unk_token_id
     read = [backbone.tokenizer(one, add_special_tokens=False, verbose=False)["input_ids"] for one in tried]
     lost = [one for one, ids in zip(tried, read, strict=True) if unknown in ids or not ids]

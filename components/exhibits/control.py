@@ -1,4 +1,4 @@
-"""What a visitor can set on the page, and how it is written into a link and read from one."""
+"""Controls: values that a visitor sets on the page, each written into a link and read from one."""
 
 from __future__ import annotations
 

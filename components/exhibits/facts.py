@@ -1,4 +1,4 @@
-"""What can be said of what was just measured: facts, and the cases that choose among sentences.
+"""Facts of what was just measured, and the cases that choose among sentences.
 
 "Picking" a token is taking one hidden state out of all. Nothing here is escaped; who shows a fact does that.
 """

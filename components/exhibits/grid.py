@@ -304,7 +304,7 @@ AGREEMENT = Exhibit(
 
 
 def _of_one(comparison: Comparison, say: Texts) -> dict[str, Any]:
-    """What is said of one version; of own heads under a swap apart."""
+    """Return what is said of one version; of own heads under a swap apart."""
     found = answered(comparison.distinct)
     swapped = [(cell, one) for cell, one in found if one.swapped and not one.random]
     values = [
@@ -333,7 +333,7 @@ def _of_one(comparison: Comparison, say: Texts) -> dict[str, Any]:
 
 
 def _of_both(both: Versions, say: Texts) -> dict[str, Any]:
-    """What is said of two versions: whom the edit changed, and each version by itself."""
+    """Return what is said of two versions: whom the edit changed, and each version by itself."""
     turns = [
         {
             "before": labels_text(before, say),

@@ -1,4 +1,4 @@
-"""What was found on a visitor's own table: the ranking, what labels are worth, confusion, map and misses."""
+"""Findings on a visitor's own table: the ranking, what labels are worth, confusion, map and misses."""
 
 from __future__ import annotations
 

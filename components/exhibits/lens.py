@@ -1,4 +1,4 @@
-"""What a head would say of every hidden state: one label, token by token and layer by layer."""
+"""The lens: a head's words on every hidden state, one label, token by token and layer by layer."""
 
 from __future__ import annotations
 

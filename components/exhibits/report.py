@@ -1,4 +1,4 @@
-"""What can be taken away as a file of its own: every exhibit of an answer, and a checkpoint's passport."""
+"""Files to take away: every exhibit of an answer, and a checkpoint's passport."""
 
 from __future__ import annotations
 

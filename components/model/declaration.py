@@ -178,7 +178,7 @@ def _dense(config: _Config, place: Path, size: int) -> Dense:
 
 
 def _prompt(encoding: _Config) -> str:
-    """What stands before a text where no other prompt is asked for."""
+    """Return what stands before a text where no other prompt is asked for."""
     named, prompts = encoding.says.get("default_prompt_name"), encoding.says.get("prompts", {})
     if named is None:
         return ""

@@ -140,7 +140,7 @@ def _oddities(
 
 
 def _is_most(unknown: Bools, tokens: Tokens) -> bool:
-    """Whether more of the texts' own tokens are ``unknown`` (T,) than known.
+    """Tell whether more of the texts' own tokens are ``unknown`` (T,) than known.
 
     A mark of a word's beginning is not counted beside the unknown token that stands for the same characters.
     """

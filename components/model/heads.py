@@ -129,7 +129,7 @@ def probe_outputs(probe: Probe, labels: tuple[str, ...], states: States, query: 
 
 
 def _warnings(backbone: Backbone, kept: Pass, query: Query, vector: Tensor, states: States) -> list[Sentence]:
-    """What a visitor must know to read the own head's outputs rightly."""
+    """Return what a visitor must know to read the own head's outputs rightly."""
     warnings = []
     known = backbone.provenance
     for key, names in (("untrained", known.random_head), ("untrained_body", known.random_body)):

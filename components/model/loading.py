@@ -142,7 +142,7 @@ def opened(folder: Path) -> Iterator[Mapping[str, Any]]:
         for file in _weights(folder):
             with files.foreign("refusals.damaged", file=file.name):
                 handle = stack.enter_context(safe_open(file, framework="pt", device="cpu", backend="pread"))
-                tensors |= {name: handle.get_slice(name) for name in handle.keys()}  # noqa: SIM118
+                tensors |= {name: handle.get_slice(name) for name in handle.keys()}  # noqa: SIM118 - no mapping
         yield tensors
 
 
@@ -326,7 +326,7 @@ def is_constant(tensor: Tensor) -> bool:
 
 
 def _move(model: PreTrainedModel, inputs: Inputs, tensors: list[nn.Parameter]) -> bool:
-    """Whether the logits depend on any of these: they are changed together for a moment."""
+    """Tell whether the logits depend on any of these: they are changed together for a moment."""
     before = [tensor.data for tensor in tensors]
     with torch.no_grad(), repeatable(model):
         plain = logits(model, inputs)

@@ -165,7 +165,7 @@ def started(entry: Entry, handed: Mapping[nn.Module, Any], rows: int, change: Ch
 
 
 def _repeated(output: Any, states: Tensor, rows: int) -> Any:
-    """What a module handed out, its hidden ``states``, (1, T, D) or (T, 1, D), for so many inputs."""
+    """Return what a module handed out, its hidden ``states``, (1, T, D) or (T, 1, D), for so many inputs."""
     if output is states:
         return states.expand(rows, -1, -1) if len(states) == 1 else states.expand(-1, rows, -1)
     if isinstance(output, Mapping):
@@ -205,7 +205,7 @@ def find_entries(
     moved = not torch.allclose(first.logits, second.logits, rtol=1e-4, atol=1e-6)
 
     def works(entry: Entry, layer: int) -> bool:
-        """Whether the first input, with the second's states of a layer, is answered as the second."""
+        """Tell whether the first input, with the second's states of a layer, is answered as the second."""
         with repeatable(model), started(entry, seen.handed, rows, lambda _own: second.hidden[layer]):
             patched = run(model, cut, many)
         return moved and torch.allclose(patched.logits, second.logits, rtol=1e-5, atol=1e-6)

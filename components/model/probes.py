@@ -83,7 +83,7 @@ def probed(file: Path) -> tuple[str, ...]:
 
 
 def _lacking(names: Iterable[str], task: str, pooling: str, layer: int | None) -> PoolscopeError:
-    """What a file does hold in the place of a probe that it lacks."""
+    """Return what a file does hold in the place of a probe that it lacks."""
     held = [tuple(parts) for *parts, last in (name.split("/") for name in names) if last == "weight"]
     if layer is None or place_of(task, pooling) not in held:
         poolings = tuple(sorted(place[1] for place in held if place[0] == task and len(place) == 2))

@@ -90,7 +90,7 @@ class Reading:
         return self._measured[0]
 
     def _takes_nothing_of(self, where: Tensor) -> bool:
-        """Whether the pooled vectors stay as they are, bit by bit, whatever stands ``where`` (B, T).
+        """Tell whether the pooled vectors stay as they are, bit by bit, whatever stands ``where`` (B, T).
 
         Then so do the logits, and the head need not be run to see it.
         """
@@ -119,7 +119,7 @@ def _slopes(head: Head, hidden: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _moved(head: Head, noisy: Noisy, silent: Tensor) -> Tensor:
-    """Which of the ``silent`` positions (B, T) move a logit when they alone really change."""
+    """Return which of the ``silent`` positions (B, T) move a logit when they alone really change."""
     with torch.no_grad():
         before = head(noisy.hidden)
     moved = torch.zeros_like(silent)
@@ -131,6 +131,6 @@ def _moved(head: Head, noisy: Noisy, silent: Tensor) -> Tensor:
 
 
 def _changed(head: Head, hidden: Tensor, before: Tensor) -> Tensor:
-    """Whether the logits of each row (B,) for ``hidden`` (B, T, D) differ from ``before``."""
+    """Tell whether the logits of each row (B,) for ``hidden`` (B, T, D) differ from ``before``."""
     with torch.no_grad():
         return (head(hidden) != before).any(dim=1)

@@ -261,7 +261,7 @@ class PaddingView:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What is shown, and the ``state`` in which it was asked for."""
+    """The answer that is shown, and the ``state`` in which it was asked for."""
 
     state: State
     importance: Importance
@@ -273,7 +273,7 @@ class Seen:
 
 
 class ImportanceView:
-    """What is called importance; the view stores what is Seen. Labels and heads come with answers."""
+    """The view of importance; the view stores what is Seen. Labels and heads come with answers."""
 
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
         beside = partial(self._beside, say)

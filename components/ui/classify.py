@@ -32,7 +32,7 @@ MENDED: Mapping[str, Any] = {
 
 
 class Classify(Tab):
-    """What the tab does: methods that take what a browser sent of ``inputs`` give updates.
+    """The tab; its methods take what a browser sent of ``inputs`` and give updates.
 
     ``outputs``: everything that a new question, its answer or a link may change. ``needs``: the question as
     it stands, and what has been downloaded.

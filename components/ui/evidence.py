@@ -20,7 +20,7 @@ from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 
 class EvidenceTab(Tab):
-    """What was measured of every task and backbone with a probe; nothing is ``measured`` without results."""
+    """Measurements of every task and backbone with a probe; nothing is ``measured`` without results."""
 
     panels = (PANEL,)
 

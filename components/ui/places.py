@@ -1,4 +1,4 @@
-"""Where exhibits stand on the page, and how an answer fills them. No exhibit is known here by name.
+"""Places of exhibits on the page, which an answer fills. No exhibit is known here by name.
 
 Plots are drawn by plots.js: gradio makes its own anew at every change, also where it is hidden. It draws with
 gradio's Plotly, which the browser loads for the first gr.Plot.
@@ -94,7 +94,7 @@ def plot_value(figure: Figure | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where one exhibit stands: HTML above, a plot, HTML below it, and programs, as far as it has them.
+    """The place of an exhibit: HTML above, a plot, HTML below it, and programs, as far as it has them.
 
     ``name``: of its heading and its plot.
     """
@@ -254,7 +254,7 @@ def state_of(controls: Mapping[Control[Any], Widget], given: Given) -> State:
 
 
 class ProgressBar:
-    """How far an answer is: a line of words, a bar, and a button that gives it up."""
+    """Progress of an answer: a line of words, a bar, and a button that gives it up."""
 
     def __init__(self, name: str, say: Texts, apart: bool = False, **button: Any) -> None:
         """Lay it out: nothing is under way. ``apart``: the line is rendered elsewhere, later."""

@@ -1,4 +1,4 @@
-"""What a tab is to the rest of the page: links, talk and report walk all tabs, and know none by name."""
+"""A tab as the rest of the page knows it: links, talk and report walk all tabs, and know none by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Linked:
 
 
 class Tab:
-    """One tab of the page; what it does not have is empty.
+    """A tab of the page; what it does not have is empty.
 
     ``linked``: everything in it that a link, a step of a talk or a report may set. ``panels``: what it shows
     of an answer. ``needs``: the components whose values ``open`` needs; ``outputs``: those that ``open`` and
@@ -62,7 +62,7 @@ class Tab:
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """What a tab is built in: ``select`` is the tab itself, ``chosen`` holds all of them.
+    """Surroundings that a tab is built in: ``select`` is the tab itself, ``chosen`` holds all of them.
 
     ``tabs``: those that were built before it, by their keys. ``lab_rows``: see `Settings`.
     ``mine``: the head that was fitted on the visitor's table, "" where there is none.

@@ -206,7 +206,7 @@ class Position:
 
 
 class Room:
-    """Where the talk is, and the votes on its question; only the server's loop may use it.
+    """The state of a talk: its place and the votes on its question; only the server's loop may use it.
 
     ``scripts``: the talks in each language. A vote is kept under the cookie of its phone while its question
     is asked; then only the tally is. ``most`` phones can follow, and as many can vote.
@@ -287,7 +287,7 @@ class Room:
 
     @property
     def full(self) -> bool:
-        """Whether as many phones follow as may."""
+        """Tell whether as many phones follow as may."""
         return self._phones >= self._most
 
 

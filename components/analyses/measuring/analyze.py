@@ -1,4 +1,4 @@
-"""What a visitor sees of an examined query; and the vectors of many texts."""
+"""The answer to an examined query; and the vectors of many texts."""
 
 from __future__ import annotations
 

@@ -173,13 +173,13 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
 
 
 def _picks(call: Call, tokens: int) -> bool:
-    """Whether it takes the tokens' axis (B, T, ...) away."""
+    """Tell whether it takes the tokens' axis (B, T, ...) away."""
     taken, given = call.taken[0].shape, call.given[0].shape
     return len(taken) == 3 and taken[1] == tokens and len(given) == 2
 
 
 def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
-    """What of the library ran, from the outside in: a pooling of Poolscope's own first."""
+    """Return what of the library ran, from the outside in: a pooling of Poolscope's own first."""
     tokens = examined.states.hidden.shape[1]
     lines = [  # in files that are there to be read, which a cell of a notebook is not
         (call, [line for line in call.lines if line[0].co_filename.startswith(LIBRARY)]) for call in calls
@@ -230,7 +230,7 @@ def held(spec: BackboneSpec) -> Mapping[str, tuple[int, ...]]:
 
 
 def _names(name: str, prefix: str) -> set[str]:
-    """What the loader may call the tensor ``name`` of a file: with and without the body's prefix.
+    """Return what the loader may call the tensor ``name`` of a file: with and without the body's prefix.
 
     Old checkpoints say gamma and beta for the weight and bias of a layer norm.
     """

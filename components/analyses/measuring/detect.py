@@ -236,7 +236,7 @@ def _encode(backbone: Backbone, query: Query, prefix: str, limit: int, special: 
 def _all_made(
     backbone: Backbone, tries: Iterable[Try], declared: Declared | None
 ) -> tuple[list[Made], list[Sentence]]:
-    """What the ways of many tries give, and why some cannot be run."""
+    """Return what the ways of many tries give, and why some cannot be run."""
     made: list[Made] = []
     refusals: dict[Sentence, None] = {}
     for one in tries:
@@ -368,7 +368,7 @@ def ranked(given: Given, made: Sequence[Made]) -> tuple[Candidate, ...]:
 
 
 def _one_vector(given: Given, first: Made, second: Made) -> bool:
-    """Whether two ways give the same vector, where each is normalised as ``given`` is."""
+    """Tell whether two ways give the same vector, where each is normalised as ``given`` is."""
     if float(np.linalg.norm(first.unit - second.unit, axis=1).max()) > SAME:
         return False
     if given.normalised(first) and given.normalised(second):

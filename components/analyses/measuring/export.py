@@ -1,4 +1,4 @@
-"""What a visitor takes home of an examined query: its head as Python without Poolscope, in two files.
+"""Programs to take home: the head of an examined query as Python without Poolscope, in two files.
 
 A program prints the query's probabilities; a module is an ``nn.Module`` that can be trained on batches with
 padding. What they say stands in assets/templates; here is what is measured for them. The layers of a head are
@@ -127,7 +127,7 @@ def module(examined: Examined) -> str:
 
 
 def _common(examined: Examined, pooling: str, needed: set[Import]) -> dict[str, Any]:
-    """What both files are made of; ``pooling`` is the one that is written out, or "" for none."""
+    """Return what both files are made of; ``pooling`` is the one that is written out, or "" for none."""
     backbone, own = examined.backbone, examined.encoded.tokens.cls
     spec, ids = backbone.spec, examined.encoded.inputs["input_ids"][0]
     code: tuple[str, ...] = ()
@@ -155,7 +155,7 @@ def _common(examined: Examined, pooling: str, needed: set[Import]) -> dict[str, 
 
 
 def _cut(examined: Examined) -> dict[str, Any]:
-    """How the module behind which the head begins is written, and what of its output holds the states.
+    """Tell how the module behind which the head begins is written, and what of its output holds the states.
 
     ``handed``: None for a tensor, a name for a mapping, "" for the first of a tuple.
     """
@@ -240,7 +240,7 @@ def _calls(example: Examined, pooling: str) -> tuple[Call, ...]:
 
 
 def _same(calls: Sequence[Call], pooling: str, example: Examined, swap: bool) -> bool:
-    """Whether the calls alone, on a pooled vector, give the logits of the own head.
+    """Tell whether the calls alone, on a pooled vector, give the logits of the own head.
 
     Random hidden states tell any two poolings apart. For a swap, the own head is given the vector everywhere.
     """

@@ -1,4 +1,4 @@
-"""What is called the importance of tokens: each of several answers, and how far they agree with erasure.
+"""Importance of tokens, as it is called: each of several answers, and how far they agree with erasure.
 
 Attention is that from the token in [CLS]'s place, as the model computes it, and rolled out through the
 layers. Gradients are those of one output with respect to the embeddings of tokens, times these, and
@@ -104,7 +104,7 @@ def erased(examined: Examined, label: int, eraser: int) -> Floats:
 
 
 def _without(examined: Examined, ids: Tensor) -> Tensor:
-    """What the query's head says (R, K) with these ids (R, T) in the text's place."""
+    """Return what the query's head says (R, K) with these ids (R, T) in the text's place."""
     backbone, inputs = examined.backbone, examined.kept.inputs
     most = 1 if backbone.tokenizer.pad_token_id is None else max(STATES // ids.shape[1], 1)
     logits = []

@@ -120,7 +120,7 @@ def _run(backbone: Backbone, name: str, inputs: Mapping[str, Tensor]) -> Padded:
 
 
 def _case(text: Alone, padded: Padded) -> PaddingCase:
-    """What is said of the text so padded, what is read of it, and why that is another answer."""
+    """Return what is said of the text so padded, what is read of it, and why that is another answer."""
     examined, kept, alone = text.examined, padded.kept, text.examined.kept
     backbone = examined.backbone
     logits = kept.logits[0]
@@ -151,7 +151,7 @@ def _case(text: Alone, padded: Padded) -> PaddingCase:
 
 
 def _moved(alone: Tensor, padded: Tensor) -> Tensor:
-    """Which hidden states (T, D) are others than they were: (T,)."""
+    """Return which hidden states (T, D) are others than they were: (T,)."""
     return (padded - alone).abs().amax(dim=1) > MOVES * alone.abs().max()
 
 
@@ -174,7 +174,7 @@ def _cause(text: Alone, padded: Padded, states: bool, alike: bool) -> Cause:
 
 
 def _attended(backbone: Backbone, padded: Padded) -> bool:
-    """Whether the hidden states of the tokens move when another token stands where the padding is."""
+    """Tell whether the hidden states of the tokens move when another token stands where the padding is."""
     ids, own = padded.inputs["input_ids"].clone(), padded.mask[0]
     ids[0, ~own] = ids[0, own][0]
     with repeatable(backbone.model):
@@ -214,7 +214,7 @@ def _pooled(states: States) -> Iterator[tuple[str, Tensor]]:
 
 
 def _states(examined: Examined, padded: Padded) -> States:
-    """What poolings may look at of a padded text, in its first row."""
+    """Return what poolings may look at of a padded text, in its first row."""
     backbone, tokens = examined.backbone, examined.encoded.tokens
     rows, length = padded.kept.hidden[-1].shape[:2]
     special, cls = torch.zeros(rows, length, dtype=torch.bool), torch.full((rows,), -1)

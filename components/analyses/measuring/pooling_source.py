@@ -90,7 +90,7 @@ def _names(node: ast.stmt) -> set[str]:
 
 
 def _imported(node: ast.AST) -> Iterator[Import]:
-    """What an import takes, but for what is Poolscope's own."""
+    """Return what an import takes, but for what is Poolscope's own."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] not in OWN:
