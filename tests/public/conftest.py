@@ -43,6 +43,6 @@ def gate(folder: Path) -> Gate:
 def faulty(folder: Path, gate: Gate) -> Iterator[httpx.Client]:
     """The page on an analyst with faults; few questions may wait, and few come from one visitor."""
     app = ("-m", "tests.public.faulty_app", str(gate.path))
-    limits = {"POOLSCOPE_RATE": "3", "POOLSCOPE_WAITING": str(WAITING)}
+    limits = {"POOLSCOPE_RATE": "3", "POOLSCOPE_WAITING": str(WAITING), "POOLSCOPE_SECONDS": "600"}
     with served(*app, log=folder / "faulty.log", **limits) as url, client_of(url) as client:
         yield client
