@@ -27,7 +27,7 @@ from components.exhibits.evidence import (
     vectors,
 )
 from components.exhibits.head import UNTRAINED, counted, parameters_of
-from components.exhibits.importance import Methods, method_name, rho_text
+from components.exhibits.importance import explained, explained_value, goes, methods_of
 from components.exhibits.lens import Aim
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import indices, labels_of, number, shorten, visible, word
@@ -284,30 +284,27 @@ def importance_facts(given: Importance | Sentence, say: Texts) -> dict[str, str]
     """Facts of one text on one model; all is empty where it was refused."""
     if isinstance(given, Sentence):
         return {**dict.fromkeys(IMPORTANCE_FACTS, ""), "goes": "refused", "named": "none"}
-    methods = Methods(given)
-    similarity, erasure = methods.every[0], methods.every[-1]
-    few = len(methods.own) < 2
-    most, first = (None if few else methods.ranked(method)[0] for method in (similarity, erasure))
-    rhos = (
-        say("matters.rho_of", name=method_name(method, methods, say), rho=rho_text(methods, method))
-        for method in methods.others
-    )
+    methods, labels = methods_of(given, say), labels_of(given.analysis)
+    similarity, *_, erasure = methods
+    few = len(erasure.ranked) < 2
+    most, first = (None if few else method.ranked[0] for method in (similarity, erasure))
+    rhos = (say("matters.rho_of", name=method.title, rho=method.rho_text) for method in methods[:-1])
     (similar, similar_after), (erased, erased_after) = (
-        ("", "") if index is None else (methods.labels[index], methods.text(methods.without(index)))
+        ("", "") if index is None else (labels[index], explained_value(given, index))
         for index in (most, first)
     )
-    falls = first is not None and methods.importance.erasure[first] > 0
+    falls = first is not None and given.erasure[first] > 0
     return {
         "similar": shorten(word(similar), 24),  # the token of the text most similar to [CLS]
         "similar_after": similar_after,  # what the output is without it
         "erased": shorten(word(erased), 24),  # the token whose erasure makes the output fall most
         "erased_after": erased_after,  # what the output is without that
         "eraser": visible(given.eraser),  # what takes the place of a token that is erased
-        "explained": methods.label,  # the label whose output that is
-        "before": methods.text(methods.before),  # the output as it is
-        "rho": rho_text(methods, similarity),  # Spearman's rho between similarity and erasure
+        "explained": explained(given),  # the label whose output that is
+        "before": explained_value(given),  # the output as it is
+        "rho": similarity.rho_text,  # Spearman's rho between similarity and erasure
         "rhos": say.listed(rhos),  # the same of each answer
-        "goes": methods.goes,
+        "goes": goes(given, similarity, erasure),
         "named": "none" if not falls else "same" if most == first else "other",
     }
 

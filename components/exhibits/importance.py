@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from itertools import chain
 from math import isnan
@@ -18,8 +17,6 @@ from components.analyses.importance import Importance
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch, Whole
 from components.exhibits.exhibit import (
-    NOTHING,
-    Column,
     Exhibit,
     Shown,
     hint_html,
@@ -37,7 +34,6 @@ from components.exhibits.similarity import segment_keys
 from components.exhibits.view import (
     View,
     asked_line,
-    indices,
     number,
     percent,
     reference_name,
@@ -49,9 +45,8 @@ from components.exhibits.view import (
 )
 from components.markup import render
 from components.texts import Sentence, Texts
-from components.types import Analysis, Floats
+from components.types import Floats
 
-SIMILARITY = "similarity"
 CHANCE = 1.96  # deviations that two unrelated orders stay within 95 times in 100
 INTEGRATED = Control("integrated", Switch(), False, "matters.integrated", "matters.integrated_info")
 HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the mean over heads
@@ -59,103 +54,84 @@ HEAD = Control("attention_head", Whole(0, 1000), 0, "matters.head")  # 0: the me
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """An answer: a number for each of the T tokens, more where the token matters more."""
+    """An answer: a number for each of the T tokens, more where the token matters more.
 
-    name: str
+    ``title``: its name, not escaped. ``ranked``: the tokens of the text, without what the tokenizer added,
+    the one that matters most first. ``rho``: Spearman's between it and erasure over these, if there is one.
+    """
+
+    title: str
     values: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Methods:
-    """All answers of one text, held against erasure. T tokens, n of them of the text itself."""
-
-    importance: Importance
+    ranked: list[int]
+    rho: float | None
 
     @property
-    def analysis(self) -> Analysis:
-        """The answer that is explained."""
-        return self.importance.analysis
-
-    @cached_property
-    def view(self) -> View:
-        """The answer at the last layer."""
-        return View(self.analysis, self.analysis.layers)
+    def rho_text(self) -> str:
+        """Rho as a reader sees it; a dash where there is none."""
+        return "–" if self.rho is None else number(self.rho)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """A readable label for each of the T tokens, not escaped."""
-        return self.view.labels
+    def least(self) -> float:
+        """Start of its axis: at 0 or below, or near the smallest value where all are alike."""
+        low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        return round(low - ROOM * (high - low), 2) if 0 < FAR * high < low else min(0.0, low)
 
-    @property
-    def label(self) -> str:
-        """The name of the output that is explained, not escaped."""
-        return visible(self.analysis.labels[self.importance.label])
 
-    @cached_property
-    def own(self) -> list[int]:
-        """The n tokens of the text: without what the tokenizer added."""
-        return indices(~self.analysis.tokens.special)
+def methods_of(given: Importance, say: Texts) -> list[Method]:
+    """All answers of a text: similarity first, which ranks all but [CLS] itself, and erasure last."""
+    analysis = given.analysis
+    known: Mapping[str, Floats | None] = {
+        "similarity": analysis.similarity[-1],
+        "attention": None if given.attention is None else given.attention[-1].mean(axis=0),
+        "rollout": given.rollout,
+        "gradient_x_input": given.gradient_x_input,
+        "integrated_gradients": None if given.integrated is None else given.integrated.values,
+        "erasure": given.erasure,  # what the others are held against
+    }
+    reference = shorten(reference_name(View(analysis, analysis.layers), say), 20)
+    own, found = np.flatnonzero(~analysis.tokens.special), []
+    for name, values in known.items():
+        if values is not None:
+            ranked = own[np.argsort(-values[own], kind="stable")].tolist()
+            if name == "similarity":
+                ranked = [index for index in ranked if index != analysis.tokens.cls]
+            title = say(f"matters.name_{name}", reference=reference)
+            found.append(Method(title, values, ranked, given.agreement.get(name)))
+    return found
 
-    @cached_property
-    def every(self) -> tuple[Method, ...]:
-        """The answers that there are, erasure last."""
-        given = self.importance
-        found: Mapping[str, Floats | None] = {
-            SIMILARITY: self.analysis.similarity[-1],
-            "attention": None if given.attention is None else given.attention[-1].mean(axis=0),
-            "rollout": given.rollout,
-            "gradient_x_input": given.gradient_x_input,
-            "integrated_gradients": None if given.integrated is None else given.integrated.values,
-            "erasure": given.erasure,  # what the others are held against
-        }
-        return tuple(Method(name, values) for name, values in found.items() if values is not None)
 
-    @property
-    def others(self) -> tuple[Method, ...]:
-        """Answers that are held against erasure."""
-        return self.every[:-1]
+def explained(given: Importance) -> str:
+    """The name of the output that is explained, not escaped."""
+    return visible(given.analysis.labels[given.label])
 
-    def ranked(self, method: Method) -> list[int]:
-        """The tokens of the text, the one that matters most first; of similarity without [CLS] itself."""
-        same = self.analysis.tokens.cls if method.name == SIMILARITY else None
-        compared = [index for index in self.own if index != same]
-        return sorted(compared, key=lambda index: -float(method.values[index]))
 
-    def rho(self, method: Method) -> float | None:
-        """Spearman's rho between a method and erasure over the tokens of the text."""
-        return self.importance.agreement.get(method.name)
+def explained_value(given: Importance, erased: int | None = None) -> str:
+    """The explained output as a reader sees it: of the text as it is, or where a token is replaced."""
+    value = float(given.analysis.probabilities[given.label])
+    value -= 0.0 if erased is None else float(given.erasure[erased])
+    raw = given.analysis.problem_type == "regression"
+    return number(value) if raw else percent(min(max(value, 0.0), 1.0))
 
-    @property
-    def chance(self) -> float:
-        """Distance of rho from 0 for two unrelated orders of n tokens, 95 times in 100.
 
-        Its variance is then 1 / (n - 1), whatever the orders are (Kendall and Gibbons 1990).
-        """
-        return min(1.0, CHANCE / (len(self.own) - 1) ** 0.5) if len(self.own) > 1 else 1.0
+def chance_of(total: int) -> float:
+    """Distance of rho from 0 for two unrelated orders of so many tokens, 95 times in 100.
 
-    @property
-    def goes(self) -> Literal["alike", "opposed", "chance", "none", "random"]:
-        """Tell whether similarity orders the tokens as erasure does, beyond what chance gives."""
-        rho = self.rho(self.every[0])
-        if self.analysis.random:
-            return "random"
-        if rho is None:
-            return "none"
-        return "chance" if abs(rho) <= self.chance else "alike" if rho > 0 else "opposed"
+    Its variance is then 1 / (total - 1), whatever the orders are (Kendall and Gibbons 1990).
+    """
+    return min(1.0, CHANCE / (total - 1) ** 0.5) if total > 1 else 1.0
 
-    @property
-    def before(self) -> float:
-        """The explained output of the text as it is: a probability, or a raw value."""
-        return float(self.analysis.probabilities[self.importance.label])
 
-    def without(self, index: int) -> float:
-        """The explained output where a token is replaced."""
-        return float(np.float64(self.before) - self.importance.erasure[index])
-
-    def text(self, value: float) -> str:
-        """An output as a reader sees it."""
-        raw = self.analysis.problem_type == "regression"
-        return number(value) if raw else percent(min(max(value, 0.0), 1.0))
+def goes(
+    given: Importance, similarity: Method, erasure: Method
+) -> Literal["alike", "opposed", "chance", "none", "random"]:
+    """Tell whether similarity orders the tokens as erasure does, beyond what chance gives."""
+    if given.analysis.random:
+        return "random"
+    if similarity.rho is None:
+        return "none"
+    if abs(similarity.rho) <= chance_of(len(erasure.ranked)):
+        return "chance"
+    return "alike" if similarity.rho > 0 else "opposed"
 
 
 TOP = 66  # pixels, for three lines above each column
@@ -175,30 +151,27 @@ FAR = 0.5  # an axis starts at 0 where the smallest value is below this part of 
 
 def importances(given: Importance, _: State, say: Texts) -> Shown:
     """Every answer there is, in the order of the tokens, with the ranks of the first three."""
-    methods = Methods(given)
-    names = [method_name(method, methods, say) for method in methods.every]
+    analysis, methods = given.analysis, methods_of(given, say)
+    view = View(analysis, analysis.layers)
     tokens = {
-        "table.index": range(len(methods.labels)),
-        "table.token": methods.labels,
-        "table.special": [yes_or_no(bool(one), say) for one in methods.analysis.tokens.special],
+        "table.index": range(len(view.labels)),
+        "table.token": view.labels,
+        "table.special": [yes_or_no(bool(one), say) for one in analysis.tokens.special],
     }
-    columns = {name: method.values for name, method in zip(names, methods.every, strict=True)}
-    firsts = [
-        say.listed(methods.labels[index] for index in methods.ranked(method)[:FIRST])
-        for method in methods.every
-    ]
-    ranks = say("list.semicolon").join(
-        say("matters.first", name=name, tokens=first) for name, first in zip(names, firsts, strict=True)
-    )
+    ranks = []
+    for method in methods:
+        first = say.listed(view.labels[index] for index in method.ranked[:FIRST])
+        ranks.append(say("matters.first", name=method.title, tokens=first))
+    told = say("list.semicolon").join(ranks)
     return Shown(
-        heading=_heading(methods, say),
-        words=say("matters.description", total=len(methods.labels), ranks=ranks),
-        data=layers_frame(tokens, columns, say),
-        figure=_figure(methods, say),
+        heading=_heading(given, methods, view, say),
+        words=say("matters.description", total=len(view.labels), ranks=told),
+        data=layers_frame(tokens, {method.title: method.values for method in methods}, say),
+        figure=_figure(methods, view, say),
         above=hint_html(say("matters.hint")),
-        legend=_legend(methods, say),
-        about=asked_line(methods.analysis, say),
-        least_width=draw.token_width(methods.view) + COLUMN * len(names),
+        legend=_legend(given, methods, view, say),
+        about=asked_line(analysis, say),
+        least_width=draw.token_width(view) + COLUMN * len(methods),
     )
 
 
@@ -209,29 +182,35 @@ def _is_there(given: Importance | Sentence) -> bool:
 BARS: Exhibit[Any] = Exhibit("matters", importances, plotted=True, applies=_is_there, width=3)
 
 
-def method_name(method: Method, methods: Methods, say: Texts) -> str:
-    """Name a method, not escaped: "similarity to [CLS]" for example."""
-    return say(f"matters.name_{method.name}", reference=shorten(reference_name(methods.view, say), 20))
+def _figure(methods: list[Method], view: View, say: Texts) -> draw.Figure:
+    """A column for each method, all with the same rows: T tokens, the first on top.
+
+    Above a column stand its method, and rho between that and erasure.
+    """
+    traces, axes, titles = [], {}, []
+    total, random = len(methods), view.analysis.random
+    colours = [draw.OTHER] * len(view.labels) if random else draw.token_colours(view)
+    for place, method in enumerate(methods):
+        left, right = round(place / total, 4), round((place + 1 - GAP) / total, 4)
+        traces.append(_bars(method, colours, place, say))
+        axes[f"xaxis{draw.axis_number(place)}"] = _axis(method, domain=[left, right])
+        erasure = place == total - 1
+        last = say("matters.yardstick") if erasure else say("matters.rho", rho=method.rho_text)
+        lines = [*(f"<b>{escape(line)}</b>" for line in _lines(method.title)), escape(last)]
+        title = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        titles.append({**title, "align": "left", "text": "<br>".join(lines), "showarrow": False})
+    frame = draw.token_rows(view, say, TOP, 14, **axes)
+    frame["annotations"] += titles
+    return draw.Figure(traces, frame)
 
 
-def _figure(methods: Methods, say: Texts) -> draw.Figure:
-    """A column for each method, all with the same rows: T tokens, the first on top."""
-    places = range(len(methods.every))
-    axes = {f"xaxis{draw.axis_number(place)}": _axis(methods, place) for place in places}
-    frame = draw.token_rows(methods.view, say, TOP, 14, **axes)
-    frame["annotations"] += [_title(methods, place, say) for place in places]
-    return draw.Figure([_bars(methods, place, say) for place in places], frame)
-
-
-def _bars(methods: Methods, place: int, say: Texts) -> draw.Trace:
+def _bars(method: Method, colours: list[str], place: int, say: Texts) -> draw.Trace:
     """The bars of one method; all but the first three are pale."""
-    method = methods.every[place]
-    first, total = methods.ranked(method)[:FIRST], range(len(methods.labels))
-    name = escape(method_name(method, methods, say))
+    first, total = method.ranked[:FIRST], range(len(colours))
     return draw.bars(
         [None if isnan(value) else float(f"{value:.3g}") for value in method.values],
-        [draw.OTHER] * len(total) if methods.analysis.random else draw.token_colours(methods.view),
-        say("matters.hover", token="%{y}", name=name, value="%{x:.3g}"),
+        colours,
+        say("matters.hover", token="%{y}", name=escape(method.title), value="%{x:.3g}"),
         xaxis=f"x{draw.axis_number(place)}",
         y0=0,
         dy=1,
@@ -242,38 +221,11 @@ def _bars(methods: Methods, place: int, say: Texts) -> draw.Trace:
     )
 
 
-def _axis(methods: Methods, place: int) -> dict[str, Any]:
-    values, last = methods.every[place].values, (place + 1 - GAP) / len(methods.every)
-    start, high = _least(methods.every[place]), float(np.nanmax(values))
-    room = ROOM * ((max(high, 0.0) - start) or 1.0)
-    return draw.axis(
-        domain=[round(place / len(methods.every), 4), round(last, 4)],
-        range=[start - (room if start < 0 else 0), max(high, 0.0) + room],
-        showticklabels=False,
-        **draw.ZERO_LINE,
-    )
-
-
-def _least(method: Method) -> float:
-    """Start of the axis of a column: at 0 or below, or near the smallest value where all are alike."""
-    low, high = float(np.nanmin(method.values)), float(np.nanmax(method.values))
-    return round(low - ROOM * (high - low), 2) if 0 < FAR * high < low else min(0.0, low)
-
-
-def _title(methods: Methods, place: int, say: Texts) -> dict[str, Any]:
-    """Title above a column: its method, and rho between that and erasure."""
-    method = methods.every[place]
-    rho = say("matters.rho", rho=rho_text(methods, method))
-    lines = [f"<b>{escape(line)}</b>" for line in _lines(method_name(method, methods, say))]
-    lines.append(escape(rho if method in methods.others else say("matters.yardstick")))
-    corner = {
-        "xref": "paper",
-        "yref": "paper",
-        "x": round(place / len(methods.every), 4),
-        "y": 1,
-        "xanchor": "left",
-    }
-    return {**corner, "yanchor": "bottom", "align": "left", "text": "<br>".join(lines), "showarrow": False}
+def _axis(method: Method, domain: list[float]) -> dict[str, Any]:
+    start, high = method.least, max(0.0, float(np.nanmax(method.values)))
+    room = ROOM * ((high - start) or 1.0)
+    ends = [start - (room if start < 0 else 0), high + room]
+    return draw.axis(domain=domain, range=ends, showticklabels=False, **draw.ZERO_LINE)
 
 
 def _lines(name: str) -> list[str]:
@@ -286,80 +238,81 @@ def _lines(name: str) -> list[str]:
     return lines
 
 
-def rho_text(methods: Methods, method: Method) -> str:
-    """Rho between a method and erasure as a reader sees it; a dash where there is none."""
-    rho = methods.rho(method)
-    return "–" if rho is None else number(rho)
-
-
-def _heading(methods: Methods, say: Texts) -> str:
+def _heading(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
     """Count the answers that name different tokens."""
-    if methods.analysis.random:
+    if given.analysis.random:
         return say("matters.heading_random")
-    if len(methods.own) < 2:
+    if len(methods[-1].ranked) < 2:
         return say("matters.heading_short")
-    firsts = [methods.ranked(method)[0] for method in methods.every]
-    found = {"count": len(firsts), "label": methods.label}
-    if len(set(firsts)) == 1:
-        return say("matters.heading_same", token=shorten(word(methods.labels[firsts[0]]), 24), **found)
-    return say("matters.heading", different=len(set(firsts)), **found)
+    firsts = {method.ranked[0] for method in methods}
+    found = {"count": len(methods), "label": explained(given)}
+    if len(firsts) == 1:
+        return say("matters.heading_same", token=shorten(word(view.labels[firsts.pop()]), 24), **found)
+    return say("matters.heading", different=len(firsts), **found)
 
 
-def _legend(methods: Methods, say: Texts) -> str:
+def _legend(given: Importance, methods: list[Method], view: View, say: Texts) -> str:
     """Explain the numbers, the colours and the third line, and how exact integrated gradients are."""
-    given, analysis = methods.importance, methods.analysis
+    analysis = given.analysis
     coloured = not analysis.random  # else all of it is grey
-    items: dict[str, object] = {
-        line_html(say("matters.ranks"), "1 2 3"): True,
-        key_html("read", say("legend.read")): coloured and analysis.reads.positions.any(),
-        **(segment_keys(methods.view, say) if coloured else {}),
-        key_html("special", say("matters.unranked")): analysis.tokens.special.any(),
-        line_html(say("matters.rho_means")): True,
-    }
-    for method in methods.every:
-        name, start = method_name(method, methods, say), _least(method)
-        items[line_html(say("matters.start", name=name, start=number(start)))] = start > 0
-    items[line_html(say("matters.erased", eraser=visible(given.eraser)))] = True
+    lines = [
+        say("matters.start", name=method.title, start=number(method.least))
+        for method in methods
+        if method.least > 0
+    ]
+    lines.append(say("matters.erased", eraser=visible(given.eraser)))
     if given.integrated is not None:
         delta = f"{given.integrated.delta:.2g}".replace("-", "−")
-        items[line_html(say("matters.delta", steps=given.integrated.steps, delta=delta))] = True
-    return legend_of(items)
+        lines.append(say("matters.delta", steps=given.integrated.steps, delta=delta))
+    return legend_of(
+        {
+            line_html(say("matters.ranks"), "1 2 3"): True,
+            key_html("read", say("legend.read")): coloured and analysis.reads.positions.any(),
+            **(segment_keys(view, say) if coloured else {}),
+            key_html("special", say("matters.unranked")): analysis.tokens.special.any(),
+            line_html(say("matters.rho_means")): True,
+            **dict.fromkeys(map(line_html, lines), True),
+        }
+    )
 
 
 def agreements(given: Importance, _: State, say: Texts) -> Shown:
     """Show how alike each answer orders the tokens of the text and erasure does."""
-    methods = Methods(given)
-    names = [method_name(method, methods, say) for method in methods.others]
-    rhos = [methods.rho(method) for method in methods.others]
-    told = {place: rho for place, rho in enumerate(rhos) if rho is not None}
-    total, chance = len(methods.own), number(methods.chance)
-    said = (
-        say("matters.rho_of", name=name, rho=rho_text(methods, method))
-        for name, method in zip(names, methods.others, strict=True)
-    )
-    columns: dict[str, Column] = {
-        "matters.method": names,
-        "matters.rho_axis": [float("nan") if rho is None else rho for rho in rhos],
-        "matters.chance_column": [methods.chance] * len(rhos),
+    *others, erasure = methods_of(given, say)
+    total = len(erasure.ranked)
+    chance, told = chance_of(total), [method.rho for method in others if method.rho is not None]
+    rhos = (say("matters.rho_of", name=method.title, rho=method.rho_text) for method in others)
+    heading = say("matters.rho_heading_none")
+    if given.analysis.random:
+        heading = say("matters.rho_heading_random")
+    elif told:
+        alike = sum(rho > chance for rho in told)
+        heading = say("matters.rho_heading", count=alike, total=len(others))
+    columns = {
+        "matters.method": [method.title for method in others],
+        "matters.rho_axis": np.array([method.rho for method in others], dtype=float),
+        "matters.chance_column": [chance] * len(others),
     }
+    found = {"rhos": say.listed(rhos), "chance": number(chance), "total": total}
     band = key_html("chance", say("matters.chance", total=total))
     return Shown(
-        heading=_rho_heading(methods, told, say),
-        words=say("matters.rho_description", rhos=say.listed(said), chance=chance, total=total),
+        heading=heading,
+        words=say("matters.rho_description", **found),
         data=titled_frame(columns, say),
-        figure=_rho_figure(names, told, methods.chance, say),
+        figure=_rho_figure(others, chance, say),
         above=hint_html(say("matters.rho_hint" if told else "matters.no_rho")),
         legend=legend_html(band) if told else "",
-        about=asked_line(methods.analysis, say),
+        about=asked_line(given.analysis, say),
     )
 
 
 AGREES: Exhibit[Any] = Exhibit("erasure-rho", agreements, plotted=True, applies=_is_there, width=2)
 
 
-def _rho_figure(names: Sequence[str], told: Mapping[int, float], chance: float, say: Texts) -> draw.Figure:
+def _rho_figure(others: Sequence[Method], chance: float, say: Texts) -> draw.Figure:
     """A bar for each method but erasure, from -1 to 1; behind them what chance gives."""
-    lines = [textwrap.wrap(name, RHO_WIDEST) for name in names]
+    lines = [textwrap.wrap(method.title, RHO_WIDEST) for method in others]
+    told = {place: method.rho for place, method in enumerate(others) if method.rho is not None}
     places, rhos = list(told), list(told.values())
     drawn = draw.bars(
         [round(rho, 4) for rho in rhos],
@@ -368,15 +321,14 @@ def _rho_figure(names: Sequence[str], told: Mapping[int, float], chance: float, 
         y=places,
         width=0.5,
     )
-    texts = draw.written(
-        [max(rho, 0.0) + AFTER for rho in rhos], places, list(map(number, rhos)), "middle right"
-    )
+    beside = [max(rho, 0.0) + AFTER for rho in rhos]
+    texts = draw.written(beside, places, list(map(number, rhos)), "middle right")
     across = {"x0": -chance, "x1": chance, "yref": "paper", "y0": 0, "y1": 1}
     band = {"type": "rect", "layer": "below", **across, "fillcolor": BAND, "line": {"width": 0}}
     # There is no room for the text of each tick on a phone.
     ticks = {"tickvals": [-1, -0.5, 0, 0.5, 1], "ticktext": ["−1", "", "0", "", "1"], "tickangle": 0}
     frame = draw.layout(
-        height=len(names) * RHO_ROW + BELOW,
+        height=len(others) * RHO_ROW + BELOW,
         margin={"l": draw.name_width(chain.from_iterable(lines)), "r": 40, "t": 6, "b": BELOW - 6},
         xaxis=draw.value_axis(say("matters.rho_axis"), range=[-1, 1], **ticks, **draw.ZERO_LINE),
         yaxis=draw.row_axis(["<br>".join(map(escape, one)) for one in lines]),
@@ -385,59 +337,45 @@ def _rho_figure(names: Sequence[str], told: Mapping[int, float], chance: float, 
     return draw.Figure([drawn, texts], frame)
 
 
-def _rho_heading(methods: Methods, told: Mapping[int, float], say: Texts) -> str:
-    """Count the answers that order the tokens as erasure does, beyond chance."""
-    if methods.analysis.random or not told:
-        return say("matters.rho_heading_random" if methods.analysis.random else "matters.rho_heading_none")
-    alike = sum(rho > methods.chance for rho in told.values())
-    return say("matters.rho_heading", count=alike, total=len(methods.others))
-
-
 def sentence(given: Importance | Sentence, _: State, say: Texts) -> Shown:
     """The answer in words, and what could not be had, unless the verdict says so; or why there is none."""
     if isinstance(given, Sentence):
         return Shown(html=render("importance", say, reason=visible(given.said(say)), notices=()))
-    methods = Methods(given)
-    random = methods.analysis.random
-    lines = [say.html("matters.random")] if random else [_erased(methods, say), _near(methods, say)]
-    more = [warning for warning in given.warnings if warning not in methods.analysis.warnings]
+    said = say.html("matters.random") if given.analysis.random else _found(given, say)
+    more = [warning for warning in given.warnings if warning not in given.analysis.warnings]
     notices = [visible(warning.said(say)) for warning in more]
-    said = Markup(say.together(filter(None, lines)))
     return Shown(html=render("importance", say, reason="", said=said, notices=notices))
 
 
 SENTENCE = Exhibit("importance", sentence, element="importance-lead", frame="bare")
 
 
-def _erased(methods: Methods, say: Texts) -> Markup:
-    """The token whose erasure makes the output fall most."""
-    if not methods.own:
+def _found(given: Importance, say: Texts) -> Markup:
+    """Name the token whose erasure makes the output fall most, and where the one most like [CLS] comes."""
+    similarity, *_, erasure = methods_of(given, say)
+    if not erasure.ranked:
         return say.html("matters.no_text")
-    first = methods.ranked(methods.every[-1])[0]
-    found = {"eraser": visible(methods.importance.eraser), "label": strong_html(methods.label)}
-    if methods.importance.erasure[first] <= 0:
-        return say.html("matters.none_falls", **found)
-    before, after = (strong_html(methods.text(value)) for value in (methods.before, methods.without(first)))
-    key = "matters.erasing" if len(methods.own) > 1 else "matters.erasing_one"
-    return say.html(key, token=_token(methods, first), before=before, after=after, **found)
+    view, first = View(given.analysis, given.analysis.layers), erasure.ranked[0]
 
+    def token(index: int) -> Markup:
+        return token_html(view.labels[index], bool(given.analysis.reads.positions[index]))
 
-def _near(methods: Methods, say: Texts) -> Markup:
-    """Say where the token most like [CLS] comes when tokens are erased, and rho."""
-    if len(methods.own) < 2:
-        return NOTHING
-    similarity, erasure = methods.every[0], methods.every[-1]
-    most = methods.ranked(similarity)[0]
-    found = {"token": _token(methods, most), "reference": shorten(reference_name(methods.view, say), 24)}
-    place = methods.ranked(erasure).index(most) + 1
-    near = say.html("matters.near", place=place, total=len(methods.own), **found)
-    rho = strong_html(rho_text(methods, similarity))
-    key = "no_rho" if methods.goes == "none" else f"rho_{methods.goes}"
-    return Markup(say.together((near, say.html(f"matters.{key}", rho=rho))))
-
-
-def _token(methods: Methods, index: int) -> Markup:
-    return token_html(methods.labels[index], bool(methods.analysis.reads.positions[index]))
+    alone = len(erasure.ranked) < 2
+    found = {"eraser": visible(given.eraser), "label": strong_html(explained(given))}
+    if given.erasure[first] <= 0:
+        erased = say.html("matters.none_falls", **found)
+    else:
+        before, after = (strong_html(explained_value(given, index)) for index in (None, first))
+        key = "matters.erasing_one" if alone else "matters.erasing"
+        erased = say.html(key, token=token(first), before=before, after=after, **found)
+    if alone:
+        return erased
+    most, reference = similarity.ranked[0], shorten(reference_name(view, say), 24)
+    places = {"place": erasure.ranked.index(most) + 1, "total": len(erasure.ranked)}
+    near = say.html("matters.near", token=token(most), reference=reference, **places)
+    going = goes(given, similarity, erasure)
+    key = "matters.no_rho" if going == "none" else f"matters.rho_{going}"
+    return Markup(say.together((erased, near, say.html(key, rho=strong_html(similarity.rho_text)))))
 
 
 SCALE = [[2 * (float(str(stop)) - 0.5), colour] for stop, colour in draw.DIVERGING if float(str(stop)) >= 0.5]

@@ -33,7 +33,7 @@ from components.exhibits.exhibit import (
     to_csv,
 )
 from components.exhibits.head import strips
-from components.exhibits.importance import Methods
+from components.exhibits.importance import methods_of
 from components.exhibits.small_plots import profiles, stepped
 from components.texts import languages, load_texts
 from tests.exhibits.answers import answers
@@ -148,7 +148,7 @@ ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; ot
     **dict.fromkeys(("rho", "evidence-numbers"), lambda evidence: len(evidence.every["probe"])),
     "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
     "depth": lambda one: one.analysis.layers + 1,
-    "erasure-rho": lambda given: len(Methods(given).others),
+    "erasure-rho": lambda given: len(methods_of(given, SAY)) - 1,
     "weights": lambda one: len(one.weights),
     "padding": lambda given: len(given.cases),
     "detective": lambda given: len(given.candidates),

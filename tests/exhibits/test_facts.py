@@ -22,7 +22,6 @@ from components.exhibits.facts import (
     result_facts,
     results_facts,
 )
-from components.exhibits.importance import Methods
 from components.exhibits.view import percent
 from components.results import Table, beside, holm
 from components.texts import Sentence, load_texts
@@ -256,9 +255,9 @@ def test_every_case_of_importance_is_reached() -> None:
 
 def test_both_tokens_are_named_with_what_the_output_is_without_them() -> None:
     one = alike(given(), [0.1, 0.9, 0.2, 0.3, 0.4, 0.5], [0.0, 0.1, 0.0, 0.0, 0.2, 0.05])
-    facts, methods, before = importance_facts(one, EN), Methods(one), float(one.analysis.probabilities.max())
+    facts, before = importance_facts(one, EN), float(one.analysis.probabilities.max())
     assert (facts["similar"], facts["erased"]) == ("b", "e")
-    outputs = [methods.text(before - fall) for fall in (0, 0.1, 0.2)]
+    outputs = [percent(before - fall) for fall in (0, 0.1, 0.2)]
     assert [facts[name] for name in ("before", "similar_after", "erased_after")] == outputs
     assert facts["explained"] == one.analysis.predicted[0]
 

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from components.analyses.importance import Importance
+from components.exhibits.draw import OTHER
 from components.exhibits.exhibit import heading_html
-from components.exhibits.importance import AGREES, ATTENTION, BARS, HEAD, SENTENCE, Methods
+from components.exhibits.importance import AGREES, ATTENTION, BARS, HEAD, SENTENCE, chance_of, methods_of
 from components.exhibits.similarity import HEATMAP
+from components.exhibits.view import percent
 from components.texts import Sentence
 from components.types import Floats
 from tests.exhibits.answers import alike, made, without_attention
@@ -25,9 +26,10 @@ def said(one: Importance) -> str:
     return plain(SENTENCE.show(one, {}, SAY).html)
 
 
-def ranks(bar: go.Bar) -> dict[int, str]:
-    """The ranks that are written, by token."""
-    return {index: plain(text) for index, text in enumerate(bar.text) if text}
+def ranks(one: Importance, column: int) -> dict[int, str]:
+    """The ranks that are written beside the bars of a column, by token."""
+    texts = drawn(BARS, one).data[column].text
+    return {index: plain(text) for index, text in enumerate(texts) if text}
 
 
 def test_the_numbers_are_those_of_each_answer() -> None:
@@ -52,27 +54,23 @@ def test_the_numbers_are_those_of_each_answer() -> None:
 
 def test_the_three_tokens_of_the_text_that_matter_most_have_a_rank() -> None:
     one = given()
-    own, bar = np.flatnonzero(~one.analysis.tokens.special), drawn(BARS, one).data[0]
-    order = own[np.argsort(-one.analysis.similarity[-1][own], kind="stable")][:3]
-    assert ranks(bar) == {int(index): str(place) for place, index in enumerate(order, start=1)}
-    assert {bar.marker.opacity[index] for index in order} == {1}
-    assert set(ranks(drawn(BARS, one).data[-1])) <= set(own.tolist())
+    added = one.analysis.tokens.special
+    order = np.argsort(np.where(added, np.inf, -one.analysis.similarity[-1]), kind="stable")[:3]
+    assert ranks(one, 0) == {int(index): str(place) for place, index in enumerate(order, start=1)}
+    assert {drawn(BARS, one).data[0].marker.opacity[index] for index in order} == {1}
     # Where a model fails without a token that was added, there is no bar.
-    failed = replace(
-        one, erasure=np.where(one.analysis.tokens.special, np.nan, one.erasure).astype("float32")
-    )
-    assert [value is None for value in drawn(BARS, failed).data[-1].x] == one.analysis.tokens.special.tolist()
+    failed = replace(one, erasure=np.where(added, np.nan, one.erasure).astype("float32"))
+    assert [value is None for value in drawn(BARS, failed).data[-1].x] == added.tolist()
     assert "nan" not in said(failed)
 
 
 def test_a_token_of_the_text_that_stands_in_the_place_of_cls_is_not_the_most_similar_to_itself() -> None:
     one = given("last", "a b c")
-    cls, columns = one.analysis.tokens.cls, drawn(BARS, one).data
+    cls, similarity = one.analysis.tokens.cls, one.analysis.similarity[-1]
     assert not one.analysis.tokens.special[cls]
-    assert one.analysis.similarity[-1].argmax() == cls
-    assert (cls in ranks(columns[0]), len(ranks(columns[0])), len(ranks(columns[-1]))) == (False, 2, 3)
-    second = one.analysis.tokens.text[int(np.argsort(-one.analysis.similarity[-1])[1])]
-    assert f"similar to “c”, {second}" in said(one)
+    assert similarity.argmax() == cls
+    assert (cls in ranks(one, 0), len(ranks(one, 0)), len(ranks(one, -1))) == (False, 2, 3)
+    assert f"similar to “c”, {one.analysis.tokens.text[int(np.argsort(-similarity)[1])]}" in said(one)
 
 
 @pytest.mark.parametrize(
@@ -92,18 +90,16 @@ def test_it_is_said_whether_similarity_goes_with_erasure(erasure: list[float], k
 
 def test_it_is_said_how_far_the_output_falls_without_the_token_that_matters_most() -> None:
     before = given(text="a b c")
-    one = alike(before, [0.1, 0.2, 0.3], [0.0, 0.2, 0.1])
-    methods, value = Methods(one), float(one.analysis.probabilities[one.label])
-    ends = f"{methods.label} falls from {methods.text(value)} to {methods.text(value - 0.2)}"
-    assert said(one).startswith(f"Without b ([MASK] in its place), {ends}, more than")
-    rising = alike(before, [0.1, 0.2, 0.3], [-0.1, 0.0, -0.2])
-    assert said(rising).startswith(f"No token makes {methods.label} fall")
+    one, value = alike(before, [0.1, 0.2, 0.3], [0.0, 0.2, 0.1]), before.analysis.probabilities[before.label]
+    label = before.analysis.labels[before.label]
+    ends = f"{label} falls from {percent(value)} to {percent(value - 0.2)}, more than"
+    assert said(one).startswith(f"Without b ([MASK] in its place), {ends}")
+    assert said(alike(before, [0.1, 0.2, 0.3], [-0.1, 0.0, -0.2])).startswith(f"No token makes {label} fall")
 
 
 def test_bars_that_do_not_start_at_0_say_so() -> None:
-    one = alike(given(text="a b c"), [0.97, 0.98, 0.99], [0.1, 0.2, 0.3])
-    near = one.analysis.similarity.copy()
-    near[-1, one.analysis.tokens.special] = 0.95
+    one = given(text="a b c")
+    near = np.where(one.analysis.tokens.special, 0.95, 0.98) * np.ones_like(one.analysis.similarity)
     one = replace(one, analysis=replace(one.analysis, similarity=near))
     start = drawn(BARS, one).layout.xaxis.range[0]
     assert 0.9 < start < 0.95
@@ -113,7 +109,7 @@ def test_bars_that_do_not_start_at_0_say_so() -> None:
 
 def test_the_heading_counts_which_tokens_come_first() -> None:
     one = given()
-    firsts = {Methods(one).ranked(method)[0] for method in Methods(one).every}
+    firsts = {method.ranked[0] for method in methods_of(one, SAY)}
     assert len(firsts) > 1
     assert f"5 answers put {len(firsts)} different tokens first" in BARS.show(one, {}, SAY).heading
     order: Floats = np.linspace(1, 0, len(one.erasure), dtype=np.float32)
@@ -124,40 +120,36 @@ def test_the_heading_counts_which_tokens_come_first() -> None:
 
 
 def test_chance_is_as_far_as_unrelated_orders_of_so_many_tokens_go() -> None:
-    one = given(text=" ".join(f"w{n}" for n in range(20)))
-    random = np.random.default_rng(0)
-    orders = random.permuted(np.tile(np.arange(20.0), (4000, 1)), axis=1)
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(20.0), (4000, 1)), axis=1)
     rhos = np.corrcoef(np.arange(20.0), orders)[0, 1:]
-    within = float((np.abs(rhos) <= Methods(one).chance).mean())
-    assert within == pytest.approx(0.95, abs=0.015)
+    assert float((np.abs(rhos) <= chance_of(20)).mean()) == pytest.approx(0.95, abs=0.015)
 
 
 def test_each_rho_is_a_bar_grey_where_chance_gives_as_much() -> None:
     falling = np.arange(8, 0, -1)
     one = alike(given(text="a b c d e f g h"), list(falling), list(falling / 10))
-    methods, figure = Methods(one), drawn(AGREES, one)
-    rhos = [methods.rho(method) for method in methods.others]
-    np.testing.assert_allclose(figure.data[0].x, [rho for rho in rhos if rho is not None], atol=1e-4)
-    beyond = [abs(rho or 0) > methods.chance for rho in rhos]
-    assert [colour != "#85898f" for colour in figure.data[0].marker.color] == beyond
-    alike_ = sum(rho is not None and rho > methods.chance for rho in rhos)
-    heading = f"{alike_} of 4 answers order the tokens as erasure does, beyond chance"
+    figure, chance = drawn(AGREES, one), chance_of(8)
+    rhos = [one.agreement[name] or 0 for name in ("similarity", "attention", "rollout", "gradient_x_input")]
+    np.testing.assert_allclose(figure.data[0].x, rhos, atol=1e-4)
+    beyond = [abs(rho) > chance for rho in rhos]
+    assert [colour != OTHER for colour in figure.data[0].marker.color] == beyond
+    count = sum(rho > chance for rho in rhos)
+    heading = f"{count} of 4 answers order the tokens as erasure does, beyond chance"
     assert AGREES.show(one, {}, SAY).heading == heading
     band = figure.layout.shapes[0]
-    assert (band.x0, band.x1) == (-methods.chance, methods.chance)
+    assert (band.x0, band.x1) == (-chance, chance)
 
 
 def test_one_token_has_no_order() -> None:
     one = given("last", "one")
     assert not one.analysis.tokens.special.any()
     assert BARS.show(one, {}, SAY).heading == SAY("matters.heading_short")
-    assert "is number" not in said(one)
-    assert "any other" not in said(one)
+    assert not any(words in said(one) for words in ("is number", "any other"))
     assert AGREES.show(one, {}, SAY).heading == SAY("matters.rho_heading_none")
     assert not AGREES.show(one, {}, SAY).legend
 
 
-@pytest.mark.parametrize("head", [0, 1, HEADS])
+@pytest.mark.parametrize("head", [0, HEADS])
 def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> None:
     one = given("pair", "not good", "a pair")
     assert one.attention is not None
@@ -169,28 +161,23 @@ def test_attention_is_that_of_the_head_that_is_chosen_or_the_mean(head: int) -> 
     assert figure.layout.xaxis == drawn(HEATMAP, one.analysis).layout.xaxis
 
 
-def test_what_cannot_be_had_is_said_and_not_drawn() -> None:
-    one, why = without_attention(given().analysis), Sentence("errors.died")
+def test_what_cannot_be_had_is_said_once_and_not_drawn() -> None:
+    one, why = without_attention(given(text="not <good>").analysis), Sentence("errors.died")
     assert len(drawn(BARS, one).data) == 3
     shown = ATTENTION.show(one, {}, SAY)
     assert shown.figure is shown.data is None
     assert SAY("attention.none", reference="[CLS]") in plain(heading_html(shown, "attention", SAY))
-    assert SAY("errors.stopping") in said(one)
     assert plain(SENTENCE.show(why, {}, SAY).html) == SAY("matters.refused", reason=SAY("errors.died"))
     assert not any(exhibit.shown(why, {}, SAY).figure for exhibit in (BARS, AGREES, ATTENTION))
-
-
-def test_what_the_verdict_warns_of_is_not_said_again() -> None:
-    one = given(text="not <good>")
-    (typed,) = one.analysis.warnings
-    html = said(replace(one, warnings=(typed, Sentence("errors.stopping"))))
-    assert SAY("errors.stopping") in html
-    assert typed.said(SAY) not in html
+    (typed,) = one.analysis.warnings  # which the verdict says
+    warned = said(replace(one, warnings=(typed, *one.warnings)))
+    assert SAY("errors.stopping") in warned
+    assert typed.said(SAY) not in warned
 
 
 def test_what_an_untrained_head_says_is_grey_and_no_finding() -> None:
     one = given("untrained")
     for exhibit in (BARS, AGREES):
         assert "the outputs are random" in exhibit.show(one, {}, SAY).heading.lower()
-    assert {colour for bar in drawn(BARS, one).data for colour in bar.marker.color} == {"#85898f"}
+    assert {colour for bar in drawn(BARS, one).data for colour in bar.marker.color} == {OTHER}
     assert said(one) == SAY("matters.random")
