@@ -17,6 +17,7 @@ from components.analyses.importance import Importance
 from components.exhibits import draw
 from components.exhibits.control import Control, State, Switch, Whole
 from components.exhibits.exhibit import (
+    Column,
     Exhibit,
     Shown,
     hint_html,
@@ -288,9 +289,9 @@ def agreements(given: Importance, _: State, say: Texts) -> Shown:
     elif told:
         alike = sum(rho > chance for rho in told)
         heading = say("matters.rho_heading", count=alike, total=len(others))
-    columns = {
+    columns: dict[str, Column] = {
         "matters.method": [method.title for method in others],
-        "matters.rho_axis": np.array([method.rho for method in others], dtype=float),
+        "matters.rho_axis": [method.rho for method in others],
         "matters.chance_column": [chance] * len(others),
     }
     found = {"rhos": say.listed(rhos), "chance": number(chance), "total": total}
