@@ -6,7 +6,7 @@ import re
 import pytest
 from sentence_transformers.sentence_transformer.modules import Pooling
 
-from components.analyses.ways import DECLARED, Way, load_serving, settings
+from components.analyses.detect import DECLARED, Way, load_serving, settings
 from components.model.declaration import METHODS
 from components.model.pooling import POOLINGS
 
@@ -14,24 +14,24 @@ SERVERS = ("sentence-transformers", "vLLM", "llama.cpp", "TEI")
 
 
 def options(*ways: Way, layers: int = 4) -> dict[str, tuple[tuple[str, ...], list[str]]]:
-    return {one.server.title: (one.options, list(map(str, one.lacks))) for one in settings(ways, layers)}
+    return {one.engine: (one.options, list(map(str, one.lacks))) for one in settings(ways, layers)}
 
 
 def test_every_pooling_of_a_server_is_one_of_ours() -> None:
     serving = load_serving()
-    assert tuple(server.title for server in serving.servers) == SERVERS
-    for server in serving.servers:
-        assert set(server.poolings) <= POOLINGS.keys()
-        assert server.source.startswith("https://")
-    assert list(serving.lengths) == sorted(set(serving.lengths))
-    assert set(serving.prefixed) <= set(serving.lengths)
+    assert tuple(engine["title"] for engine in serving["engines"].values()) == SERVERS
+    for engine in serving["engines"].values():
+        assert set(engine["pooling"]) <= POOLINGS.keys()
+        assert engine["source"].startswith("https://")
+    assert serving["lengths"] == sorted(set(serving["lengths"]))
+    assert set(serving["prefixed"]) <= set(serving["lengths"])
 
 
 def test_sentence_transformers_has_the_modes_that_are_named() -> None:
-    server = load_serving().servers[0]
-    named = {re.findall(r'pooling_mode="(\w+)"|$', option)[0] for option in server.poolings.values()}
+    poolings = load_serving()["engines"]["sentence-transformers"]["pooling"]
+    named = {re.findall(r'pooling_mode="(\w+)"|$', option)[0] for option in poolings.values()}
     assert named == {*Pooling.POOLING_MODES, ""}
-    assert server.poolings.keys() == {*METHODS.values(), DECLARED}
+    assert poolings.keys() == {*METHODS.values(), DECLARED}
 
 
 def test_the_mean_of_the_last_layer() -> None:

@@ -1,6 +1,7 @@
-"""The detective: which way gave a vector, and what is pasted as one.
+"""The detective: ways to make a vector of a text, which of them gave one, and what is pasted as one.
 
-A vector is taken as JSON, as CSV, as NumPy and torch print it, and as base64 of float32.
+A vector is taken as JSON, as CSV, as NumPy and torch print it, and as base64 of float32. What to set in
+servers of embeddings for each way stands in assets/serving.toml.
 """
 
 from __future__ import annotations
@@ -9,21 +10,28 @@ import binascii
 import json
 import math
 import re
+import tomllib
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 
 from components.analyses.registry import Backbone, Check, Cost, Prepared, analysis
-from components.analyses.ways import DECLARED, Way, settings
 from components.declaration import Declaration, Dense, Normalize, declared_json
 from components.errors import PoolscopeError
 from components.model.query import Asked, checked_text
+from components.settings import ASSETS
 from components.texts import Sentence
 from components.types import BackboneSpec, Query, as_json, plain, rounded
 
+Kept = Literal["start", "end", "last"]
+DECLARED = "declared"  # the pooling of all that a checkpoint declares
+ENDS: Mapping[Kept, str] = {"start": "", "end": "_end", "last": "_last"}  # of keys
+LENGTHS: Mapping[bool | None, str] = {True: "one", False: "own", None: "other"}
 BAR = 0.999
 """The least cosine of a match.
 
@@ -33,7 +41,6 @@ checkpoints have 0.9999 or more. Below it: vectors with noise of a tenth of thei
 checkpoints that were fine-tuned from the same one, and random ones.
 """
 ROUNDING = 1e-7  # of a cosine
-SEVERAL: Mapping[str, str] = {"detect.match": "detect.match_several", "detect.none": "detect.none_several"}
 NAMED = 4  # ways that a sentence names; more are only counted
 FIELD = "vector"
 MOST = 16_384  # numbers: four hidden states of 4,096 side by side
@@ -47,6 +54,110 @@ NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf|infinity
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 FLOAT = np.dtype("<f4")  # of base64, as OpenAI's endpoints write it
 KEYS = ("data", "embedding", "embeddings", "vector", "values")  # under which servers hand out vectors
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to make a vector of a text.
+
+    ``layer``: 0 is the embeddings. ``special_tokens``: whether the tokenizer added its own, None where it has
+    none to add. ``normalised``: whether the vector's length was set to 1; None where the length of the vector
+    that is asked about is neither 1 nor that which this way gives. ``truncated``: behind how many tokens the
+    text was cut, None where it was not. ``prefix``: what was put before the text. ``dense``: whether it went
+    through the dense layers that the checkpoint declares. ``kept``: what was left where it was cut: the start
+    of the text, its end (special tokens stay), or the last of all tokens (special ones in front go as well).
+    """
+
+    pooling: str
+    layer: int
+    special_tokens: bool | None = True
+    normalised: bool | None = False
+    truncated: int | None = None
+    prefix: str = ""
+    dense: bool = False
+    kept: Kept = "start"
+
+    def said(self, layers: int) -> Sentence:
+        """Say the way in words; ``layers``: the number of the model's last."""
+        return Sentence("detect.way", parts=(self.pooling, *self.words(layers).values()))
+
+    def pooled(self, layers: int) -> Sentence:
+        """Say the same without the length."""
+        *parts, _length = self.words(layers).values()
+        return Sentence("detect.way", parts=(self.pooling, *parts))
+
+    def words(self, layers: int) -> dict[str, Sentence]:
+        """Say each part of it but the pooling, in the order in which they are told, by name."""
+        last, special = self.layer == layers, "detect.special" if self.special_tokens else "detect.no_special"
+        parts = {
+            "dense": Sentence("detect.dense") if self.dense else None,
+            "layer": Sentence("detect.last_layer") if last else Sentence("detect.layer", layer=self.layer),
+            "special": None if self.special_tokens is None else Sentence(special),
+            "truncated": None if self.truncated is None else cut_said(self.truncated, self.kept),
+            "prefix": Sentence("detect.prefix", prefix=self.prefix) if self.prefix else None,
+            "length": Sentence(f"detect.length_{LENGTHS[self.normalised]}"),
+        }
+        return {name: part for name, part in parts.items() if part is not None}
+
+
+def cut_said(truncated: int, kept: Kept) -> Sentence:
+    """Say how a text was cut."""
+    return Sentence(f"detect.truncated{ENDS[kept]}", count=truncated)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that is to be set in an ``engine`` to get a vector: ``options``, and what of the way it lacks.
+
+    ``source``: the address where it documents them.
+    """
+
+    engine: str
+    options: tuple[str, ...]
+    lacks: tuple[Sentence, ...]
+    source: str
+
+
+@cache  # a file of the app
+def load_serving() -> Mapping[str, Any]:
+    """Read what servers of embeddings do, and the options that each has: assets/serving.toml explains it."""
+    return tomllib.loads((ASSETS / "serving.toml").read_text(encoding="utf-8"))
+
+
+def settings(ways: Sequence[Way], layers: int) -> tuple[Setting, ...]:
+    """Tell what to set in each server to get the one vector that all ``ways`` give; none without a way.
+
+    Of the ways the one is taken of which the server lacks least, the first of several. ``layers``: the number
+    of the model's last.
+    """
+    if not ways:
+        return ()
+    return tuple(
+        min((_setting(engine, way, layers) for way in ways), key=lambda one: len(one.lacks))
+        for engine in load_serving()["engines"].values()
+    )
+
+
+def _setting(engine: Mapping[str, Any], way: Way, layers: int) -> Setting:
+    length = {True: engine.get("normalised"), False: engine.get("not_normalised"), None: ""}
+    known = {  # the option of each part of the way: "" where none is needed, None where there is none
+        "pooling": engine["pooling"].get(way.pooling),
+        "layer": "" if way.layer == layers else None,
+        "dense": engine.get("dense"),
+        "special": "" if way.special_tokens else engine.get("no_special_tokens"),
+        "truncated": engine.get(f"truncated{ENDS[way.kept]}"),
+        "prefix": engine.get("prefix"),
+        "length": length[way.normalised],
+    }
+    said = {"pooling": Sentence("detect.pooling", pooling=way.pooling), **way.words(layers)}
+    parts = [part for part in known if part in said]
+    options = (option for part in parts if (option := known[part]))
+    return Setting(
+        engine["title"],
+        tuple(option.format(count=way.truncated, prefix=json.dumps(way.prefix)) for option in options),
+        tuple(said[part] for part in parts if known[part] is None),
+        engine["source"],
+    )
 
 
 @dataclass(frozen=True)
@@ -115,21 +226,16 @@ class Detected:
         return tuple(way for one in tied for way in (one.way, *one.same))
 
     @property
-    def second(self) -> Candidate | None:
-        """The best that is told from the match."""
-        return next((one for one in self.candidates if not one.tied), None)
-
-    @property
     def says(self) -> tuple[Sentence, ...]:
         """Say what was found, the verdict first."""
-        best = self.candidates[0]
-        each = [Sentence("detect.each", cosines=tuple(map(_digits, best.cosines)))]
-        if len(best.cosines) == 1:
-            each = []
+        best, count = self.candidates[0], len(self.candidates[0].cosines)
+        several = "_several" if count > 1 else ""
+        each = [Sentence("detect.each", cosines=tuple(map(_digits, best.cosines)))] if several else []
         if self.match is None:
             way, cosine = best.way.pooled(self.layers), _digits(best.cosine)
-            return (self._counted("detect.none", way=way, cosine=cosine, bar=BAR), *each)
-        match = self._counted("detect.match", way=best.way.said(self.layers))
+            none = Sentence(f"detect.none{several}", count=count, way=way, cosine=cosine, bar=BAR)
+            return (none, *each)
+        match = Sentence(f"detect.match{several}", count=count, way=best.way.said(self.layers))
         said = [match, *self._tied(), self._above(), *each]
         if best.way.normalised is None:
             said.append(Sentence("detect.scaled", ratio=f"{best.length:.3g}"))
@@ -149,12 +255,9 @@ class Detected:
             settings=plain(settings(self.ways, self.layers)),
         )
 
-    def _counted(self, key: str, **given: object) -> Sentence:
-        count = len(self.candidates[0].cosines)
-        return Sentence(key, **given) if count == 1 else Sentence(SEVERAL[key], count=count, **given)
-
     def _above(self) -> Sentence:
-        best, other = self.candidates[0], self.second
+        """The cosine of the match, and of the best that is told from it."""
+        best, other = self.candidates[0], next((one for one in self.candidates if not one.tied), None)
         first = _digits(best.cosine)
         if other is None:
             return Sentence("detect.alone", cosine=first)
@@ -177,9 +280,9 @@ class Detected:
         return said
 
 
-def dense_of(declared: Declaration) -> int:
-    """Count the dense layers that a checkpoint declares."""
-    return sum(isinstance(step, Dense) for step in declared.steps)
+def has_dense(declared: Declaration) -> bool:
+    """Tell whether a checkpoint declares dense layers."""
+    return any(isinstance(step, Dense) for step in declared.steps)
 
 
 def normalises(declared: Declaration) -> bool:
@@ -188,7 +291,7 @@ def normalises(declared: Declaration) -> bool:
 
 
 def _said(declared: Declaration) -> Sentence:
-    dense = [Sentence("detect.dense")] if dense_of(declared) else []
+    dense = [Sentence("detect.dense")] if has_dense(declared) else []
     cut = [] if declared.longest is None else [Sentence("detect.truncated", count=declared.longest)]
     length = Sentence("detect.length_one" if normalises(declared) else "detect.length_own")
     return Sentence("detect.way", parts=(*declared.poolings, *dense, *cut, length))
@@ -198,7 +301,7 @@ def _gives(declared: Declaration, way: Way, layers: int) -> bool:
     """Tell whether ``way`` is as declared; a prompt and where texts are cut are each server's own choice."""
     if way.layer != layers or way.special_tokens is False:
         return False
-    parts = declared.poolings == (way.pooling,) and way.dense == bool(dense_of(declared))
+    parts = declared.poolings == (way.pooling,) and way.dense == has_dense(declared)
     return (parts or way.pooling == DECLARED) and way.normalised in (normalises(declared), None)
 
 
@@ -230,7 +333,7 @@ def to_vectors(given: object) -> tuple[Pasted, ...]:
     vector under a name that servers use. PoolscopeError says what is wrong with them; a query's texts are
     checked elsewhere.
     """
-    value = _read(given) if isinstance(given, str) and len(given) <= LONGEST else given
+    value = _parsed(given)
     every = value if isinstance(value, list) else [value]
     named = [one for one in every if isinstance(one, Mapping) and one.get("text") is not None]
     if not named:
@@ -257,7 +360,8 @@ def to_vector(given: object) -> tuple[float, ...]:
     ``given``: a text in any of the forms, or a list of numbers. A server's whole answer is taken, too, where
     there is one vector in it.
     """
-    numbers = _of_text(given) if isinstance(given, str) else _of_json(given)
+    value = _parsed(given)
+    numbers = _of_text(value) if isinstance(value, str) and value == given else _of_json(value)
     count = Sentence("errors.numbers", count=len(numbers))
     if len(numbers) > MOST:
         raise PoolscopeError(FIELD, count, "errors.vector_long", most=MOST)
@@ -272,12 +376,23 @@ def to_vector(given: object) -> tuple[float, ...]:
     return tuple(numbers)
 
 
+def _parsed(given: object) -> object:
+    """Read JSON; a text that is none, as what NumPy prints, stays a text."""
+    if not isinstance(given, str):
+        return given
+    if len(given) > LONGEST:
+        raise PoolscopeError(FIELD, given[:80], "errors.long", length=len(given), longest=LONGEST)
+    text = given.strip()
+    if text.startswith(("[", "{", '"')):
+        with suppress(ValueError, RecursionError):
+            read: object = json.loads(text)
+            return read
+    return given
+
+
 def _of_text(text: str) -> Sequence[float]:
-    if len(text) > LONGEST:
-        raise PoolscopeError(FIELD, text[:80], "errors.long", length=len(text), longest=LONGEST)
-    read, stripped = _read(text), text.strip()
-    if read is not None:
-        return _of_json(read)
+    """The numbers that stand in a text that is no JSON."""
+    stripped = text.strip()
     if printed := PRINTED.fullmatch(stripped):
         stripped = AFTER.sub("", printed[1])
     if "..." in stripped or "\u2026" in stripped:
@@ -288,17 +403,6 @@ def _of_text(text: str) -> Sequence[float]:
     if parts and all(map(NUMBER.fullmatch, parts)):
         return [float(part) for part in parts]
     return _of_base64(text)
-
-
-def _read(text: str) -> Any:
-    """The JSON value in a text, or None: what NumPy prints looks like JSON, but is none."""
-    stripped = text.strip()
-    if stripped[:1] not in ("[", "{", '"'):
-        return None
-    try:
-        return json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _of_base64(text: str) -> Sequence[float]:

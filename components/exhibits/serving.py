@@ -8,9 +8,8 @@ from math import nan
 import pandas as pd
 from markupsafe import Markup
 
-from components.analyses.detect import Candidate, Detected
+from components.analyses.detect import Candidate, Detected, Kept, settings
 from components.analyses.padding import Padding, PaddingCase
-from components.analyses.ways import Kept, settings
 from components.exhibits.control import State
 from components.exhibits.exhibit import (
     NOTHING,
@@ -165,7 +164,7 @@ def _servers(given: Detected, say: Texts) -> Markup:
     if not found:
         return NOTHING
     columns = {
-        "detective.server": [one.server.title for one in found],
+        "detective.server": [one.engine for one in found],
         "detective.options": [" · ".join(one.options) for one in found],
     }
     lacks = [say.listed(lack.said(say) for lack in one.lacks) for one in found]

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from components.analyses.detect import BAR, Detected
+from components.analyses.detect import BAR, Detected, Kept, Way
 from components.analyses.measuring.detect import cut_text, found, tried
-from components.analyses.ways import Kept, Way
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone
 from components.model.catalogue import read_catalogue

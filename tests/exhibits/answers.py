@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from components.analyses.anatomy import Anatomy
-from components.analyses.detect import Candidate, Detected
+from components.analyses.detect import Candidate, Detected, Way
 from components.analyses.importance import Importance
 from components.analyses.padding import Padding
 from components.analyses.trace import Patched
-from components.analyses.ways import Way
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.evidence import Evidence, select

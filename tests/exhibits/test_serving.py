@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from components.analyses.detect import Candidate, Detected
+from components.analyses.detect import Candidate, Detected, Way
 from components.analyses.padding import Padding
-from components.analyses.ways import Way
 from components.exhibits.serving import DETECTIVE, PADDED
 from components.types import Query
 from tests.exhibits.showing import SAY, analysis, plain

@@ -14,13 +14,12 @@ import pandas as pd
 from components import fitting
 from components.analyses.anatomy import Anatomy, Declared, Excerpt, Origin, Step, Weight
 from components.analyses.compare import Cell, Compared
-from components.analyses.detect import BAR, Candidate, Detected, to_vectors
+from components.analyses.detect import BAR, Candidate, Detected, Way, to_vectors
 from components.analyses.importance import Importance, Integrated
 from components.analyses.lens import Lens
 from components.analyses.padding import Padding, PaddingCase
 from components.analyses.passport import PaddedWay, Passport, Sample, Unread
 from components.analyses.trace import Patched
-from components.analyses.ways import Way
 from components.declaration import Declaration, Dense, Normalize
 from components.errors import PoolscopeError
 from components.texts import Named, Sentence
