@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import accumulate, pairwise
@@ -34,54 +34,6 @@ from components.texts import Texts
 from components.types import Analysis, Floats
 
 Span = tuple[float, float]  # from the left end to the right end, in fractions of the figure's width
-LONGEST = 72  # characters of a line that is shown on pointing
-SAMPLES = 20  # points of a bent edge
-ALONE = 4  # columns that a single one is placed as if there were, so that it stays near the trunk
-THIN = 0.006  # of the width: what carries nothing can still be seen
-
-
-def ribbon(start: Span, end: Span, top: float, bottom: float, colour: str, lines: Sequence[str]) -> Trace:
-    """A stream from ``start`` at ``top`` to ``end`` at ``bottom``, bent like an S where it moves sideways."""
-    samples = 1 if start == end else SAMPLES
-    times = np.arange(samples + 1) / samples
-    left, right = (
-        first + (last - first) * times * times * (3 - 2 * times)
-        for first, last in zip(start, end, strict=True)
-    )
-    down = top + (bottom - top) * times
-    return _outline([*left, *right[::-1]], [*down, *down[::-1]], colour, lines, 0.5)
-
-
-def bar(
-    span: Span, top: float, bottom: float, colour: str, lines: Sequence[str], opacity: float, dashed: bool
-) -> Trace:
-    """A rectangle with a frame, which may be ``dashed``; ``opacity`` is that of what it is filled with."""
-    left, right = span
-    xs, ys = [left, right, right, left, left], [top, top, bottom, bottom, top]
-    line = {"color": colour, "width": 2.5, "dash": "5px,3px" if dashed else "solid"}
-    return {**_outline(xs, ys, colour, lines, opacity), "line": line}
-
-
-def _outline(
-    xs: Sequence[float], ys: Sequence[float], colour: str, lines: Sequence[str], opacity: float
-) -> Trace:
-    """A filled polygon; ``lines`` are shown on pointing at it, and are escaped here."""
-    red, green, blue = rgb(colour)
-    return Trace(
-        type="scatter",
-        mode="lines",
-        x=[round(float(x), 4) for x in xs],
-        y=[round(float(y), 1) for y in ys],
-        fill="toself",
-        fillcolor=f"rgba({red}, {green}, {blue}, {opacity})",
-        line={"width": 0},
-        hoveron="fills",
-        hoverinfo="text",
-        text="<br>".join(escape(shorten(line, LONGEST)) for line in lines),
-        hoverlabel={"bgcolor": colour, "font": {"color": "white"}},
-    )
-
-
 TOKENS, CLASSES = 9, 8  # columns; what is more than that stands together in the last one
 NAME = 10  # characters of a token or a class
 
@@ -104,20 +56,21 @@ class Part:
 def token_parts(anatomy: Anatomy, say: Texts) -> list[Part]:
     """The tokens in their order; of more than nine those that are read most, and the rest in one."""
     reads, labels = anatomy.analysis.reads, labels_of(anatomy.analysis)
-    shares = [float(share) for share in reads.share]
-    order = sorted(range(len(labels)), key=lambda index: (-shares[index], not reads.positions[index], index))
-    alone = order if len(order) <= TOKENS else order[: TOKENS - 1]
-    rest = sorted(order[len(alone) :])
+    shares, read = reads.share.tolist(), reads.positions.tolist()
+    order = sorted(range(len(labels)), key=lambda index: (-shares[index], not read[index], index))
+    alone, rest = _columns(order, TOKENS)
     parts = []
     for index in alone:
-        label, share, read = labels[index], shares[index], bool(reads.positions[index])
-        said = say("flow.share", share=share_text(reads, index, say)) if read else say("flow.unread_token")
-        parts.append(Part(shorten(label, NAME), (label, said), share, read, (index,)))
+        told = say("flow.unread_token")
+        if read[index]:
+            told = say("flow.share", share=share_text(reads, index, say))
+        lines = (labels[index], told)
+        parts.append(Part(shorten(labels[index], NAME), lines, shares[index], read[index], (index,)))
     if rest:
-        weight, live = sum(shares[index] for index in rest), bool(reads.positions[rest].any())
+        weight, live = sum(shares[index] for index in rest), any(read[index] for index in rest)
         words = "flow.others" if live else "flow.others_unread"
         label = say(words, count=len(rest), share=percent(weight))
-        parts.append(Part(label, (label,), weight, live, tuple(rest)))
+        parts.append(Part(label, (label,), weight, live, tuple(sorted(rest))))
     return sorted(parts, key=lambda part: part.members[0])
 
 
@@ -126,11 +79,11 @@ def class_parts(analysis: Analysis, say: Texts) -> list[Part]:
 
     Each is as wide as its probability over their sum, those of raw values are equally wide.
     """
-    order, chosen, values = ranked(analysis), chosen_labels(analysis), analysis.probabilities.tolist()
+    chosen, values = chosen_labels(analysis), analysis.probabilities.tolist()
     if analysis.problem_type == "regression" or not sum(values) > 0:
         values = [1.0] * len(values)
     weights = [value / sum(values) for value in values]
-    alone, rest = (order, []) if len(order) <= CLASSES else (order[: CLASSES - 1], order[CLASSES - 1 :])
+    alone, rest = _columns(ranked(analysis), CLASSES)
     parts = []
     for index in alone:
         name, value = visible(analysis.labels[index]), output_text(analysis, index)
@@ -138,11 +91,16 @@ def class_parts(analysis: Analysis, say: Texts) -> list[Part]:
         lines = (name, value, say("flow.logit", logit=short(analysis.logits[index])))
         parts.append(Part(label, lines, weights[index], index in chosen, (index,)))
     if rest:
-        together = percent(float(analysis.probabilities[rest].sum()))
         words = "flow.classes" if analysis.problem_type == "single_label" else "flow.classes_raw"
-        label = say(words, count=len(rest), share=together)
+        label = say(words, count=len(rest), share=percent(float(analysis.probabilities[rest].sum())))
         parts.append(Part(label, (label,), sum(weights[index] for index in rest), False, tuple(rest)))
     return parts
+
+
+def _columns(order: list[int], most: int) -> tuple[list[int], list[int]]:
+    """Those that have a column to themselves, and those that share the last of ``most``."""
+    alone = most if len(order) <= most else most - 1
+    return order[:alone], order[alone:]
 
 
 TRUNK: Span = (0.02, 0.18)
@@ -150,9 +108,14 @@ FIELD: Span = (0.02, 0.78)  # where tokens and classes stand side by side
 WORDS = 0.205  # where the names of the steps begin
 THREAD, BOX, FAN, PITCH, NODE = 24, 52, 112, 62, 16  # pixels
 LEVEL = 2  # classes that are named on the level; the names of more are slanted
+ALONE = 4  # columns that a single one is placed as if there were, so that it stays near the trunk
+THIN = 0.006  # of the width: what carries nothing can still be seen
 FAINT = 0.22  # opacity of a box that the names of its step are read on
+STREAM = 0.5  # opacity of a stream
+SAMPLES = 20  # points of a bent edge
 FEW = 6  # values that are shown of a vector
 LINE = 23  # characters of a line of a step's name: what a phone has room for
+LONGEST = 72  # characters of a line that is shown on pointing
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,62 +139,63 @@ class _Flow:
         return OTHER if index >= first_untrained(self.anatomy) else READ
 
 
+def outline(
+    start: Span,
+    end: Span,
+    top: float,
+    height: float,
+    colour: str,
+    lines: Sequence[str],
+    opacity: float = STREAM,
+    frame: str = "",
+) -> Trace:
+    """A stream from ``start`` at ``top`` down to ``end``, bent like an S where it moves sideways.
+
+    ``lines`` are shown on pointing at it, and are escaped here. ``frame``: how a line round it is dashed.
+    """
+    times = np.linspace(0, 1, 2 if start == end else SAMPLES + 1)
+    left, right = (
+        first + (last - first) * times * times * (3 - 2 * times)
+        for first, last in zip(start, end, strict=True)
+    )
+    down = top + height * times
+    red, green, blue = rgb(colour)
+    return Trace(
+        type="scatter",
+        mode="lines",
+        x=[round(float(x), 4) for x in (*left, *right[::-1], left[0])],
+        y=[round(float(y), 1) for y in (*down, *down[::-1], top)],
+        fill="toself",
+        fillcolor=f"rgba({red}, {green}, {blue}, {opacity})",
+        line={"color": colour, "width": 2.5, "dash": frame} if frame else {"width": 0},
+        hoveron="fills",
+        hoverinfo="text",
+        text="<br>".join(escape(shorten(line, LONGEST)) for line in lines),
+        hoverlabel={"bgcolor": colour, "font": {"color": "white"}},
+    )
+
+
 def flow(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """The way from the final hidden states to the classes, as it ran."""
     drawn = _Flow(anatomy, say, token_parts(anatomy, say), class_parts(anatomy.analysis, say))
+    read, steps = anatomy.analysis.reads.positions, anatomy.steps
+    legend: dict[str, object] = {
+        key_html("read", say("flow.read")): read.any(),
+        key_html("special", say("flow.unread")): not read.all(),
+        key_html("functional", say("flow.functional")): not all(step.path for step in steps),
+        key_html("special", say("flow.random")): first_untrained(anatomy) < len(steps),
+    }
     return Shown(
         heading=say("flow.heading"),
         words=_words(drawn),
         data=_data(anatomy, say),
         figure=_figure(drawn),
-        above=_legend(anatomy, say),
+        above=legend_of(legend),
         about=asked_line(anatomy.analysis, say),
     )
 
 
 FLOW = Exhibit("flow", flow, plotted=True, width=3)
-
-
-def _figure(drawn: _Flow) -> Figure:
-    """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
-    bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
-    level = len(drawn.classes) <= LEVEL  # then each class has its words already
-    above = _slanted(drawn.tokens) + 26
-    below = 60 if level else _slanted(drawn.classes) + 20
-    frame = layout(
-        height=round(bottom) + above + below,
-        margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
-        hovermode="closest",
-        xaxis=_names(drawn.tokens, -45, "top"),
-        xaxis2={**_names(drawn.classes, 45, "bottom"), "overlaying": "x", "showticklabels": not level},
-        yaxis=axis(range=[bottom, 0], showticklabels=False),
-    )
-    sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
-    xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
-    texts = written(xs, ys, words, sides, textfont={"size": 16})
-    anchor = Trace(type="scatter", x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
-    return Figure([*drawn.traces, texts, anchor], frame)
-
-
-def _slanted(parts: list[Part]) -> int:
-    """Pixels that the longest of their names is high."""
-    return round(CHARACTER * 0.75 * max(width(part.label) for part in parts))
-
-
-def _step_lines(anatomy: Anatomy, index: int, say: Texts) -> tuple[str, ...]:
-    """Lines that are said on pointing at a step: its place, shapes, weights, and first values."""
-    step = anatomy.steps[index]
-    given = vector(anatomy, step.given)
-    norm, low, high = (short(float(value)) for value in (np.linalg.norm(given), given.min(), given.max()))
-    lines = [numbered(anatomy, index, say), detail(step, say)]
-    lines += [say("flow.within", within=visible(step.within))] if step.within else []
-    lines += [say(f"steps.{step.origin}")] if step.origin else []
-    values, bounds = say("flow.values", values=_first(given)), {"norm": norm, "low": low, "high": high}
-    return (*lines, values, say("flow.bounds", **bounds))
-
-
-def _first(values: Floats) -> str:
-    return ", ".join(short(value) for value in values[:FEW]) + (" …" if len(values) > FEW else "")
 
 
 def _words(drawn: _Flow) -> str:
@@ -250,40 +214,45 @@ def _words(drawn: _Flow) -> str:
     return say("flow.description", count=len(anatomy.steps), steps=steps, tokens=tokens, classes=classes)
 
 
-def _legend(anatomy: Anatomy, say: Texts) -> str:
-    """Explain the colours and frames that occur."""
-    read, steps = anatomy.analysis.reads.positions, anatomy.steps
-    return legend_of(
-        {
-            key_html("read", say("flow.read")): read.any(),
-            key_html("special", say("flow.unread")): not read.all(),
-            key_html("functional", say("flow.functional")): not all(step.path for step in steps),
-            key_html("special", say("flow.random")): first_untrained(anatomy) < len(steps),
-        }
-    )
-
-
 def _data(anatomy: Anatomy, say: Texts) -> pd.DataFrame:
     """Down the stream: T tokens with their shares, the steps, K classes with their outputs."""
-    analysis, steps, order = anatomy.analysis, anatomy.steps, ranked(anatomy.analysis)
-    tokens, classes = len(analysis.tokens.text), len(order)
+    analysis, none = anatomy.analysis, ("",) * 4
+    token, step, end = (say(f"away.{part}") for part in ("token", "step", "class"))
+    tokens = zip(labels_of(analysis), analysis.reads.share, strict=True)
+    rows: list[tuple[object, ...]] = [(token, label, *none, share, None) for label, share in tokens]
+    for index, one in enumerate(anatomy.steps):
+        sizes = size(one.taken.shape), size(one.given.shape)
+        origin = say(f"steps.{one.origin}") if one.origin else ""
+        rows.append((step, numbered(anatomy, index, say), *sizes, str(one.parameters), origin, None, None))
+    for index in ranked(analysis):
+        rows.append((end, visible(analysis.labels[index]), *none, None, analysis.probabilities[index]))
+    titles = ("part", "name", "before", "after", "parameters", "origin", "share", "output")
+    columns = zip(*rows, strict=True)
+    return titled_frame({f"away.{title}": cells for title, cells in zip(titles, columns, strict=True)}, say)
 
-    def of_steps(texts: Iterable[str]) -> list[str]:
-        return [*[""] * tokens, *texts, *[""] * classes]
 
-    names = [numbered(anatomy, index, say) for index in range(len(steps))]
-    parts = [*["token"] * tokens, *["step"] * len(steps), *["class"] * classes]
-    columns = {
-        "away.part": [say(f"away.{part}") for part in parts],
-        "away.name": [*labels_of(analysis), *names, *(visible(analysis.labels[index]) for index in order)],
-        "away.before": of_steps(size(step.taken.shape) for step in steps),
-        "away.after": of_steps(size(step.given.shape) for step in steps),
-        "away.parameters": of_steps(str(step.parameters) for step in steps),
-        "away.origin": of_steps(say(f"steps.{step.origin}") if step.origin else "" for step in steps),
-        "away.share": [*analysis.reads.share, *[None] * (len(steps) + classes)],
-        "away.output": [*[None] * (tokens + len(steps)), *analysis.probabilities[order]],
-    }
-    return titled_frame(columns, say)
+def _figure(drawn: _Flow) -> Figure:
+    """Tokens, the steps in the order in which they ran, and classes, joined by streams."""
+    bottom = _classes(drawn, _trunk(drawn, _tokens(drawn)))
+    level = len(drawn.classes) <= LEVEL  # then each class has its words already
+    slanted = [  # pixels that the longest of their names is high
+        round(CHARACTER * 0.75 * max(width(part.label) for part in parts))
+        for parts in (drawn.tokens, drawn.classes)
+    ]
+    above, below = slanted[0] + 26, 60 if level else slanted[1] + 20
+    frame = layout(
+        height=round(bottom) + above + below,
+        margin={"l": 2, "r": 2 if level else 14, "t": above, "b": below},  # the last slanted name ends there
+        hovermode="closest",
+        xaxis=_names(drawn.tokens, -45, "top"),
+        xaxis2={**_names(drawn.classes, 45, "bottom"), "overlaying": "x", "showticklabels": not level},
+        yaxis=axis(range=[bottom, 0], showticklabels=False),
+    )
+    sides = ["middle right" if x == WORDS else "bottom center" for x, _, _ in drawn.words]
+    xs, ys, words = (list(column) for column in zip(*drawn.words, strict=True))
+    texts = written(xs, ys, words, sides, textfont={"size": 16})
+    anchor = Trace(type="scatter", x=[None], y=[None], xaxis="x2")  # an axis without a trace is not drawn
+    return Figure([*drawn.traces, texts, anchor], frame)
 
 
 def _tokens(drawn: _Flow) -> float:
@@ -292,61 +261,71 @@ def _tokens(drawn: _Flow) -> float:
     for index in range(drawn.picking):
         for part, place in zip(drawn.tokens, places, strict=True):
             colour = drawn.colour(index - 1) if part.live else OTHER
-            drawn.traces.append(ribbon(place, place, y, y + THREAD, colour, part.lines))
+            drawn.traces.append(outline(place, place, y, THREAD, colour, part.lines))
         y += THREAD
         _step(drawn, index, (FIELD[0], 0.98), y, BOX, FAINT)
         y += BOX
     ends = _bundle([part.weight if part.live else 0.0 for part in drawn.tokens])
     for part, place, end in zip(drawn.tokens, places, ends, strict=True):
         if part.live:
-            colour = drawn.colour(drawn.picking - 1)
-            drawn.traces.append(ribbon(place, end, y, y + FAN, colour, part.lines))
+            drawn.traces.append(outline(place, end, y, FAN, drawn.colour(drawn.picking - 1), part.lines))
         else:
-            drawn.traces.append(ribbon(place, place, y, y + FAN * 0.4, OTHER, part.lines))
+            drawn.traces.append(outline(place, place, y, FAN * 0.4, OTHER, part.lines))
     return y + FAN
 
 
 def _trunk(drawn: _Flow, y: float) -> float:
     """The picking step, those after it, and the logits, each as a bar across the trunk."""
-    last = len(drawn.anatomy.steps) - 1
+    anatomy, say, last = drawn.anatomy, drawn.say, len(drawn.anatomy.steps) - 1
     for index in range(drawn.picking, last + 1):
-        solid = 1.0 if drawn.anatomy.steps[index].path else 0.0  # a function is an empty frame
-        _step(drawn, index, TRUNK, y, NODE, solid)
-        lines = _step_lines(drawn.anatomy, index, drawn.say)
-        drawn.traces.append(ribbon(TRUNK, TRUNK, y + NODE, y + PITCH, drawn.colour(index), lines))
+        solid = 1.0 if anatomy.steps[index].path else 0.0  # a function is an empty frame
+        lines = _step(drawn, index, TRUNK, y, NODE, solid)
+        drawn.traces.append(outline(TRUNK, TRUNK, y + NODE, PITCH - NODE, drawn.colour(index), lines))
         y += PITCH
-    analysis, say = drawn.anatomy.analysis, drawn.say
     how = {"single_label": "flow.softmax", "multi_label": "flow.sigmoid", "regression": "flow.raw"}
-    logits, activation = _first(analysis.logits), say(how[analysis.problem_type])
+    logits, activation = _first(anatomy.analysis.logits), say(how[anatomy.analysis.problem_type])
     lines = (say("flow.logits"), logits, activation)
-    drawn.traces.append(bar(TRUNK, y, y + NODE, drawn.colour(last), lines, 1.0, dashed=False))
-    few = len(analysis.logits) <= 3
-    named = say("flow.few", logits=logits) if few else say("head.logits", count=len(analysis.logits))
+    drawn.traces.append(outline(TRUNK, TRUNK, y, NODE, drawn.colour(last), lines, 1.0, "solid"))
+    count = len(anatomy.analysis.logits)
+    named = say("flow.few", logits=logits) if count <= 3 else say("head.logits", count=count)
     drawn.words.append((WORDS, y + NODE / 2 - 4, _two_lines(named, activation)))
     return y + NODE
 
 
 def _classes(drawn: _Flow, y: float) -> float:
     """The trunk splits into the classes; gives the height of the whole picture."""
-    last = len(drawn.anatomy.steps) - 1
+    read = drawn.colour(len(drawn.anatomy.steps) - 1) == READ
     places, starts = _places(drawn.classes), _bundle([part.weight for part in drawn.classes])
     for part, start, place in zip(drawn.classes, starts, places, strict=True):
-        chosen = part.live and drawn.colour(last) == READ
-        colour = label_colour(part.members[0]) if chosen else OTHER
-        drawn.traces.append(ribbon(start, place, y, y + FAN, colour, part.lines))
-        drawn.traces.append(bar(place, y + FAN, y + FAN + NODE, colour, part.lines, 1.0, dashed=False))
+        colour = label_colour(part.members[0]) if part.live and read else OTHER
+        drawn.traces.append(outline(start, place, y, FAN, colour, part.lines))
+        drawn.traces.append(outline(place, place, y + FAN, NODE, colour, part.lines, 1.0, "solid"))
         if len(drawn.classes) <= LEVEL:
-            drawn.words.append(((place[0] + place[1]) / 2, y + FAN + NODE + 3, _class_words(part)))
+            drawn.words.append((sum(place) / 2, y + FAN + NODE + 3, _class_words(part)))
     return y + FAN + NODE + 4
 
 
-def _step(drawn: _Flow, index: int, span: Span, top: float, height: float, opacity: float) -> None:
-    """A step as a box across ``span``, and its words beside it."""
+def _step(drawn: _Flow, index: int, span: Span, top: float, height: float, opacity: float) -> tuple[str, ...]:
+    """A step as a box across ``span``, its words beside it; gives what is said on pointing at it.
+
+    That is its place, shapes, weights, and first values.
+    """
     anatomy, say, step = drawn.anatomy, drawn.say, drawn.anatomy.steps[index]
-    lines, plain = _step_lines(anatomy, index, say), bool(step.path)
-    drawn.traces.append(bar(span, top, top + height, drawn.colour(index), lines, opacity, dashed=not plain))
-    words = _two_lines(numbered(anatomy, index, say), detail(step, say), slanted=not plain)
+    name, told, given = numbered(anatomy, index, say), detail(step, say), vector(anatomy, step.given)
+    norm, low, high = map(short, (np.linalg.norm(given), given.min(), given.max()))
+    lines = [name, told]
+    lines += [say("flow.within", within=visible(step.within))] if step.within else []
+    lines += [say(f"steps.{step.origin}")] if step.origin else []
+    lines += [say("flow.values", values=_first(given)), say("flow.bounds", norm=norm, low=low, high=high)]
+    frame = "solid" if step.path else "5px,3px"
+    drawn.traces.append(outline(span, span, top, height, drawn.colour(index), lines, opacity, frame))
+    words = _two_lines(name, told, slanted=not step.path)
     drawn.words.append((WORDS, top + height / 2 + (4 if height == NODE else 0), words))
+    return tuple(lines)
+
+
+def _first(values: Floats) -> str:
+    return ", ".join(map(short, values[:FEW])) + (" …" if len(values) > FEW else "")
 
 
 def _class_words(part: Part) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from html import escape
 from math import prod
 
@@ -120,14 +119,9 @@ def printed(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     turns: defaultdict[str, list[int]] = defaultdict(list)  # of a module, several if it runs more than once
     for turn, step in enumerate(anatomy.steps, start=1):
         turns[step.path].append(turn)
-    declared = []
-    for line in anatomy.declared:
-        declared.append((f"{'  ' * line.depth}{visible(line.text)}", turns[line.path] if line.path else []))
-    executed = []
-    for step in anatomy.steps:
-        place = say("printed.within" if step.within else "printed.own", within=visible(step.within))
-        executed.append((step_name(anatomy, step, say), visible(step.kind), place, step.path))
-    return Shown(html=render("orders", say, declared=declared, executed=executed))
+    declared = [(line, turns[line.path] if line.path else []) for line in anatomy.declared]
+    executed = [(step_name(anatomy, step, say), step) for step in anatomy.steps]
+    return Shown(html=render("orders", say, declared=declared, executed=executed, visible=visible))
 
 
 PRINTED = Exhibit("orders", printed, style="orders")
@@ -137,29 +131,15 @@ ROW, STRIP = 76, 38  # pixels of a row and of the strip in it
 NAMED = 4  # logits whose labels have room under their strip
 
 
-@dataclass(frozen=True, eq=False)
-class Strip:
-    """A vector on the way; ``name`` is not escaped."""
-
-    name: str
-    values: Floats
-
-    @property
-    def bound(self) -> float:
-        """The largest size of a value: the scale runs from minus this to this."""
-        return float(np.abs(self.values).max(initial=0.0))
-
-
 def values(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """The values of every vector on the way."""
     rows = strips(anatomy, say)
-    logits = say.listed(_logit_words(anatomy, say))
-    steps = say.listed(strip.name for strip in rows)
-    longest = max(len(strip.values) for strip in rows)
-    columns = ((strip.name, [*strip.values, *[None] * (longest - len(strip.values))]) for strip in rows)
+    longest = max(map(len, rows.values()))
+    columns = ((name, [*vector, *[None] * (longest - len(vector))]) for name, vector in rows.items())
+    found = {"steps": say.listed(rows), "logits": say.listed(_logit_words(anatomy, say))}
     return Shown(
         heading=say("strips.heading"),
-        words=say("strips.description", count=len(rows), steps=steps, logits=logits),
+        words=say("strips.description", count=len(rows), **found),
         data=data_frame(((say("table.index"), range(longest)), *columns)),
         figure=_strips_figure(rows, anatomy, say),
         above=hint_html(say("strips.hint")),
@@ -170,85 +150,84 @@ def values(anatomy: Anatomy, _: State, say: Texts) -> Shown:
 STRIPS = Exhibit("strips", values, plotted=True, width=2)
 
 
-def strips(anatomy: Anatomy, say: Texts) -> list[Strip]:
-    """Strips of what the first step took and each gave: where every token has a vector, that of one token."""
+def strips(anatomy: Anatomy, say: Texts) -> dict[str, Floats]:
+    """Vectors on the way by their names: what the first step took, and each gave; of one token among several.
+
+    Names are numbered, and not escaped.
+    """
     analysis, token = anatomy.analysis, shorten(word(labels_of(anatomy.analysis)[most_read(anatomy)]))
     hidden = "strips.hidden_lower" if analysis.lower else "strips.hidden"
     name = say(hidden, token=token, layer=analysis.pool_layer)
-    found = [Strip(name, vector(anatomy, anatomy.steps[0].taken))]
+    found = {name: vector(anatomy, anatomy.steps[0].taken)}
     for index, step in enumerate(anatomy.steps):
         name = numbered(anatomy, index, say)
         named = say("strips.at", name=name, token=token) if step.given.ndim > 1 else name
-        found.append(Strip(named, vector(anatomy, step.given)))
+        found[named] = vector(anatomy, step.given)
     return found
 
 
-def _strips_figure(rows: list[Strip], anatomy: Anatomy, say: Texts) -> Figure:
-    """A row for each strip, from the hidden state down to the logits."""
-    height = len(rows) * ROW + 42
+def _strips_figure(rows: Mapping[str, Floats], anatomy: Anatomy, say: Texts) -> Figure:
+    """A row for each vector, from the hidden state down to the logits, with a scale of its own.
+
+    Names stand above the strips at the left, the ends of their scales at the right, labels under the logits.
+    """
+    total, height = len(rows), len(rows) * ROW + 42
     frame = layout(
         height=height,
         margin={"l": 2, "r": 2, "t": 0, "b": 0, "pad": 0},
         yaxis=axis(range=[height, 0], showticklabels=False),
         hovermode="closest",
     )
-    for row, strip in enumerate(rows):
-        over = {"overlaying": "x"} if row else {}
-        ends = [-0.5, len(strip.values) - 0.5]
+    bounds = [float(np.abs(vector).max(initial=0.0)) for vector in rows.values()]
+    cells = []
+    for row, (name, vector) in enumerate(rows.items()):
+        over, ends = {"overlaying": "x"} if row else {}, [-0.5, len(vector) - 0.5]
         frame[f"xaxis{axis_number(row)}"] = axis(range=ends, showticklabels=False, **over)
-    frame[f"xaxis{len(rows) + 1}"] = axis(range=[0, 1], overlaying="x", showticklabels=False)
-    cells = [_cells(strip, row, say) for row, strip in enumerate(rows)]
-    return Figure([*cells, *_texts(rows, anatomy, say)], frame)
+        cells.append(_cells(name, vector, bounds[row], row, say))
+    frame[f"xaxis{total + 1}"] = axis(range=[0, 1], overlaying="x", showticklabels=False)
+    words = [escape(one) for one in _logit_words(anatomy, say)]
+    under = [0.5]
+    if len(anatomy.analysis.labels) <= NAMED:  # side by side: the value stands under its label
+        words = [f"{escape(label)}<br>{value}" for label, value in _logits(anatomy)]
+        under = [(index + 0.5) / len(words) for index in range(len(words))]
+    ys = [row * ROW + ROW - STRIP - 12 for row in range(total)]
+    ranges = [say("strips.range", range=short(bound)) for bound in bounds]
+    texts = [
+        ([0.0] * total, ys, [f"<b>{escape(name)}</b>" for name in rows], "middle right"),
+        ([1.0] * total, ys, ranges, "middle left"),
+        (under, [total * ROW + 3] * len(words), words, "bottom center"),
+    ]
+    more = {"textfont": {"size": 14}, "xaxis": f"x{total + 1}"}
+    return Figure([*cells, *(written(x, y, text, side, **more) for x, y, text, side in texts)], frame)
+
+
+def _cells(name: str, vector: Floats, bound: float, row: int, say: Texts) -> Trace:
+    top, told = row * ROW + ROW - STRIP, {"name": escape(name), "total": len(vector)}
+    return Trace(
+        type="heatmap",
+        z=[[float(f"{value:.4g}") for value in vector]],
+        y=[top, top + STRIP],
+        zmin=-(bound or 1.0),
+        zmax=bound or 1.0,
+        colorscale=DIVERGING,
+        xaxis=f"x{axis_number(row)}",
+        hovertemplate=f"{say('strips.hover', index='%{x}', value='%{z:.4g}', **told)}<extra></extra>",
+        showscale=False,
+    )
 
 
 def _logits(anatomy: Anatomy) -> list[tuple[str, str]]:
     """The labels of the logits and their values: all of a few, of many only the highest. Not escaped."""
     analysis = anatomy.analysis
     few = len(analysis.labels) <= NAMED
-    indices = range(len(analysis.labels)) if few else ranked(analysis)[:1]
-    room = max(7, 28 // len(indices))  # characters, side by side on a phone
-    return [
-        (shorten(visible(analysis.labels[index]), room), short(analysis.logits[index])) for index in indices
-    ]
+    found = range(len(analysis.labels)) if few else ranked(analysis)[:1]
+    room = max(7, 28 // len(found))  # characters, side by side on a phone
+    return [(shorten(visible(analysis.labels[one]), room), short(analysis.logits[one])) for one in found]
 
 
 def _logit_words(anatomy: Anatomy, say: Texts) -> list[str]:
     words = "strips.logit" if len(anatomy.analysis.labels) <= NAMED else "strips.highest"
     return [say(words, label=label, value=value) for label, value in _logits(anatomy)]
-
-
-def _cells(strip: Strip, row: int, say: Texts) -> Trace:
-    top, bound = row * ROW + ROW - STRIP, strip.bound or 1.0
-    told = {"name": escape(strip.name), "total": len(strip.values), "index": "%{x}", "value": "%{z:.4g}"}
-    return Trace(
-        type="heatmap",
-        z=[[float(f"{value:.4g}") for value in strip.values]],
-        y=[top, top + STRIP],
-        zmin=-bound,
-        zmax=bound,
-        colorscale=DIVERGING,
-        xaxis=f"x{axis_number(row)}",
-        hovertemplate=f"{say('strips.hover', **told)}<extra></extra>",
-        showscale=False,
-    )
-
-
-def _texts(rows: list[Strip], anatomy: Anatomy, say: Texts) -> list[Trace]:
-    """Names above the strips at the left, ranges at the right, labels under the logits."""
-    axis_name, total = f"x{len(rows) + 1}", len(rows)
-    ys = [row * ROW + ROW - STRIP - 12 for row in range(total)]
-    named = len(anatomy.analysis.labels) <= NAMED
-    words = [escape(one) for one in _logit_words(anatomy, say)]
-    if named:  # side by side: the value stands under its label
-        words = [f"{escape(label)}<br>{value}" for label, value in _logits(anatomy)]
-    under = [(index + 0.5) / len(words) if named else 0.5 for index in range(len(words))]
-    ranges = [say("strips.range", range=short(strip.bound)) for strip in rows]
-    texts = [
-        ([0.0] * total, ys, [f"<b>{escape(strip.name)}</b>" for strip in rows], "middle right"),
-        ([1.0] * total, ys, ranges, "middle left"),
-        (under, [total * ROW + 3] * len(words), words, "bottom center"),
-    ]
-    return [written(x, y, text, side, textfont={"size": 14}, xaxis=axis_name) for x, y, text, side in texts]
 
 
 READ_NAMED = 3  # tokens that the sentence names; more are only counted
@@ -355,14 +334,7 @@ WEIGHTS = Exhibit("weights", weights, style="numbers")
 
 def sources(anatomy: Anatomy, _: State, say: Texts) -> Shown:
     """Each function under its name and its place, with the lines marked that called a step."""
-    found = []
-    for source in anatomy.sources:
-        last = source.first + len(source.lines) - 1
-        words = "sources.place" if last == source.first else "sources.places"
-        place = say(words, file=visible(source.file), first=source.first, last=last)
-        code = enumerate((visible(line.expandtabs(4)) for line in source.lines), start=source.first)
-        found.append((source, visible(source.title), place, list(code)))
-    return Shown(html=render("sources", say, sources=found))
+    return Shown(html=render("sources", say, sources=anatomy.sources, visible=visible))
 
 
 SOURCES = Exhibit(

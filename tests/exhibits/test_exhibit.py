@@ -146,7 +146,7 @@ def come(both: Comparison) -> list[tuple[Cell, Cell]]:
 ROWS: dict[str, Callable[[Any], int]] = {  # of the files that exhibits give; others have tests of their own
     **dict.fromkeys(("lab-ranking", "lab-numbers"), lambda given: len(given.fit.ranking)),
     **dict.fromkeys(("rho", "evidence-numbers"), lambda evidence: len(evidence.every["probe"])),
-    "strips": lambda one: max(len(strip.values) for strip in strips(one, SAY)),
+    "strips": lambda one: max(map(len, strips(one, SAY).values())),
     "depth": lambda one: one.analysis.layers + 1,
     "erasure-rho": lambda given: len(methods_of(given, SAY)) - 1,
     "weights": lambda one: len(one.weights),
