@@ -28,7 +28,7 @@ from components.exhibits.evidence import (
 )
 from components.exhibits.head import UNTRAINED, counted, parameters_of
 from components.exhibits.importance import explained, explained_value, goes, methods_of
-from components.exhibits.lens import Aim
+from components.exhibits.lens import aim_at
 from components.exhibits.verdict import chosen_labels, output_text, ranked
 from components.exhibits.view import indices, labels_of, number, shorten, visible, word
 from components.results import Row
@@ -124,14 +124,14 @@ def heads_facts(anatomies: Sequence[Anatomy], say: Texts) -> dict[str, str]:
 def _lens(anatomy: Anatomy) -> dict[str, str]:
     if not isinstance(anatomy.lens, Lens):
         return {**dict.fromkeys(("label", "since", "depths", "pointed"), ""), "knows": "none"}
-    aim = Aim(anatomy.analysis, anatomy.lens)
+    aim = aim_at(anatomy.analysis, anatomy.lens)
     named = {None: "unsure", 0: "every", aim.analysis.layers: "last"}.get(aim.since, "later")
     return {
         "label": aim.label,  # the likeliest label
         "since": str(aim.since),  # the layer from which on the head says so of its own vector
         "depths": ARROW.join(map(aim.text, aim.pooled)),  # what it says there, from layer 0 to the last
         # of how many tokens of the last layer it would say so
-        "pointed": str(int(aim.says(aim.lens.probabilities[-1]).sum())),
+        "pointed": str(int(aim.pointed.sum())),
         "knows": "random" if aim.analysis.random else "raw" if aim.raw else named,
     }
 

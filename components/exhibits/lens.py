@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -30,104 +29,86 @@ from components.types import Analysis, Bools, Floats
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """A label of a lens. L layers, T tokens, K labels.
+    """A label of a lens. L layers, T tokens.
 
-    ``chosen``: its name; "", or one that the head has not, for the likeliest of what it says in earnest.
+    ``index``: its place among the labels. ``label``: its name, not escaped. ``raw``: values are those of a
+    regression, and no probabilities. ``tokens``: (L + 1, T) its value at every hidden state. ``pooled``:
+    (L + 1,) its value where the pooling is applied to each layer. ``pointed``: (T,) whether the head says it
+    of a token at the last layer, ``said``: (L + 1,) of its own vector: it is the likeliest, or above one
+    half. ``neutral``: the value that says nothing, that of a guess, or 0 of a regression.
     """
 
     analysis: Analysis
-    lens: Lens
-    chosen: str = ""
+    index: int
+    label: str
+    raw: bool
+    tokens: Floats
+    pooled: Floats
+    pointed: Bools
+    said: Bools
+    neutral: float
 
     @property
-    def index(self) -> int:
-        """The label's place among the K."""
-        labels = self.analysis.labels
-        return labels.index(self.chosen) if self.chosen in labels else ranked(self.analysis)[0]
-
-    @property
-    def label(self) -> str:
-        """Its name, not escaped."""
-        return visible(self.analysis.labels[self.index])
-
-    @property
-    def raw(self) -> bool:
-        """Tell whether values are those of a regression, and no probabilities."""
-        return self.analysis.problem_type == "regression"
-
-    @property
-    def tokens(self) -> Floats:
-        """Its probability, or its raw value, at every hidden state: (L + 1, T)."""
-        values: Floats = self.lens.probabilities[:, :, self.index]
-        return values
-
-    @property
-    def pooled(self) -> Floats:
-        """Its value where the pooling is applied to each layer: (L + 1,)."""
-        values: Floats = self.lens.pooled_probabilities[:, self.index]
-        return values
-
-    def says(self, probabilities: Floats) -> Bools:
-        """Tell where a head with these (..., K) says the label: it is the likeliest, or above one half."""
-        if self.analysis.problem_type == "multi_label":
-            above: Bools = probabilities[..., self.index] > 0.5
-            return above
-        likeliest: Bools = probabilities.argmax(axis=-1) == self.index
-        return likeliest
-
-    @cached_property
     def since(self) -> int | None:
         """The layer from which on the head says it of its own vector; None where it does not in earnest."""
-        said = self.says(self.lens.pooled_probabilities)
-        if self.raw or not said[-1]:
+        if self.raw or not self.said[-1]:
             return None
-        return int(np.flatnonzero(~said).max(initial=-1)) + 1
-
-    @property
-    def neutral(self) -> float:
-        """The value that says nothing: that of a guess, or 0 of a regression."""
-        if self.raw:
-            return 0.0
-        return 0.5 if self.analysis.problem_type == "multi_label" else 1 / len(self.analysis.labels)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The values at the ends of the scale of colours."""
-        if not self.raw:
-            return 0.0, 1.0
-        bound = float(np.abs(self.tokens).max()) or 1.0
-        return -bound, bound
-
-    @property
-    def shades(self) -> Floats:
-        """Places of the tokens' values on the scale of colours, neutral ones at 0: in [-1, 1]."""
-        low, high = self.ends
-        far = self.tokens - self.neutral
-        shades: Floats = np.where(far < 0, far / (self.neutral - low), far / max(high - self.neutral, 1e-6))
-        return shades
+        return int(np.flatnonzero(~self.said).max(initial=-1)) + 1
 
     def text(self, value: float) -> str:
         """A value as a reader sees it."""
         return number(value) if self.raw else percent(value)
 
 
+def aim_at(analysis: Analysis, lens: Lens, chosen: str = "") -> Aim:
+    """Take the label that is ``chosen``; where the head has not that one, the likeliest in earnest."""
+    labels, several = analysis.labels, analysis.problem_type == "multi_label"
+    index = labels.index(chosen) if chosen in labels else ranked(analysis)[0]
+    raw = analysis.problem_type == "regression"
+
+    def says(probabilities: Floats) -> Bools:
+        likely: Bools = probabilities[:, index] > 0.5 if several else probabilities.argmax(axis=1) == index
+        return likely
+
+    return Aim(
+        analysis,
+        index,
+        visible(labels[index]),
+        raw,
+        tokens=lens.probabilities[:, :, index],
+        pooled=lens.pooled_probabilities[:, index],
+        pointed=says(lens.probabilities[-1]),
+        said=says(lens.pooled_probabilities),
+        neutral=0.0 if raw else 0.5 if several else 1 / len(labels),
+    )
+
+
 def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, if the head's vector were the hidden state of each token."""
     if not isinstance(anatomy.lens, Lens):
         return unanswered("lens.none", anatomy.lens, say)
-    analysis, aim = anatomy.analysis, Aim(anatomy.analysis, anatomy.lens, LABEL.of(state))
-    view, colour = View(analysis, analysis.layers), _colour(aim, say)
+    analysis, aim = anatomy.analysis, aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
+    view, norm, last = View(analysis, analysis.layers), anatomy.lens.norm, aim.tokens[-1]
     trained = not (analysis.random or analysis.backbone.live)
-    hints = [say("lens.hint"), say("lens.trained")] if trained else [say("lens.hint")]
-    hints += [say("lens.norm", norm=visible(aim.lens.norm))] if aim.lens.norm else []
+    hints = [say("lens.hint"), *([say("lens.trained")] if trained else [])]
+    hints += [say("lens.norm", norm=visible(norm))] if norm else []
+    found: dict[str, object] = {"label": aim.label, "total": len(last)}
+    for end, place in (("low", int(last.argmin())), ("high", int(last.argmax()))):
+        found |= {end: aim.text(last[place]), f"{end}_token": view.labels[place]}
+    heading = say("lens.heading", count=int(aim.pointed.sum()), **found)
+    if analysis.random or aim.raw:
+        heading = say("lens.heading_random" if analysis.random else "lens.heading_raw", **found)
+    bound = float(np.abs(aim.tokens).max()) or 1.0
+    ends = (-bound, bound) if aim.raw else (0.0, 1.0)  # of the scale of colours
+    colour, stops = _colour(aim, say), draw.RANDOM if analysis.random else draw.DIVERGING
     layers = {say("lens.column", label=aim.label, layer=at): row for at, row in enumerate(aim.tokens)}
-    ends = aim.text(aim.ends[0]), aim.text(aim.ends[1])
     return Shown(
-        heading=_heading(aim, say),
-        words=_words(aim, view, say),
+        heading=heading,
+        words=say("lens.description", layers=len(aim.tokens), **found),
         data=layers_frame({"table.index": range(len(view.labels)), "table.token": view.labels}, layers, say),
-        figure=_lens_figure(aim, view, say),
-        above=hint_html(say.together(hints)) + scale_html(colour, _stops(aim), ends),
+        figure=_lens_figure(aim, view, ends, stops, say),
+        above=hint_html(say.together(hints))
+        + scale_html(colour, stops, (aim.text(ends[0]), aim.text(ends[1]))),
         about=asked_line(analysis, say),
         scale=colour,
         least_width=draw.least_width(view),
@@ -137,23 +118,21 @@ def lens(anatomy: Anatomy, state: State, say: Texts) -> Shown:
 LENS = Exhibit("lens", lens, plotted=True, controls=(LABEL,), width=3)
 
 
-def _lens_figure(aim: Aim, view: View, say: Texts) -> draw.Figure:
+def _lens_figure(
+    aim: Aim, view: View, ends: tuple[float, float], stops: list[list[Any]], say: Texts
+) -> draw.Figure:
     """L + 1 rows by T columns; what the head says in earnest is framed, where it reads one token."""
-    low, high = map(aim.text, aim.ends)
+    (low, high), far = ends, aim.tokens - aim.neutral  # from what is neutral, which is grey
     return draw.heat_map(
         view,
-        aim.shades,
+        np.where(far < 0, far / (aim.neutral - low), far / max(high - aim.neutral, 1e-6)),
         say("lens.hover", token="%{x}", layer="%{y}", label=escape(aim.label), value="%{text}"),
         say,
         draw.read_frame(aim.analysis),
         text=[list(map(aim.text, row)) for row in aim.tokens],
-        colorscale=_stops(aim),
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": [low, aim.text(aim.neutral), high]},  # of an image
+        colorscale=stops,
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": list(map(aim.text, (low, aim.neutral, high)))},
     )
-
-
-def _stops(aim: Aim) -> list[list[Any]]:
-    return draw.RANDOM if aim.analysis.random else draw.DIVERGING
 
 
 def _colour(aim: Aim, say: Texts) -> str:
@@ -162,32 +141,6 @@ def _colour(aim: Aim, say: Texts) -> str:
     if aim.raw:
         return say("lens.colour_raw")
     return say("lens.colour", label=aim.label, guess=aim.text(aim.neutral))
-
-
-def _heading(aim: Aim, say: Texts) -> str:
-    if aim.analysis.random:
-        return say("lens.heading_random")
-    last = aim.tokens[-1]
-    if aim.raw:
-        return say("lens.heading_raw", low=aim.text(last.min()), high=aim.text(last.max()))
-    count = int(aim.says(aim.lens.probabilities[-1]).sum())
-    return say("lens.heading", label=aim.label, count=count, total=len(last))
-
-
-def _words(aim: Aim, view: View, say: Texts) -> str:
-    """Say where the last layer's value is lowest and highest."""
-    last = aim.tokens[-1]
-    low, high = int(last.argmin()), int(last.argmax())
-    return say(
-        "lens.description",
-        layers=len(aim.tokens),
-        total=len(last),
-        label=aim.label,
-        high=aim.text(last[high]),
-        high_token=view.labels[high],
-        low=aim.text(last[low]),
-        low_token=view.labels[low],
-    )
 
 
 HEIGHT = 320  # pixels
@@ -199,10 +152,10 @@ def depth(anatomy: Anatomy, state: State, say: Texts) -> Shown:
     """The probability of one label, where the pooling is applied to each layer."""
     if not isinstance(anatomy.lens, Lens):
         return unanswered("depth.none", anatomy.lens, say)
-    aim = Aim(anatomy.analysis, anatomy.lens, LABEL.of(state))
+    aim = aim_at(anatomy.analysis, anatomy.lens, LABEL.of(state))
     told = (say("depth.value", layer=layer, value=aim.text(one)) for layer, one in enumerate(aim.pooled))
     labels = map(visible, aim.analysis.labels)
-    columns = zip(labels, aim.lens.pooled_probabilities.T, strict=True)
+    columns = zip(labels, anatomy.lens.pooled_probabilities.T, strict=True)
     return Shown(
         heading=_finding(aim, say),
         words=say("depth.description", label=aim.label, values=say.listed(told)),
@@ -235,7 +188,7 @@ def _unsaid(aim: Aim, say: Texts) -> str:
     """At how many layers below the last the head says a label that it does not say in the end."""
     if not aim.analysis.predicted and aim.index == ranked(aim.analysis)[0]:
         return say("depth.heading_unsure", label=aim.label)
-    count = int(aim.says(aim.lens.pooled_probabilities).sum())
+    count = int(aim.said.sum())
     key = "depth.heading_below" if count else "depth.heading_never"
     return say(key, label=aim.label, count=count, total=len(aim.pooled))
 

@@ -54,16 +54,27 @@ def test_of_several_labels_that_may_hold_none_need_be_said() -> None:
     assert "trust comes nearest, and stays below 50 %" in heading
 
 
-def test_each_cell_is_the_probability_of_what_is_said() -> None:
-    given = anatomy("pair", "not good", "a pair")
-    seen = lens_of(given).probabilities[:, :, given.analysis.probabilities.argmax()]
-    shown = LENS.show(given, {}, SAY)
-    table = np.array([numbers(row[2:]) for row in rows(shown)[1:]])
-    np.testing.assert_allclose(table.T, seen, rtol=1e-5)
-    z = np.asarray(drawn(LENS, given).data[0].z)
-    np.testing.assert_allclose(z, 2 * seen - 1, atol=1e-4)  # a guess is one half
-    said = lens_of(given).probabilities[-1].argmax(axis=-1) == given.analysis.probabilities.argmax()
+@pytest.mark.parametrize(("backbone", "label"), [("pair", ""), ("emotions", "fear")])
+def test_each_cell_is_the_probability_of_the_likeliest_label_or_the_one_that_is_chosen(
+    backbone: str, label: str
+) -> None:
+    given, state = anatomy(backbone, "not good", "a pair" if backbone == "pair" else ""), {LABEL.key: label}
+    names, seen = given.analysis.labels, lens_of(given)
+    place = names.index(label) if label else int(given.analysis.probabilities.argmax())
+    shown, line = LENS.show(given, state, SAY), DEPTH.show(given, state, SAY)
+    titles, *table = rows(shown)
+    assert titles[2] == f"{names[place]}, layer 0"
+    values = seen.probabilities[:, :, place]
+    np.testing.assert_allclose(np.array([numbers(row[2:]) for row in table]).T, values, rtol=1e-5)
+    z = drawn(LENS, given, **state).data[0].z
+    np.testing.assert_allclose(z, 2 * values - 1, atol=1e-4)  # a guess is one half
+    points = drawn(DEPTH, given, **state).data[0].y
+    np.testing.assert_allclose(points, seen.pooled_probabilities[:, place], atol=1e-6)
+    assert all(names[place] in one for one in (shown.heading, shown.words, line.heading, line.words))
+    last = seen.probabilities[-1]
+    said = last[:, place] > 0.5 if backbone == "emotions" else last.argmax(axis=-1) == place
     assert shown.heading.endswith(f"for {said.sum()} of {len(said)}")
+    assert LENS.show(given, {LABEL.key: "hunger"}, SAY).words == LENS.show(given, {}, SAY).words
 
 
 def test_a_regression_has_raw_values_and_an_untrained_head_no_finding_and_no_colour() -> None:
@@ -85,16 +96,3 @@ def test_a_head_that_cannot_be_pointed_says_why() -> None:
         shown = exhibit.show(given, {}, SAY)
         assert shown.figure is shown.data is None
         assert SAY("errors.widths") in plain(heading_html(shown, exhibit.name, SAY))
-
-
-def test_another_label_can_be_chosen() -> None:
-    given, state = anatomy("emotions"), {LABEL.key: "fear"}
-    place, seen = given.analysis.labels.index("fear"), lens_of(given)
-    shown, line = LENS.show(given, state, SAY), DEPTH.show(given, state, SAY)
-    table = np.array([numbers(row[2:]) for row in rows(shown)[1:]])
-    np.testing.assert_allclose(table.T, seen.probabilities[:, :, place], rtol=1e-5)
-    assert rows(shown)[0][2] == "fear, layer 0"
-    values = drawn(DEPTH, given, **state).data[0].y
-    np.testing.assert_allclose(values, seen.pooled_probabilities[:, place], atol=1e-6)
-    assert all("fear" in one for one in (shown.heading, shown.words, line.heading, line.words))
-    assert LENS.show(given, {LABEL.key: "hunger"}, SAY).words == LENS.show(given, {}, SAY).words
