@@ -58,7 +58,6 @@ from components.ui.places import (
     browser,
     build_control,
     build_places,
-    build_watch,
     hidden_text,
     menu,
     on,
@@ -66,6 +65,10 @@ from components.ui.places import (
     text_box,
 )
 
+# Fires ``select`` when the value changes of an empty component that is in sight.
+WATCH = """watch("value", () => requestAnimationFrame(() => {
+        if (element.parentElement.checkVisibility()) trigger("select");
+    }))"""
 KEPT = 4_000_000  # characters of frames that are kept for whoever asks for the same next
 
 
@@ -93,7 +96,8 @@ class AskedView:
         with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
             self.places = build_places(panel, say, beside)
             below()
-            self.stored, self.watch = gr.State(None), build_watch()
+            self.stored = gr.State(None)
+            self.watch = gr.HTML("", html_template="", js_on_load=WATCH, apply_default_css=False)
         self.first = self.places.places[0].above
         self.parts: list[Any] = [self.stored, *self.places.parts]
 

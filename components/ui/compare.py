@@ -1,53 +1,45 @@
-"""The Compare tab: one text or pair, backbones x poolings side by side."""
+"""The Compare tab: texts, backbones x poolings side by side; a second version, and the trace between both."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
-from gradio.components import Component
 from markupsafe import Markup
 
-from components.analyses.compare import Compared
+from components.analyses.trace import Patched
 from components.analyst import Analyst
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison, failure, progress, result
-from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, to_link
+from components.exhibits.control import Asked, Control, OneOf, SomeOf, State, Whole, to_link
+from components.exhibits.exhibit import Shown, hint_html
 from components.exhibits.panels import COMPARISON, TRACING
-from components.exhibits.trace import TRACED
-from components.exhibits.view import visible
+from components.exhibits.trace import TRACE, TRACED, traced_backbone
+from components.exhibits.view import MOST_LAYERS, visible
 from components.fitting import MINE, read_head
 from components.menus import HEADS, Choices, load_examples
-from components.texts import Sentence, Texts
-from components.types import BackboneSpec, Query
-from components.ui.places import (
-    AT_ONCE,
-    PRIVATE,
-    QUEUED,
-    Given,
-    ProgressBar,
-    Updates,
-    browser,
-    build_places,
-    menu,
-    on,
-    scripted_html,
-    state_of,
-    text_box,
-)
-from components.ui.question import to_text
+from components.texts import ASSETS, Sentence, Texts
+from components.types import BackboneSpec, Progress, Query
+from components.ui import places as on_page
+from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, PRIVATE, QUEUED, Given, Updates, menu, on
+from components.ui.question import to_query, to_text
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
-from components.ui.versions import POOL_LAYER, Pair, TraceCard, Version, query_of, with_trace
 
 WAITING = 2  # comparisons at once; each takes the engine for one backbone after the other
 # Counted from the end in the menu: backbones differ in how many they have. A link may count from 0, too.
 LAYERS = (-1, -2, -3, -4)
+POOL_LAYER = Control("compare_pool_layer", Whole(-MOST_LAYERS, MOST_LAYERS), -1, "question.pool_layer")
 FIRST_ROWS = 5  # backbones on arrival, those of the first one's task
 FIRST_COLUMNS = ("native", "cls", "mean", "max", "lasttoken", "weightedmean")
+TEXTS = ("compare_text", "compare_pair", "version_text", "version_pair")  # the keys of their controls
+WORD = re.compile(r"\w+(?:['’]\w+)*")
+Pair = tuple[str, str]  # a text, and the second one of a pair or ""
 
 
 class Compare(Tab):
@@ -56,28 +48,29 @@ class Compare(Tab):
     ``shown`` holds the last Comparison, or None; ``mine`` the head that was fitted on the visitor's table.
     ``calls`` counts how often the page itself asked for a comparison: what changes it has what is chosen
     compared, if it is queued: the page hears of no other changes. ``inputs``: what a comparison depends on;
-    ``looks``: what one that has come is looked at with; ``changed``: all that it may change.
+    ``looks``: what one that has come is looked at with; ``changed``: all that it may change; ``unedited``
+    empties the boxes of the second version.
     """
 
     panels = (COMPARISON, TRACING)
 
     def __init__(self, around: Surroundings) -> None:
-        """Lay the tab out; the first comparison is made on the first arrival at it."""
         self.analyst, self.mine, self.say = around.analyst, around.mine, around.say
         say, rows = self.say, first_rows(self.analyst)
         gr.HTML(Markup('<p class="lead">{}</p>').format(say("compare.lead")))
         self._build_asking(rows)
-        self.version = Version(say)
+        self._build_version()
         with gr.Row(elem_id="compare-progress"):
-            self.bar = ProgressBar("compare", say)
+            self.bar = on_page.ProgressBar("compare", say)
             note = Markup('<p role="status" hidden>{}</p>').format(say("compare.stale"))
-            scripted_html("compare-stale", browser("stale.js"), note)  # which the browser alone shows
+            stale = on_page.browser("stale.js")
+            on_page.scripted_html("compare-stale", stale, note)  # which the browser alone shows
         self.shown, self.calls = gr.State(None), gr.State(0)
         titles = {spec.key: spec.said(say) for spec in self.analyst.poolings()}
         renamed = tuple(spec.renamed(say) for spec in rows)
         empty = Comparison(renamed, tuple(self.poolings.value), titles=titles)
         with gr.Column(elem_id="compared"):  # nothing is hidden: gradio does not always show that again
-            self.places = build_places(COMPARISON, say, self._build_trace, (empty, {}))
+            self.places = on_page.build_places(COMPARISON, say, self._build_trace, (empty, {}))
         self.looks: dict[Control[Any], Any] = {**self.places.controls, TRACED: self.trace.backbone}
         self.linked = self._linked()
         self.outputs = [one.part for one in self.linked]  # the first visit then asks for the comparison
@@ -85,7 +78,7 @@ class Compare(Tab):
         summary = COMPARISON.summary  # first comes who says what, in words and cell by cell
         self.first = [one for one in self.places.places if one.exhibit is summary or one.exhibit.with_summary]
         self.drawn: list[Any] = [*self.places.parts, *self.trace.parts]
-        self.changed: list[Any] = [self.shown, *self.bar.parts, *self.version.empty, *self.drawn]
+        self.changed: list[Any] = [self.shown, *self.bar.parts, *self.unedited, *self.drawn]
         self._connect(around)
 
     def _build_asking(self, rows: Sequence[BackboneSpec]) -> None:
@@ -94,8 +87,9 @@ class Compare(Tab):
         with gr.Row(elem_id="compare-texts"):
             size: dict[str, int] = {"scale": 3, "min_width": 240}
             hints = say("question.text_hint"), say("question.pair_hint")
-            self.text = text_box("compare-text", say("question.text"), hints[0], first.text, **size)
-            self.pair = text_box("compare-pair", say("question.pair"), hints[1], first.text_pair, **size)
+            box = on_page.text_box
+            self.text = box("compare-text", say("question.text"), hints[0], first.text, **size)
+            self.pair = box("compare-pair", say("question.pair"), hints[1], first.text_pair, **size)
             heads = [(say(f"question.head_{head}"), head) for head in HEADS]
             fairest = fair_head(self.analyst, rows, first.text, first.text_pair)
             self.head = menu("compare-head", say("question.head"), heads, fairest, scale=2, min_width=240)
@@ -112,6 +106,27 @@ class Compare(Tab):
             self.pool_layer = menu("compare-pool-layer", label, layers, POOL_LAYER.default, **size)
             self.start = gr.Button(say("compare.button"), variant="primary", elem_id="compare-start")
 
+    def _build_version(self) -> None:
+        """Lay out the boxes of the second version, which are shown once they hold text, and their buttons."""
+        say = self.say
+
+        def button(name: str, label: str) -> gr.Button:
+            return gr.Button(say(label), size="sm", elem_id=f"compare-edit-{name}")
+
+        with gr.Column(elem_id="compare-version"):
+            with gr.Row(elem_id="compare-edits"):
+                self.bringing = button("bring", "compare.bring")
+                gr.HTML(Markup("<p>{}</p>").format(say("edit.lead")))
+                labels = {"copy": "edit.copy", "drop": "edit.drop", "swap": "edit.swap"}
+                self.edits = {name: button(name, label) for name, label in labels.items()}
+                self.clear = button("clear", "edit.clear")
+                self.note = gr.HTML("", elem_id="compare-edit-note")
+            with gr.Row(elem_id="compare-versions"):
+                hints, box = (say("edit.text_hint"), say("edit.pair_hint")), on_page.text_box
+                self.other = box("compare-version-text", say("edit.text"), hints[0], min_width=240)
+                self.other_pair = box("compare-version-pair", say("edit.pair"), hints[1], min_width=240)
+        self.unedited: Updates = {self.other: "", self.other_pair: "", self.note: ""}
+
     def _build_trace(self) -> None:
         self.trace = TraceCard(self.analyst, self.shown, offered(self.analyst, self.say), self.say)
 
@@ -125,8 +140,8 @@ class Compare(Tab):
         asked: dict[Control[Any], Any] = {
             Control("compare_text", Asked(0), self.text.value): self.text,
             Control("compare_pair", Asked(1), self.pair.value): self.pair,
-            Control("version_text", Asked(0, 1), ""): self.version.text,
-            Control("version_pair", Asked(1, 1), ""): self.version.pair,
+            Control("version_text", Asked(0, 1), ""): self.other,
+            Control("version_pair", Asked(1, 1), ""): self.other_pair,
             Control("backbones", SomeOf(here), tuple(self.backbones.value)): self.backbones,
             Control("poolings", SomeOf(lambda: poolings), tuple(self.poolings.value)): self.poolings,
             Control("compare_head", OneOf(lambda: HEADS), self.head.value): self.head,
@@ -136,28 +151,24 @@ class Compare(Tab):
         return [Linked(control, part) for control, part in asked.items()]
 
     def _connect(self, around: Surroundings) -> None:
-        version = self.version
         view: set[Any] = {self.shown, *self.looks.values()}
-        offered = [self.backbones, self.poolings, self.calls]
-        around.select.select(self.visit, inputs={self.calls}, outputs=offered, **QUEUED)
-        asking = [self.calls.change, self.start.click, self.text.submit, self.pair.submit]
+        offers = [self.backbones, self.poolings, self.calls]
+        on([around.select.select], self.visit, {self.calls}, offers, QUEUED)
+        boxes = self.text, self.pair, self.other, self.other_pair
+        asking = [self.calls.change, self.start.click, *(box.submit for box in boxes)]
         how = {**PRIVATE, "concurrency_id": "compare", "concurrency_limit": WAITING}
-        asking += [version.text.submit, version.pair.submit]
-        last = {**how, "trigger_mode": "always_last"}
-        coming = on(asking, self.stream, self.inputs, self.changed, last)
+        coming = on(asking, self.stream, self.inputs, self.changed, {**how, "trigger_mode": "always_last"})
         self.bar.connect(coming, self.stop, self.changed, view)
         coming.success(self.settle, inputs=view, outputs=self.drawn, **AT_ONCE)
-        version.connect(self.text, self.pair, self.calls)
-        version.clear.click(self.single, inputs=view, outputs=self.changed, **AT_ONCE)
+        sent, changed = {self.text, self.pair, self.calls}, [*self.unedited, self.calls]
+        for name, button in self.edits.items():
+            on([button.click], partial(self.edit, name), sent, changed, QUEUED)
+        on([self.clear.click], self.single, view, self.changed, AT_ONCE)
         self.places.connect(self.shown)
-        parts = {one.control.key: one.part for one in around.linked()}
-        text, pair = cast("Component", parts["text"]), cast("Component", parts["pair"])
-        version.bring.click(
-            partial(self.bring, text, pair),
-            inputs={text, pair, self.calls},
-            outputs=[self.text, self.pair, *version.empty, self.calls],
-            **QUEUED,
-        )
+        parts: dict[str, Any] = {one.control.key: one.part for one in around.linked()}
+        own = parts["text"], parts["pair"]
+        changed = [self.text, self.pair, *changed]
+        on([self.bringing.click], partial(self.bring, *own), {*own, self.calls}, changed, QUEUED)
 
     def answer_to(self, state: State) -> Comparison:
         """Give the whole comparison that ``state`` asks; PoolscopeError if it cannot be made."""
@@ -167,16 +178,12 @@ class Compare(Tab):
     def facts(self, answer: Comparison, state: State) -> dict[str, str]:
         """Name the texts, and the layer that is pooled if it is not the last: all else stands in the grid."""
         del answer
-        texts = {
-            **{"question.text": "compare_text", "question.pair": "compare_pair"},
-            **{"edit.text": "version_text", "edit.pair": "version_pair"},
-        }
-        found = {self.say(key): str(state[name]) for key, name in texts.items() if str(state[name]).strip()}
-        layer = POOL_LAYER.of(state)
-        named = (
-            {} if layer == POOL_LAYER.default else {self.say(POOL_LAYER.label): layer_name(layer, self.say)}
-        )
-        return {**found, **named}
+        titles = ("question.text", "question.pair", "edit.text", "edit.pair")
+        texts = {self.say(title): str(state[key]) for title, key in zip(titles, TEXTS, strict=True)}
+        found = {title: text for title, text in texts.items() if text.strip()}
+        if (layer := POOL_LAYER.of(state)) != POOL_LAYER.default:
+            found[self.say(POOL_LAYER.label)] = layer_name(layer, self.say)
+        return found
 
     def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
         """Set what a link sets."""
@@ -222,7 +229,7 @@ class Compare(Tab):
         Where the first one was refused there is none: no row waits for an answer.
         """
         shown: Comparison = given[self.shown] or Comparison((), ())
-        state = state_of(self.looks, given)
+        state = on_page.state_of(self.looks, given)
         return {**self.places.show(shown, state), **self.trace.offer(shown, state)}
 
     def stop(self, given: Given) -> Updates:
@@ -237,14 +244,25 @@ class Compare(Tab):
         """Forget the second version; what came of the first stays."""
         shown: Comparison | None = given[self.shown]
         if shown is None or shown.after is None or shown.state == "running":
-            return self.version.empty
+            return self.unedited
         question = {**shown.question, "version_text": "", "version_pair": ""}
-        return {**self.version.empty, **self._show(replace(shown, after=None, question=question), given)}
+        return {**self.unedited, **self._show(replace(shown, after=None, question=question), given)}
 
-    def bring(self, text: Component, pair: Component, given: Given) -> Updates:
+    def bring(self, text: Any, pair: Any, given: Given) -> Updates:
         """Take the texts of other boxes, as the only version."""
         texts = {self.text: to_text(given[text]), self.pair: to_text(given[pair])}
-        return {**texts, **self.version.empty, self.calls: given[self.calls] + 1}
+        return {**texts, **self.unedited, self.calls: given[self.calls] + 1}
+
+    def edit(self, name: str, given: Given) -> Updates:
+        """Fill the second version with what a button makes of the first, or say why it makes nothing of it.
+
+        A copy is there to be edited, and asks for nothing yet.
+        """
+        made = edited(name, to_text(given[self.text]), to_text(given[self.pair]))
+        if isinstance(made, str):
+            return {self.note: str(Markup('<p role="status">{}</p>').format(self.say(made)))}
+        again = {} if name == "copy" else {self.calls: given[self.calls] + 1}
+        return {self.other: made[0], self.other_pair: made[1], self.note: "", **again}
 
     def _show(self, comparison: Comparison, given: Given) -> Updates:
         drawn = self.settle({**given, self.shown: comparison})
@@ -258,13 +276,153 @@ class Compare(Tab):
         running, mark = comparison.state == "running", Markup()
         if comparison.compared:
             controls = [one.control for one in self.linked if one.part in self.inputs]
-            keys, asked = " ".join(one.key for one in controls), to_link(comparison.question, controls)
-            mark = Markup('<span hidden data-keys="{}" data-asked="{}"></span>').format(keys, asked)
+            keys, link = " ".join(one.key for one in controls), to_link(comparison.question, controls)
+            mark = Markup('<span hidden data-keys="{}" data-asked="{}"></span>').format(keys, link)
         said = (progress if running else result)(comparison, self.say)
         return {**self.bar.idle(f"{said}{mark}"), self.bar.cancel: gr.update(interactive=running)}
 
 
 COMPARE = TabKind("compare", "page.compare", Compare)
+
+
+class TraceCard:
+    """The trace between two versions: asked for with a click, once both have been compared.
+
+    ``shown`` holds the comparison. ``texts``: all texts of both versions, hidden: the browser sends them
+    along, for what is sent is paid. ``news``: what a trace changes.
+    """
+
+    def __init__(self, analyst: Analyst, shown: gr.State, backbones: list[Pair], say: Texts) -> None:
+        """Lay the card out, which the style sheet hides while it is empty. ``backbones``: may be compared."""
+        self.analyst, self.shown, self.say = analyst, shown, say
+
+        def asking() -> None:
+            with gr.Row(elem_id="trace-ask"):
+                choices, size = [("", ""), *backbones], {"scale": 3, "min_width": 200}
+                self.backbone = menu("trace-backbone", say(TRACED.label), choices, "", **size)
+                self.button = gr.Button(say("trace.button"), elem_id="trace-start", scale=0, min_width=220)
+            self.texts, self.bar = on_page.hidden_text("trace-texts"), on_page.ProgressBar("trace", say)
+
+        with gr.Column(elem_id="trace", elem_classes="card"):
+            self.place = on_page.build_place(TRACE, "trace", say, controls=asking)
+        self.news: list[Any] = [*self.bar.parts, *self.place.parts]
+        self.parts: list[Any] = [self.backbone, self.texts, *self.news]
+        self.empty = self._shown(Shown())
+        events, sent = [self.button.click, self.backbone.input], {shown, self.backbone, self.texts}
+        waits = {**LAST_OF_MODEL, "show_progress_on": [self.place.above]}
+        coming = on(events, self.trace_versions, sent, self.news, waits)
+        self.bar.connect(coming, partial(self.bar.stopped, say("trace.stopped")), self.news)
+
+    def offer(self, comparison: Comparison, state: State) -> Updates:
+        """Prepare for a comparison of which no trace has been asked; none is offered for one version."""
+        if comparison.after is None or comparison.state == "running":
+            return self.empty
+        first, *more = (spec.key for spec in comparison.backbones)
+        choices = [(comparison.names[first], ""), *((comparison.names[key], key) for key in more)]
+        chosen, lead = traced_backbone(comparison, state), self.say("trace.lead")
+        backbones = gr.update(choices=choices, value="" if chosen == first else chosen)
+        shown = Shown(heading=self.say("trace.heading"), words=lead, above=hint_html(lead))
+        return {self.backbone: backbones, self.texts: _all_texts(comparison), **self._shown(shown)}
+
+    def trace_versions(self, given: Given) -> Iterator[Updates]:
+        """Trace between both versions of the comparison that is shown, or say why there is no trace.
+
+        Nothing where fewer characters were sent, and paid, than are traced. Closing it cancels the rest.
+        """
+        shown = given[self.shown]
+        if shown is None or shown.after is None or len(given[self.texts] or "") < len(_all_texts(shown)):
+            yield NOTHING
+            return
+        state = {**shown.question, TRACED.key: given[self.backbone]}
+        yield self.bar.busy(self.say("trace.starting"))
+        try:
+            query, others = _traced(shown, state)
+            with closing(self.analyst.ask_in_parts("trace", query, **others)) as steps:
+                for step in steps:
+                    if isinstance(step, Progress):
+                        line = self.say("trace.progress", done=step.done, total=step.total)
+                        yield self.bar.busy(line, step)
+                    else:
+                        yield self._shown(TRACE.shown(step, state, self.say))
+        except PoolscopeError as error:
+            yield self._shown(TRACE.shown(error.sentence, state, self.say))
+        except Exception as error:
+            yield self.bar.idle()
+            raise gr.Error(self.say("verdict.bug")) from error
+
+    def _shown(self, shown: Shown) -> Updates:
+        return {**self.place.show(shown, self.say), **self.bar.idle()}
+
+
+def with_trace(analyst: Analyst, comparison: Comparison, state: State) -> Comparison:
+    """Let the trace between both versions be asked for, where there are two."""
+
+    def trace() -> Patched:
+        query, others = _traced(comparison, state)
+        return analyst.ask("trace", query, **others)  # type: ignore[no-any-return]  # as its file says
+
+    return comparison if comparison.after is None else replace(comparison, trace=trace)
+
+
+def _traced(comparison: Comparison, state: State) -> tuple[Query, dict[str, str]]:
+    """Say what is traced: the first version, and the texts of the second; by the head that is compared."""
+    text, pair, other, other_pair = (to_text(state[key]) for key in TEXTS)
+    query = query_of(state, (text, pair), traced_backbone(comparison, state), "native")
+    if query.head == MINE:  # it was fitted for one pooling
+        head = read_head(query.mine)
+        query = replace(query, pooling=head.pooling, pool_layer=head.layer)
+    else:
+        query = replace(query, mine="")
+    return query, {"other": other, "other_pair": other_pair}
+
+
+def _all_texts(comparison: Comparison) -> str:
+    return "".join(to_text(comparison.question[key]) for key in TEXTS)
+
+
+def query_of(state: State, texts: Pair, backbone: str, pooling: str) -> Query:
+    """Make the query for one cell of one version, as ``state`` asks it."""
+    sent = {"text": texts[0], "pair": texts[1], "backbone": backbone, "pooling": pooling}
+    query = to_query({**sent, "head": state["compare_head"], MINE: state.get(MINE)})
+    return replace(query, pool_layer=POOL_LAYER.of(state))
+
+
+def edited(name: str, first: str, second: str) -> Pair | str:
+    """Make the second version of a pair as the button ``name`` does, or give the key of why it cannot."""
+    if name == "copy":
+        return first, second
+    if name == "swap":
+        return (second, first) if second.strip() else "edit.no_pair"
+    listed = load_negations()
+    if (left := drop_negation(first, listed)) is not None:
+        return left, second
+    left = drop_negation(second, listed)
+    return "edit.no_negation" if left is None else (first, left)
+
+
+def load_negations() -> dict[str, Any]:
+    """Read the list: ``words`` to drop, ``endings`` to cut off, and what stays of other ``short`` forms."""
+    return tomllib.loads((ASSETS / "negations.toml").read_text(encoding="utf-8"))
+
+
+def drop_negation(text: str, listed: Mapping[str, Any]) -> str | None:
+    """Give ``text`` without its first negation, or None if it has none."""
+    for match in WORD.finditer(text):
+        word, before, after = match[0], text[: match.start()], text[match.end() :]
+        low = word.lower()
+        ending = next((end for end in listed["endings"] if low.endswith(end) and low != end), "")
+        if low in listed["short"]:
+            return before + _cased(listed["short"][low], word) + after
+        if low in listed["words"]:  # a space goes with it, and what follows begins as it began
+            after = after.removeprefix(" ") if before.endswith(" ") or not before else after
+            return before + (after if before.strip() else _cased(after, word))
+        if ending:
+            return before + word[: -len(ending)] + after
+    return None
+
+
+def _cased(text: str, like: str) -> str:
+    return text[:1].upper() + text[1:] if like[:1].isupper() else text
 
 
 def layer_name(layer: int, say: Texts) -> str:
@@ -283,10 +441,9 @@ def first_rows(analyst: Analyst) -> list[BackboneSpec]:
 def fair_head(analyst: Analyst, rows: Sequence[BackboneSpec], text: str, text_pair: str) -> str:
     """Choose the probe where every backbone has one for its own task and these texts; else the own heads."""
     choices = Choices.of(analyst)
-    fitting = (
-        spec.task in [task.key for task in choices.tasks(Query(spec.key, text, text_pair))] for spec in rows
-    )
-    return "probe" if rows and all(fitting) else HEADS[0]
+    tasks = [[task.key for task in choices.tasks(Query(spec.key, text, text_pair))] for spec in rows]
+    fair = all(spec.task in fitting for spec, fitting in zip(rows, tasks, strict=True))
+    return "probe" if rows and fair else HEADS[0]
 
 
 def offered(analyst: Analyst, say: Texts) -> list[tuple[str, str]]:
@@ -306,31 +463,40 @@ def asked(analyst: Analyst, state: State, say: Texts) -> Comparison:
 
     PoolscopeError if it cannot be compared. The values may come from a browser.
     """
-    here = [spec.renamed(say) for spec in analyst.backbones() if spec.available]
-    pooled = analyst.poolings()
-    backbones = _chosen("backbones", state["backbones"], [spec.key for spec in here])
-    poolings = _chosen("poolings", state["poolings"], [spec.key for spec in pooled])
-    for field, keys, wanted in (
-        ("backbones", backbones, "compare.choose_backbone"),
-        ("poolings", poolings, "compare.choose_pooling"),
-    ):
-        if not keys:
-            raise PoolscopeError(field, Sentence("errors.nothing"), wanted)
+    here = {spec.key: spec.renamed(say) for spec in analyst.backbones() if spec.available}
+    titles = {spec.key: spec.said(say) for spec in analyst.poolings()}
+    backbones = _chosen("backbones", state, here, "compare.choose_backbone")
+    poolings = _chosen("poolings", state, titles, "compare.choose_pooling")
     if state["compare_head"] not in HEADS:
         raise PoolscopeError("head", state["compare_head"], "compare.choose_head")
     if state["compare_head"] == MINE:  # what no cell could answer is said once
         head = read_head(state.get(MINE))
         if head.backbone not in backbones or head.pooling not in poolings:
-            titles = [visible(spec.title) for spec in here if spec.key == head.backbone]
-            fitted = {"backbone": (*titles, head.backbone)[0], "pooling": head.pooling}
+            known = here.get(head.backbone)
+            fitted = {"backbone": visible(known.title) if known else head.backbone, "pooling": head.pooling}
             raise PoolscopeError("head", MINE, "compare.choose_fitted", **fitted)
-    return Comparison(
-        tuple(spec for spec in here if spec.key in backbones),
-        poolings,
-        titles={spec.key: spec.said(say) for spec in pooled},
-        after=None if _second(state) is None else (),
-        question=dict(state),
-    )
+    after = () if len(_versions(state)) > 1 else None
+    specs = tuple(here[key] for key in backbones)
+    return Comparison(specs, poolings, titles=titles, after=after, question=dict(state))
+
+
+def _chosen(field: str, state: State, known: Mapping[str, object], wanted: str) -> tuple[str, ...]:
+    """Read what was given of the ``known``, in their order; PoolscopeError for anything else, and nothing."""
+    given: Any = state[field]
+    sent = given if isinstance(given, list | tuple) else [] if given is None else [given]
+    for key in sent:
+        if not isinstance(key, str) or key not in known:
+            raise PoolscopeError(field, key, "errors.listed")
+    if not sent:
+        raise PoolscopeError(field, Sentence("errors.nothing"), wanted)
+    return tuple(key for key in known if key in sent)
+
+
+def _versions(state: State) -> list[Pair]:
+    """Read the texts of each version; of the second none where its boxes are blank."""
+    text, pair, other, other_pair = (to_text(state[key]) for key in TEXTS)
+    second = [(other, other_pair)] if other.strip() or other_pair.strip() else []
+    return [(text, pair), *second]
 
 
 def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator[Comparison]:
@@ -338,37 +504,15 @@ def compared(analyst: Analyst, comparison: Comparison, state: State) -> Iterator
 
     Closing the iterator cancels the rest.
     """
-    first = to_text(state["compare_text"]), to_text(state["compare_pair"])
-    with (
-        closing(_answers(analyst, comparison, first, state)) as answers,
-        closing(_answers(analyst, comparison, _second(state), state)) as others,
-    ):
-        for answer in answers:
-            after = None if comparison.after is None else (*comparison.after, next(others))
+    cells = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
+    with ExitStack() as stack:
+        streams = [
+            stack.enter_context(closing(analyst.compare([query_of(state, texts, *cell) for cell in cells])))
+            for texts in _versions(state)
+        ]
+        for answer, *others in zip(*streams, strict=False):
+            after = None if comparison.after is None else (*comparison.after, *others)
             comparison = replace(comparison, compared=(*comparison.compared, answer), after=after)
             if len(comparison.compared) == len(comparison.backbones):
                 comparison = replace(comparison, state="done")
             yield comparison
-
-
-def _answers(
-    analyst: Analyst, comparison: Comparison, texts: Pair | None, state: State
-) -> Generator[Compared]:
-    if texts is not None:
-        asked = [(spec.key, pooling) for spec in comparison.backbones for pooling in comparison.poolings]
-        yield from analyst.compare([query_of(state, texts, *one) for one in asked])
-
-
-def _second(state: State) -> Pair | None:
-    """Read the texts of the second version; None where its boxes are blank."""
-    texts = to_text(state["version_text"]), to_text(state["version_pair"])
-    return texts if any(text.strip() for text in texts) else None
-
-
-def _chosen(field: str, given: object, known: list[str]) -> tuple[str, ...]:
-    """Read what was given of the ``known``, in their order; PoolscopeError for anything else."""
-    sent = given if isinstance(given, list | tuple) else [] if given is None else [given]
-    for key in sent:
-        if not isinstance(key, str) or key not in known:
-            raise PoolscopeError(field, key, "errors.listed")
-    return tuple(key for key in known if key in cast("list[str]", sent))

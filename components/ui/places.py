@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from components.exhibits.control import Brought, Choice, Control, State, Switch, Whole
 from components.exhibits.draw import Figure
-from components.exhibits.exhibit import EXPORT, Exhibit, Panel, Shown, heading_html
+from components.exhibits.exhibit import Exhibit, Panel, Shown, heading_html
 from components.markup import render
 from components.texts import Texts
 from components.types import Progress
@@ -28,6 +28,7 @@ Given = Mapping[Any, Any]  # component -> the value that a browser sent
 Updates = dict[Any, Any]  # component -> its new value or gr.update(...) of its properties
 Widget = gr.Slider | gr.Checkbox | gr.Radio | gr.Dropdown  # what the card of an exhibit may hold
 NOTHING: Updates = gr.skip()  # leaves every component as it is
+EMPTY = Shown()
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 AT_ONCE: dict[str, Any] = {"queue": False, **PRIVATE}  # for what no model is asked about
@@ -62,24 +63,6 @@ SCRIPT = f"<script>{browser('plots.js')}</script>"
 def scripted_html(element: str, script: str, html: str = "") -> gr.HTML:
     """Make a piece of HTML with the id ``element`` and a ``script`` of its own; see `browser`."""
     return gr.HTML(html, js_on_load=script, elem_id=element)
-
-
-def load_plotly() -> gr.Plot:
-    """Make an empty plot that nobody sees, for which Plotly comes before the first answer does."""
-    return gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")
-
-
-def build_exporter() -> gr.HTML:
-    """Make an empty component that makes the buttons work which save images of plots."""
-    return scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))
-
-
-def build_watch() -> gr.HTML:
-    """Make an empty component that fires ``select`` when its value changes while it is in sight."""
-    script = """watch("value", () => requestAnimationFrame(() => {
-        if (element.parentElement.checkVisibility()) trigger("select");
-    }))"""
-    return gr.HTML("", html_template="", js_on_load=script, apply_default_css=False)
 
 
 def hidden_text(element: str) -> gr.Textbox:
@@ -169,10 +152,22 @@ def build_places(
     """
     made: list[Place] = []
     controls: dict[Control[Any], Widget] = {}
-    summarised = [exhibit for exhibit in panel.exhibits if exhibit.with_summary]
-    build = partial(_build, say=say, first=first, panel=panel, controls=controls)
-    if panel.summary is not None and len(summarised) != 1:  # it belongs to all of them, and stands above
-        made.append(build(panel.summary))
+
+    def build(exhibit: Exhibit[Any]) -> None:
+        elsewhere = {*panel.controls, *controls}  # beside all, or in the card of another exhibit
+        own = [control for control in exhibit.controls if control not in elsewhere]
+        name, bare = exhibit.element or exhibit.name, exhibit.frame == "bare"
+
+        def look() -> None:
+            with gr.Row(elem_id=f"{name}-look") if len(own) > 1 else nullcontext():
+                controls.update({control: build_control(control, say) for control in own})
+
+        shown = exhibit.shown(*first, say) if first else EMPTY
+        made.append(build_place(exhibit, name, say, shown, look if own else None, name if bare else None))
+
+    headed = [exhibit for exhibit in panel.exhibits if exhibit.with_summary]
+    if panel.summary is not None and len(headed) != 1:  # it belongs to all of them, and stands above
+        build(panel.summary)
     for number, row in enumerate(panel.rows):
         shown = [exhibit for exhibit in row if "page" in exhibit.where]
         with gr.Row() if len(shown) > 1 else nullcontext():
@@ -182,19 +177,28 @@ def build_places(
                 side: Any = {**column, "elem_id": f"{panel.key}-side", "elem_classes": "side"}
                 with gr.Column(**side) if last else nullcontext():
                     with _framed(exhibit, say, {} if last else column):
-                        if panel.summary is not None and summarised == [exhibit]:
-                            made.append(build(panel.summary))
-                        made.append(build(exhibit))
+                        if panel.summary is not None and headed == [exhibit]:
+                            build(panel.summary)
+                        build(exhibit)
                     if last:
                         last()
     return Places(panel, tuple(made), controls, say)
+
+
+def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> AbstractContextManager[Any]:
+    name, style = exhibit.element or exhibit.name, [exhibit.style] if exhibit.style else []
+    if exhibit.frame == "folded":
+        return gr.Accordion(say(exhibit.title), open=False, elem_id=name, elem_classes=style)
+    if exhibit.frame == "bare":
+        return nullcontext()
+    return gr.Column(elem_id=name, elem_classes=["card", *style], **column)
 
 
 def build_place(
     exhibit: Exhibit[Any],
     name: str,
     say: Texts,
-    shown: Shown,
+    shown: Shown = EMPTY,
     controls: Callable[[], object] | None = None,
     element: str | None = None,
 ) -> Place:
@@ -203,36 +207,39 @@ def build_place(
     ``controls`` builds its own, under its heading; ``element`` is the id of the HTML where that stands bare.
     """
     above, below = str(heading_html(shown, name, say)), f"{shown.html}{shown.legend}"
-    apart, plot = exhibit.plotted or controls is not None, None
-    ends = gr.HTML(
-        above if apart else above + below, elem_id=element, elem_classes="part" if exhibit.codes else None
-    )
+    apart, plot, style = exhibit.plotted or controls is not None, None, "part" if exhibit.codes else None
+    ends = gr.HTML(above if apart else above + below, elem_id=element, elem_classes=style)
     if controls is not None:
         controls()
     if exhibit.plotted:  # in a box of its own, which scrolls where the plot is larger
         with gr.Column(elem_id=f"{name}-plot", elem_classes="plot"):
-            script = "drawPlot(element, props, watch)"
-            value, empty = plot_value(shown.figure), "<div></div>"
-            plot = gr.HTML(value, html_template=empty, js_on_load=script, apply_default_css=False)
+            more: Any = {"js_on_load": "drawPlot(element, props, watch)", "apply_default_css": False}
+            plot = gr.HTML(plot_value(shown.figure), html_template="<div></div>", **more)
     rest = gr.HTML(below, elem_classes="part") if apart else None
-    return Place(exhibit, name, ends, plot, rest, tuple(_code(key, name, say) for key in exhibit.codes))
+    codes: list[gr.Code] = []
+    for key in exhibit.codes:
+        owner, _, code = key.partition(".")
+        element = code if name == owner else f"{name}-{code}"  # a slide shows what the page has already
+        more = {"language": "python", "interactive": False, "wrap_lines": True}
+        codes.append(gr.Code(label=say(key), elem_id=element, **more))
+    return Place(exhibit, name, ends, plot, rest, tuple(codes))
 
 
 def build_control(control: Control[Any], say: Texts) -> Widget:
     """Make the component for a control in a card: switch, slider, menu or options in a row."""
-    kind, name, label = control.kind, control.key.replace("_", "-"), say(control.label)
+    name, label = control.key.replace("_", "-"), say(control.label)
     more: dict[str, Any] = {"label": label, "info": say(control.info) if control.info else None}
-    if isinstance(kind, Whole):
-        ends = kind.least, kind.most, control.default
-        return gr.Slider(*ends, step=kind.step, buttons=[], elem_id=name, **more)
-    if isinstance(kind, Switch):
-        return gr.Checkbox(control.default, elem_id=name, **more)
-    if isinstance(kind, Choice):
-        options = [(say(label), option) for label, option in zip(kind.labels, kind.options, strict=True)]
-        return gr.Radio(options, value=control.default, elem_id=name, **more)
-    if isinstance(kind, Brought):
-        return menu(name, label, [("", "")], "")
-    raise TypeError(f"{control.key}: a card holds switches, sliders, choices and menus, not {kind}")
+    match control.kind:
+        case Whole(least, most, step):
+            return gr.Slider(least, most, control.default, step=step, buttons=[], elem_id=name, **more)
+        case Switch():
+            return gr.Checkbox(control.default, elem_id=name, **more)
+        case Choice(options, labels):
+            named = [(say(title), option) for title, option in zip(labels, options, strict=True)]
+            return gr.Radio(named, value=control.default, elem_id=name, **more)
+        case Brought():
+            return menu(name, label, [("", "")], "")
+    raise TypeError(f"{control.key}: a card holds switches, sliders, choices and menus, not {control.kind}")
 
 
 def text_box(name: str, label: str, hint: str, text: str = "", **more: Any) -> gr.Textbox:
@@ -281,38 +288,3 @@ class ProgressBar:
         """End the event ``coming`` when the button is pressed, and then ``stop``, which comes last."""
         self.cancel.click(None, cancels=[coming], api_visibility="private")
         self.cancel.click(stop, inputs=set(inputs) or None, outputs=outputs, **AT_ONCE)
-
-
-def _build(
-    exhibit: Exhibit[Any],
-    say: Texts,
-    first: tuple[Any, State] | None,
-    panel: Panel[Any, Any],
-    controls: dict[Control[Any], Widget],
-) -> Place:
-    elsewhere = {*panel.controls, *controls}  # beside all, or in the card of another exhibit
-    own = [control for control in exhibit.controls if control not in elsewhere]
-    shown = Shown() if first is None else exhibit.shown(*first, say)
-    name = exhibit.element or exhibit.name
-
-    def build() -> None:
-        with gr.Row(elem_id=f"{name}-look") if len(own) > 1 else nullcontext():
-            controls.update({control: build_control(control, say) for control in own})
-
-    element = name if exhibit.frame == "bare" else None
-    return build_place(exhibit, name, say, shown, build if own else None, element)
-
-
-def _framed(exhibit: Exhibit[Any], say: Texts, column: dict[str, Any]) -> AbstractContextManager[Any]:
-    name, style = exhibit.element or exhibit.name, [exhibit.style] if exhibit.style else []
-    if exhibit.frame == "folded":
-        return gr.Accordion(say(exhibit.title), open=False, elem_id=name, elem_classes=style)
-    if exhibit.frame == "bare":
-        return nullcontext()
-    return gr.Column(elem_id=name, elem_classes=["card", *style], **column)
-
-
-def _code(key: str, place: str, say: Texts) -> gr.Code:
-    exhibit, _, name = key.partition(".")
-    element = name if place == exhibit else f"{place}-{name}"  # a slide shows what the page has already
-    return gr.Code(language="python", label=say(key), interactive=False, wrap_lines=True, elem_id=element)

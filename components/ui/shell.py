@@ -9,6 +9,8 @@ from pathlib import Path
 import gradio as gr
 
 from components.analyst import Analyst
+from components.exhibits.draw import Figure
+from components.exhibits.exhibit import EXPORT
 from components.exhibits.talks import Script, read_talks
 from components.markup import render
 from components.results import Table, read_results, table
@@ -19,7 +21,7 @@ from components.ui.compare import COMPARE
 from components.ui.evidence import EVIDENCE
 from components.ui.lab import LAB
 from components.ui.links import Links
-from components.ui.places import browser, build_exporter, load_plotly, scripted_html
+from components.ui.places import browser, scripted_html
 from components.ui.public.requests import page_path
 from components.ui.questions import QUESTIONS
 from components.ui.tab import Surroundings, Tab, TabKind
@@ -92,6 +94,6 @@ def _fill(
     scripts = read_talks(talk, say.language.tag, links.controls, places)
     if scripts:
         Talk(scripts, shows, say, room)
-    build_exporter()
-    load_plotly()
+    scripted_html("exporter", EXPORT.read_text(encoding="utf-8"))  # for the buttons that save images
+    gr.Plot(Figure([], {}), visible="hidden", show_label=False, elem_id="plotly")  # has Plotly loaded
     return links, scripts

@@ -9,6 +9,7 @@ from typing import Any, Self
 import gradio as gr
 import plotly.graph_objects as go
 
+from components import fitting
 from components.analyses.compare import Compared
 from components.results import Table, table
 from components.texts import load_texts
@@ -21,8 +22,12 @@ from components.ui.places import NOTHING, Place, Places, Updates
 from components.ui.tab import Surroundings, Tab
 from tests.serving import built
 from tests.ui.fake import FakeAnalyst, FakeHub
+from tests.ui.fake_answers import fake_head
 
 SAY = load_texts()
+# The head of a visitor's own table.
+PLAN = fitting.Plan(("first",), ("mean",))
+HEAD = fake_head(fitting.Table(("good", "bad"), (), ("up", "down")), PLAN, ("down", "up"))
 
 
 def small_page() -> gr.Blocks:
@@ -168,10 +173,6 @@ class Page(Visited):
         return self.take(self.tab.arrive(self.values))
 
 
-NAMES = {"text": "compare_text", "pair": "compare_pair", "head": "compare_head", "depth": "words_depth"}
-NAMES |= {"pool_layer": "compare_pool_layer", "centred": "compare_centred"}
-
-
 class ComparePage(Visited):
     """The Compare tab."""
 
@@ -181,11 +182,12 @@ class ComparePage(Visited):
         self.events = list(block_functions(page).values())
         kept = {*tab.inputs, *tab.looks.values(), tab.shown, tab.calls, tab.trace.texts}
         self.values = {part: part.value for part in kept}
+        self.arrival = {one.control.key: one.control.default for one in tab.linked}
 
     def set(self, **values: Any) -> None:
-        """Set controls by what they are called here: a link calls some of them otherwise."""
+        """Set controls by their names in a link, with or without "compare_"."""
         parts = {one.control.key: one.part for one in self.tab.linked}
-        self.values |= {parts[NAMES.get(name, name)]: one for name, one in values.items()}
+        self.values |= {parts[name if name in parts else f"compare_{name}"]: values[name] for name in values}
 
     def place(self, name: str) -> Place:
         """Where an exhibit stands."""
@@ -194,8 +196,8 @@ class ComparePage(Visited):
     def look(self, name: str) -> Updates:
         """What the page does when a control in the card of an exhibit has been moved."""
         place = self.place(name)
-        looks = [one for one in self.events if isinstance(one.fn, partial) and place in one.fn.args]
-        (updates,) = self._told(*looks)
+        (event,) = (one for one in self.events if isinstance(one.fn, partial) and place in one.fn.args)
+        (updates,) = self._told(event)
         return updates
 
     def steps(self) -> Iterator[dict[Any, Any]]:
@@ -212,12 +214,13 @@ class ComparePage(Visited):
         assert set(self.tab.places.parts) <= set(settled) <= set(self.tab.drawn)
         return {**left, **self.take(settled)}
 
-    def trace(self) -> list[Updates]:
-        """What the page does when the trace is asked for."""
-        return self._told(*(one for one in self.events if one.name == "trace_versions"))
+    def press(self, button: gr.Button) -> list[Updates]:
+        """What the page does when a button is pressed."""
+        (event,) = (one for one in self.events if (button._id, "click") in one.targets and one.fn)
+        return self._told(event)
 
     def _told(self, event: Any) -> list[Updates]:
-        told = event.fn({part: self.values[part] for part in event.inputs})
+        told = event.fn(*[{part: self.values[part] for part in event.inputs}] * bool(event.inputs))
         every: list[Updates] = list(told) if event.types_generator else [told]
         assert all(updates is NOTHING or set(updates) <= set(event.outputs) for updates in every)
         return every

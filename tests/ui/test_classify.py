@@ -12,11 +12,10 @@ from gradio.state_holder import SessionState
 from components.errors import PoolscopeError
 from components.exhibits.control import from_link
 from components.exhibits.panels import ANSWER
-from components.fitting import MINE, TABLE, Plan, Table
+from components.fitting import MINE, TABLE, Table
 from components.menus import HEADS, Choices, load_examples
 from components.types import Analysis, Query
 from components.ui.classify import Classify
-from components.ui.compare import asked, compared
 from components.ui.gradio_internals import hand_over
 from components.ui.places import NOTHING, Places, Updates
 from components.ui.public.answering import with_timeout
@@ -24,7 +23,7 @@ from components.ui.public.queue import Asker
 from components.ui.question import to_query, to_reference
 from tests.ui.fake import FakeAnalyst
 from tests.ui.fake_answers import fake_head
-from tests.ui.page import SAY, Counting, Page, functions_of, place_of, tab_alone
+from tests.ui.page import HEAD, PLAN, Counting, Page, functions_of, place_of, tab_alone
 
 
 def test_the_first_example_is_asked_on_arrival_and_the_same_question_not_twice(
@@ -257,9 +256,7 @@ def test_giving_up_the_probe_under_a_learned_pooling_is_no_error_to_gradio_eithe
     assert "mistake" not in "".join(verdicts)
 
 
-# The head of a visitor's own table: on the page and in links.
-HEAD = fake_head(Table(("good", "bad"), (), ("up", "down")), Plan(("first",), ("mean",)), ("down", "up"))
-PAIRS = fake_head(Table(("good",), ("bad",), ("up",)), Plan(("first",), ("mean",)), ("down", "up"))
+PAIRS = fake_head(Table(("good",), ("bad",), ("up",)), PLAN, ("down", "up"))  # a head of such a table
 
 
 def test_an_own_head_is_offered_once_there_is_one_and_given_up_for_what_it_was_not_fitted_for(
@@ -293,20 +290,3 @@ def test_a_link_that_asks_an_own_head_is_followed_without_it_and_says_so(page: P
     assert faults == []
     _updates, faults = page.tab.open(state, page.tab.linked, page.values)
     assert any("in no link and in no other session" in str(fault) for fault in faults)
-
-
-def test_an_own_head_is_compared_where_it_can_answer() -> None:
-    texts = {"compare_text": "not good", "compare_pair": "", "version_text": "", "version_pair": ""}
-    state = {**texts, "compare_head": MINE, "backbones": ["first"], "poolings": ["cls", "mean"], "mine": HEAD}
-    analyst = FakeAnalyst()
-    *_, whole = compared(analyst, asked(analyst, state, SAY), state)
-    refused, answered = whole.compared[0].cells
-    assert "fitted for mean" in str(refused.refusal)
-    assert answered.analysis is not None
-    assert answered.analysis.labels == ("down", "up")
-    for given, said in (
-        ({"mine": ""}, "in no link and in no other"),
-        ({"backbones": ["last"]}, "choose both"),
-    ):
-        with pytest.raises(PoolscopeError, match=said):
-            asked(analyst, {**state, **given}, SAY)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from html import unescape
 from typing import Any
 
@@ -11,16 +12,18 @@ import pytest
 from components.errors import PoolscopeError
 from components.exhibits.comparison import Comparison
 from components.exhibits.control import to_link
+from components.exhibits.exhibit import or_why
 from components.exhibits.view import number, percent
-from components.types import Analysis, Progress, Query
-from components.ui.compare import fair_head, first_rows
+from components.fitting import MINE
+from components.texts import Sentence
+from components.types import Progress, Query
+from components.ui.compare import asked, compared, drop_negation, fair_head, first_rows, load_negations
 from components.ui.places import NOTHING
 from components.ui.public.guard import QUESTION, price
-from components.ui.versions import drop_negation, load_negations
 from tests.exhibits.compared import Table
 from tests.exhibits.showing import plain
 from tests.ui.fake import XSS, FakeAnalyst
-from tests.ui.page import SAY, ComparePage, Counting, drawn, functions_of
+from tests.ui.page import HEAD, SAY, ComparePage, Counting, drawn, functions_of
 
 BEFORE, AFTER = "the plot is not good", "the plot is good"
 TWO = {"version_text": AFTER, "text": BEFORE, "poolings": ["cls", "mean", "pooler"]}
@@ -30,8 +33,8 @@ class Tracing(Counting):
     """Notes down what is traced, and what was closed."""
 
     def trace(self, query: Query, other: str, other_pair: str = "") -> Any:
-        self.log.append(f"{query.backbone}, layer {query.pool_layer}: {query.text}, {query.text_pair} -> ")
-        self.log[-1] += f"{other}, {other_pair}"
+        texts = f"{query.text}, {query.text_pair} -> {other}, {other_pair}"
+        self.log.append(f"{query.backbone}, layer {query.pool_layer}: {texts}")
         if query.backbone == "last":
             raise PoolscopeError("backbone", "last", "errors.untraced", layer=1)
         return super().trace(query, other, other_pair)
@@ -54,22 +57,13 @@ def laid_out() -> ComparePage:
 @pytest.fixture
 def page(laid_out: ComparePage) -> ComparePage:
     """A page on which nothing was compared so far."""
-    log_of(laid_out).clear()
+    laid_out.tab.analyst.log.clear()
     return laid_out.anew()
 
 
 def log_of(page: ComparePage) -> list[str]:
     """What its analyst was asked, step by step."""
-    assert isinstance(page.tab.analyst, Counting)
     return page.tab.analyst.log
-
-
-def asked_alone(query: Query) -> Analysis | str:
-    """The answer to one query, or why there is none."""
-    try:
-        return FakeAnalyst().ask("analyze", query)
-    except PoolscopeError as error:
-        return str(error)
 
 
 def test_the_first_arrival_compares_the_first_example_in_the_place_of_the_empty_grid(
@@ -94,19 +88,19 @@ def test_every_cell_is_what_its_combination_says_alone(page: ComparePage, head: 
     assert table.rows[0] == ["Backbone", *poolings]
     for key, row, classes in zip(keys, table.rows[1:], table.classes[1:], strict=True):
         for pooling, cell, name in zip(poolings, row[1:], classes[1:], strict=True):
-            alone = asked_alone(Query(key, "not good", pooling=pooling, head=head))
-            if isinstance(alone, str):
-                assert (cell, name) == (f"–cannot be answered: {alone}", "absent")
+            alone = or_why(partial(FakeAnalyst().ask, "analyze", Query(key, "not good", "", pooling, head)))
+            if isinstance(alone, Sentence):
+                assert cell.startswith("–cannot be answered: ")
+                assert cell.endswith(alone.said(SAY))
+                assert name == "absent"
                 continue
             swap = "; a swap: not the vector that this head was trained on"
             assert cell.count(swap) == alone.swapped == ("swap" in name.split())
             if alone.problem_type == "regression":
                 assert cell == number(alone.probabilities[0]) + swap * alone.swapped
-                continue
-            likeliest = percent(alone.probabilities.max())
-            if alone.predicted:
-                assert all(label in cell for label in (*alone.predicted, likeliest))
-            assert ("untrained" in name) == (not alone.head_trained)
+            elif alone.predicted:
+                assert all(label in cell for label in (*alone.predicted, percent(alone.probabilities.max())))
+                assert ("untrained" in name) == (not alone.head_trained)
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -129,7 +123,7 @@ def test_cancelling_keeps_what_has_come_and_runs_nothing_more(page: ComparePage)
     page.set(backbones=["first", "last", "pair"], poolings=["cls"])
     coming = page.tab.stream(page.values)
     page.take(next(coming)), page.take(next(coming))
-    coming.close()  # type: ignore[attr-defined]  # it is a generator
+    coming.close()
     stopped = page.take(page.tab.stop(page.values))
     assert log_of(page) == ["asked", "first", "left"]
     assert "Stopped after 1 of 3 backbones" in plain(stopped[page.tab.bar.status])
@@ -150,7 +144,7 @@ def test_another_view_asks_nothing(page: ComparePage) -> None:
     assert page.look("words") == {part: left[part] for part in words_at.parts}
     seen = {left[words_at.below]}
     for depth, centring in ((0, "plain"), (50, "plain"), (50, "centred")):
-        page.set(depth=depth, words_centred=centring)
+        page.set(words_depth=depth, words_centred=centring)
         seen.add(page.look("words")[words_at.below])
     assert len(seen) == 4
     assert log_of(page) == log
@@ -194,7 +188,7 @@ def test_what_cannot_be_compared_is_said_and_nothing_is_lost(
 def test_a_backbone_that_has_come_since_is_offered() -> None:
     page = ComparePage(FakeAnalyst())
     assert "far" not in dict(page.tab.backbones.choices).values()
-    page.tab.analyst.hub.here.add("far")  # type: ignore[attr-defined]  # it is a fake
+    page.tab.analyst.hub.here.add("far")
     assert "far" in dict(page.tab.visit(page.values)[page.tab.backbones]["choices"]).values()
 
 
@@ -202,29 +196,18 @@ def test_its_events_are_private_and_cancel_ends_only_its_own(whole: gr.Blocks) -
     functions = functions_of(whole)
     (ask,) = (fn for fn in functions if fn.concurrency_id == "compare" and fn.types_generator)
     assert [ask._id] in [fn.cancels for fn in functions]
-    own = [fn for fn in functions if re.search(r"Compare\.|Version\.", str(fn.fn))]
+    own = {fn: name for fn in functions for name in re.findall(r"Compare\.(\w+)", str(fn.fn))}
     assert {fn.api_visibility for fn in own} == {"private"}
-    queued = {
-        name for fn in own if fn.queue for name in re.findall(r"(?:Compare|Version)\.(\w+)", str(fn.fn))
-    }
-    assert queued == {
-        "stream",
-        "visit",
-        "bring",
-        "edited",
-        "dropped",
-    }  # gradio tells of a changed State only then
+    queued = {name for fn, name in own.items() if fn.queue}
+    assert queued == {"stream", "visit", "bring", "edit"}  # gradio tells of a changed State only then
 
 
-def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task(
-    page: ComparePage,
-) -> None:
+def test_the_first_comparison_is_a_fair_one_where_every_backbone_has_a_probe_for_its_task() -> None:
     """Own heads on arrival where any of them has none: nothing could be compared then."""
-    assert page.tab.head.value == "own"
     first = FakeAnalyst().kinds[0]
     probed = replace(first.spec, task="sentiment", probed=("topic", "sentiment"))
-    kinds = [replace(first, spec=replace(probed, key=key)) for key in ("a", "b")]
-    analyst = FakeAnalyst(kinds=tuple(kinds))
+    kinds = tuple(replace(first, spec=replace(probed, key=key)) for key in ("a", "b"))
+    analyst = FakeAnalyst(kinds=kinds)
     assert fair_head(analyst, first_rows(analyst), "good", "") == "probe"
     for other in ({"probed": ("topic",)}, {"task": "paraphrase", "probed": ("paraphrase",)}):
         odd = replace(kinds[1], spec=replace(kinds[1].spec, **other))
@@ -248,24 +231,23 @@ def test_what_was_asked_stands_beside_what_is_shown(page: ComparePage) -> None:
     """The page says when something else is set by then."""
     controls = [one.control for one in page.tab.linked if one.part in page.tab.inputs]
 
-    def asked(updates: dict[Any, Any]) -> list[str]:
+    def told(updates: dict[Any, Any]) -> list[str]:
         found = re.findall(r'data-keys="([^"]*)" data-asked="([^"]*)"', updates[page.tab.bar.status])
         assert all(keys.split() == [control.key for control in controls] for keys, _ in found)
         return [unescape(link) for _, link in found]
 
     def set_now() -> str:
-        state = {one.control.key: page.values[one.part] for one in page.tab.linked}
-        return to_link(state, controls)
+        return to_link({one.control.key: page.values[one.part] for one in page.tab.linked}, controls)
 
     begun, *_, last = page.steps()
-    assert (asked(begun), asked(last), set_now()) == ([], [""], "")
+    assert (told(begun), told(last), set_now()) == ([], [""], "")
     page.set(text="so good & <b>", backbones=["last", "first"], head="probe", version_text="so bad")
-    assert asked(page.ask()) == [set_now()]
+    assert told(page.ask()) == [set_now()]
     assert "compare_text=so+good" in set_now()
     page.set(text="  ")
-    assert asked(page.ask()) == []  # what is shown is what was asked before
+    assert told(page.ask()) == []  # what is shown is what was asked before
     page.set(text="so good & <b>")
-    assert asked(page.take(page.tab.single(page.values))) == [set_now()]
+    assert told(page.take(page.tab.single(page.values))) == [set_now()]
     assert "version" not in set_now()
 
 
@@ -274,12 +256,12 @@ def test_one_version_only_forgets_the_second_and_asks_nothing(page: ComparePage)
     page.ask()
     log = list(log_of(page))
     left = page.take(page.tab.single(page.values))
-    assert (left[page.tab.version.text], left[page.place("moves").above]) == ("", "")
+    assert (left[page.tab.other], left[page.place("moves").above]) == ("", "")
     assert "now:" not in left[page.place("grid").above]
     assert "6 combinations, from one forward pass" in plain(left[page.tab.bar.status])
     assert page.values[page.tab.shown].after is None
     assert log_of(page) == log
-    assert page.tab.single(page.values) == page.tab.version.empty
+    assert page.tab.single(page.values) == page.tab.unedited
 
 
 @pytest.mark.parametrize(
@@ -296,16 +278,15 @@ def test_one_version_only_forgets_the_second_and_asks_nothing(page: ComparePage)
 def test_buttons_fill_the_second_version_and_ask_for_the_comparison(
     page: ComparePage, button: str, texts: tuple[str, str], made: tuple[str, str, int] | str
 ) -> None:
-    version, tab = page.tab.version, page.tab
+    tab = page.tab
     page.set(text=texts[0], pair=texts[1])
-    (click,) = (one for one in page.events if (getattr(version, button)._id, "click") in one.targets)
-    updates = click.fn(page.values)
+    (updates,) = page.press(tab.edits[button])
     if isinstance(made, str):
-        assert list(updates) == [version.note]
-        assert made in plain(updates[version.note])
+        assert list(updates) == [tab.note]
+        assert made in plain(updates[tab.note])
     else:
-        assert (updates[version.text], updates[version.pair], updates.get(tab.calls, 0)) == made
-        assert updates[version.note] == ""
+        assert (updates[tab.other], updates[tab.other_pair], updates.get(tab.calls, 0)) == made
+        assert updates[tab.note] == ""
 
 
 def test_texts_of_another_tab_are_the_only_version(page: ComparePage) -> None:
@@ -337,11 +318,25 @@ def test_the_first_negation_goes_and_the_rest_stays(given: str, left: str | None
     assert drop_negation(given, load_negations()) == left
 
 
+def test_an_own_head_is_compared_where_it_can_answer() -> None:
+    texts = {"compare_text": "not good", "compare_pair": "", "version_text": "", "version_pair": ""}
+    state = {**texts, "compare_head": MINE, "backbones": ["first"], "poolings": ["cls", "mean"], "mine": HEAD}
+    analyst = FakeAnalyst()
+    *_, whole = compared(analyst, asked(analyst, state, SAY), state)
+    refused, answered = whole.compared[0].cells
+    assert "fitted for mean" in str(refused.refusal)
+    assert answered.analysis.labels == ("down", "up")
+    for given, said in (({"mine": ""}, "in no link and in no"), ({"backbones": ["last"]}, "choose both")):
+        with pytest.raises(PoolscopeError, match=said):
+            asked(analyst, {**state, **given}, SAY)
+
+
 @pytest.fixture
 def both(page: ComparePage) -> ComparePage:
-    """A page with two versions of a pair."""
+    """A page with two versions of a pair, which have been compared."""
     page.set(backbones=["first", "last", "many"], poolings=["mean"], head="own", version_pair="a fair")
-    page.set(text="not good", pair="a pair", version_text="good")
+    page.set(text="not good", pair="a pair", version_text="good", pool_layer=-2)
+    page.ask()
     return page
 
 
@@ -351,13 +346,12 @@ def traced(page: ComparePage) -> list[str]:
 
 
 def test_nothing_is_traced_before_the_click_and_then_what_is_shown(both: ComparePage) -> None:
-    both.set(pool_layer=-2)
-    left, card = both.ask(), both.tab.trace
+    left, card = both.tab.settle(both.values), both.tab.trace
     assert traced(both) == []
     assert SAY("trace.lead") in plain(left[card.place.above])
     assert [key for _, key in left[card.backbone]["choices"]] == ["", "last", "many"]
     both.set(version_text="typed since", traced="many")
-    *busy, found = both.trace()
+    *busy, found = both.press(card.button)
     assert traced(both) == ["many, layer -2: not good, a pair -> good, a fair"]
     assert both.tab.analyst.find("many").title in plain(found[card.place.above])
     assert found[card.place.plot]
@@ -367,48 +361,44 @@ def test_nothing_is_traced_before_the_click_and_then_what_is_shown(both: Compare
 
 
 def test_what_cannot_be_traced_says_why_and_of_one_version_there_is_none(both: ComparePage) -> None:
-    both.ask()
     both.set(traced="last")
-    (*_, refused), place = both.trace(), both.tab.trace.place
-    assert SAY("errors.untraced", layer=1) in plain(refused[place.above])
-    assert not refused[place.plot]
+    card = both.tab.trace
+    *_, refused = both.press(card.button)
+    assert SAY("errors.untraced", layer=1) in plain(refused[card.place.above])
+    assert not refused[card.place.plot]
     both.set(version_text="", version_pair="")
-    assert both.ask()[place.above] == ""
-    assert both.trace() == [NOTHING]
+    assert both.ask()[card.place.above] == ""
+    assert both.press(card.button) == [NOTHING]
 
 
 def test_it_costs_what_the_endpoint_costs_and_nobody_has_it_for_less(both: ComparePage) -> None:
     """The browser sends the texts along: without them it would be one question, whatever it takes."""
-    both.set(version_text="good " * 30)
-    texts = both.ask()[both.tab.trace.texts]
+    card, asked = both.tab.trace, ["not good", "good " * 30, "a pair", "a fair"]
+    both.set(version_text=asked[1])
+    texts = both.ask()[card.texts]
     assert texts == "not good" + "a pair" + "good " * 30 + "a fair"
     (event,) = (one for one in both.events if one.name == "trace_versions")
-    sent = [texts if part is both.tab.trace.texts else None for part in event.inputs]
-    asked = ["not good", "good " * 30, "a pair", "a fair"]
+    sent = [texts if part is card.texts else None for part in event.inputs]
     assert price(event.name, sent) == price("trace", asked) > 8 * QUESTION
-    both.values[both.tab.trace.texts] = ""
-    assert both.trace() == [NOTHING]
+    both.values[card.texts] = ""
+    assert both.press(card.button) == [NOTHING]
     assert traced(both) == []
 
 
 def test_who_gives_it_up_keeps_what_was_there_and_what_is_under_way_is_closed(both: ComparePage) -> None:
-    both.ask()
-    steps = both.tab.trace.trace_versions(both.values)
+    steps, bar = both.tab.trace.trace_versions(both.values), both.tab.trace.bar
     next(steps), next(steps)
-    steps.close()  # type: ignore[attr-defined]  # it is a generator
+    steps.close()
     assert log_of(both)[-1] == "closed"
-    cancel = both.tab.trace.bar.cancel._id, "click"
-    (stop,) = (one for one in both.events if cancel in one.targets and one.fn)
-    updates = stop.fn()  # which leaves the trace that was there before
-    assert SAY("trace.stopped") in plain(updates[both.tab.trace.bar.status])
-    assert set(updates) == set(both.tab.trace.bar.parts)
+    (updates,) = both.press(bar.cancel)  # which leaves the trace that was there before
+    assert SAY("trace.stopped") in plain(updates[bar.status])
+    assert set(updates) == set(bar.parts)
 
 
 def test_a_report_and_a_slide_ask_for_the_trace_of_the_backbone_in_the_link(page: ComparePage) -> None:
     asked = {"backbones": ("first", "many"), "poolings": ("native",), "compare_head": "own"}
     texts = {"compare_text": "not good", "compare_pair": "", "version_text": "good", "traced": "many"}
-    arrival = {one.control.key: one.control.default for one in page.tab.linked}
-    answer = page.tab.answer_to({**arrival, **asked, **texts})
+    answer = page.tab.answer_to({**page.arrival, **asked, **texts})
     assert traced(page) == []  # a slide of the grid needs none
     assert page.tab.panels[1].subject(answer).shares.any()
     assert traced(page) == ["many, layer -1: not good,  -> good, "]
