@@ -10,11 +10,10 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 from cachetools import LRUCache, cached
@@ -24,48 +23,20 @@ from components.analyses.importance import Importance
 from components.analyses.lens import Lens, Looked
 from components.analyst import Analyst
 from components.errors import PoolscopeError
+from components.exhibits import panels
 from components.exhibits.control import Control, State, Value
 from components.exhibits.exhibit import Panel, hint_html, titled_html
 from components.exhibits.importance import HEAD as ATTENTION_HEAD
 from components.exhibits.importance import INTEGRATED, head_of
-from components.exhibits.panels import (
-    ANSWER,
-    DETECTIVE,
-    HEAD,
-    IMPORTANCE,
-    PADDING,
-    TOKENS,
-    Answered,
-    asked_of,
-    importance_of,
-    padding_of,
-)
 from components.exhibits.verdict import mistake
-from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, facts, shorten, visible
+from components.exhibits.view import CENTRED, CENTRINGS, LABEL, LAYER, View, shorten, visible
 from components.markup import render
 from components.texts import Texts
 from components.types import Analysis, Progress, Query, Reference
-from components.ui.places import (
-    AT_ONCE,
-    LAST_AT_ONCE,
-    LAST_OF_MODEL,
-    NOTHING,
-    PRIVATE,
-    Given,
-    Place,
-    ProgressBar,
-    Updates,
-    browser,
-    build_control,
-    build_places,
-    hidden_text,
-    menu,
-    on,
-    state_of,
-    text_box,
-)
+from components.ui import places as on_page
+from components.ui.places import AT_ONCE, LAST_AT_ONCE, LAST_OF_MODEL, NOTHING, Given, Place, Updates, on
 
-# Fires ``select`` when the value changes of an empty component that is in sight.
+# Fires ``select`` when the value of an empty component changes that is in sight.
 WATCH = """watch("value", () => requestAnimationFrame(() => {
         if (element.parentElement.checkVisibility()) trigger("select");
     }))"""
@@ -94,7 +65,7 @@ class AskedView:
         """
         self.analyst, self.shown, self.say = analyst, shown, say
         with gr.Tab(say(panel.title), id=panel.key, elem_id=f"{panel.key}-view") as self.tab:
-            self.places = build_places(panel, say, beside)
+            self.places = on_page.build_places(panel, say, beside)
             below()
             self.stored = gr.State(None)
             self.watch = gr.HTML("", html_template="", js_on_load=WATCH, apply_default_css=False)
@@ -157,7 +128,7 @@ class HeadView:
     """
 
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.say, self.view = say, AskedView(HEAD, analyst, shown, say)
+        self.say, self.view = say, AskedView(panels.HEAD, analyst, shown, say)
         with self.view.tab:
             self.opened, self.pointed = gr.State(False), gr.State(None)
         self.label: Any = self.view.places.controls[LABEL]
@@ -183,7 +154,7 @@ class HeadView:
         shown = self.view.show(anatomy, anatomy.analysis.query, state)
         return {self.opened: True, self.pointed: seen, self.label: labels, **shown}
 
-    def renew(self, answered: Answered, state: State, before: Given) -> Updates:
+    def renew(self, answered: panels.Answered, state: State, before: Given) -> Updates:
         """Show the head of a new answer where somebody looks at it; else none of the answer before."""
         if before.get(self.opened):
             return self.show(answered.anatomy, state)
@@ -204,11 +175,10 @@ class HeadView:
         if (query := self.view.asked(given)) is None:
             return {self.opened: True}
         try:
-            anatomy = self.view.analyst.ask("anatomy", query)
+            return self.show(self.view.analyst.ask("anatomy", query), {LABEL.key: given[self.label]})
         except PoolscopeError as error:
             refused = {self.view.first: str(mistake(error, self.say)), self.opened: True, self.pointed: None}
             return {**self.view.empty({}), **refused}
-        return self.show(anatomy, {LABEL.key: given[self.label]})
 
 
 class PaddingView:
@@ -219,23 +189,24 @@ class PaddingView:
     """
 
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        self.say, self.view = say, AskedView(PADDING, analyst, shown, say, below=lambda: self._below(say))
+        self.say = say
+        self.view = AskedView(panels.PADDING, analyst, shown, say, below=self._below)
         self.parts: list[Any] = [*self.view.parts, *self.found.parts]
         self.view.connect(self.audit, self.view.parts)
         asked, sent = [self.button.click, self.vector.submit, self.prefix.submit], {self.vector, self.prefix}
-        waits = [self.found.places[0].above]
-        found = self.found.parts
-        on(asked, self.detect_vector, {shown, *sent}, found, LAST_OF_MODEL, show_progress_on=waits)
+        how = {**LAST_OF_MODEL, "show_progress_on": [self.found.places[0].above]}
+        on(asked, self.detect_vector, {shown, *sent}, self.found.parts, how)
 
-    def _below(self, say: Texts) -> None:
+    def _below(self) -> None:
+        say, box = self.say, on_page.text_box
         title, hint = say("detective.heading"), say("detective.hint")
         with gr.Column(elem_id="detective-card", elem_classes=["card", "numbers"]):
             gr.HTML(f"{titled_html('detective-card', title, hint)}{hint_html(hint)}")
-            self.vector = text_box("vector", say("detective.vector"), say("detective.vector_hint"))
+            self.vector = box("vector", say("detective.vector"), say("detective.vector_hint"))
             with gr.Row(elem_id="detective-ask"):
-                self.prefix = text_box("prefix", say("detective.before"), say("detective.before_hint"))
+                self.prefix = box("prefix", say("detective.before"), say("detective.before_hint"))
                 self.button = gr.Button(say("detective.ask"), elem_id="detect", variant="primary")
-            self.found = build_places(DETECTIVE, say)
+            self.found = on_page.build_places(panels.DETECTIVE, say)
 
     def empty(self, before: Given) -> Updates:
         """Prepare for a new answer: what was found is of another text. The vector stays."""
@@ -246,7 +217,7 @@ class PaddingView:
         if (query := self.view.asked(given)) is None:
             return NOTHING
         try:
-            return self.view.show(padding_of(self.view.analyst, query), query, {})
+            return self.view.show(panels.padding_of(self.view.analyst, query), query, {})
         except PoolscopeError as error:
             return self.view.refuse(error)
 
@@ -263,43 +234,36 @@ class PaddingView:
             return self.found.show(error.sentence, {})
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """The answer that is shown, and the ``state`` in which it was asked for."""
+class Seen(NamedTuple):
+    """The importance that is shown, and the question and the label that it was asked for."""
 
-    state: State
+    asked: tuple[Query, str]
     importance: Importance
-
-    def answers(self, query: Query, state: State, integrated: bool) -> bool:
-        """Tell whether it is all that ``state`` asks of this question; with gradients if ``integrated``."""
-        same = self.importance.analysis.query == asked_of(query) and LABEL.of(self.state) == LABEL.of(state)
-        return same and (self.importance.integrated is not None) == integrated
 
 
 class ImportanceView:
     """The view of importance; the view stores what is Seen. Labels and heads come with answers."""
 
     def __init__(self, analyst: Analyst, shown: gr.State, say: Texts) -> None:
-        beside = partial(self._beside, say)
-        self.say, self.view = say, AskedView(IMPORTANCE, analyst, shown, say, beside)
+        self.say = say
+        self.view = AskedView(panels.IMPORTANCE, analyst, shown, say, self._beside)
         self.parts: list[Any] = [*self.bar.parts, *self.controls.values(), *self.view.parts]
         events = self.controls[LABEL].blur, self.controls[INTEGRATED].input
         coming = self.view.connect(self.ask_importance, self.parts, self.controls.values(), events)
         self.bar.connect(coming, self.stopped, self.parts)
         head, self.at_head = self.controls[ATTENTION_HEAD], self.view.places.following(ATTENTION_HEAD)
         drawn = [part for place in self.at_head for part in place.parts]  # of what came
-        head.input(self.look, inputs={self.view.stored, head}, outputs=drawn, **AT_ONCE)
+        on([head.input], self.look, {self.view.stored, head}, drawn, AT_ONCE)
 
-    def _beside(self, say: Texts) -> None:
+    def _beside(self) -> None:
         with gr.Column(elem_id="importance-look", elem_classes="card"):
-            label = menu("importance-label", say(LABEL.label), [("", "")], "")
-            name = say(ATTENTION_HEAD.label)
-            head = gr.Slider(0, 1, 0, step=1, label=name, buttons=[], elem_id="attention-head")
-            integrated = build_control(INTEGRATED, say)
-            self.controls: dict[Control[Any], Any] = {
-                **{LABEL: label, INTEGRATED: integrated, ATTENTION_HEAD: head}
-            }
-            self.bar = ProgressBar("importance", say)
+            label = on_page.menu("importance-label", self.say(LABEL.label), [("", "")], "")
+            name: Any = {"label": self.say(ATTENTION_HEAD.label), "elem_id": "attention-head"}
+            head = gr.Slider(0, 1, 0, step=1, buttons=[], **name)
+            integrated = on_page.build_control(INTEGRATED, self.say)
+            every = (LABEL, label), (INTEGRATED, integrated), (ATTENTION_HEAD, head)
+            self.controls: dict[Control[Any], Any] = dict(every)
+            self.bar = on_page.ProgressBar("importance", self.say)
 
     def empty(self, analysis: Analysis, state: State, before: Given) -> Updates:
         """Prepare for a new answer, of which nothing has been asked; ``before``: what is known of it."""
@@ -320,7 +284,8 @@ class ImportanceView:
         heads = 0 if found.attention is None else found.attention.shape[1]
         info = self.say("matters.head_info", count=heads)
         head = gr.update(maximum=max(heads, 1), value=head_of(found, state), info=info, visible=heads > 1)
-        drawn = self.view.show(found, Seen(state, found), state)
+        seen = Seen((found.analysis.query, LABEL.of(state)), found)
+        drawn = self.view.show(found, seen, state)
         return {self.controls[ATTENTION_HEAD]: head, **drawn, **self.bar.idle()}
 
     def stopped(self) -> Updates:
@@ -329,23 +294,27 @@ class ImportanceView:
 
     def ask_importance(self, given: Given) -> Iterator[Updates]:
         """Ask about the last answer what is not shown by now: what is quick, then integrated gradients."""
-        shown, seen, state = given[self.view.shown], given[self.view.stored], state_of(self.controls, given)
-        query, integrated = None if shown is None else shown.analysis.query, INTEGRATED.of(state)
-        known = isinstance(seen, Seen) and query is not None
-        if query is None or (known and seen.answers(query, state, integrated)):
-            yield NOTHING  # the last question had no answer, or this is its answer
+        shown, seen = given[self.view.shown], given[self.view.stored]
+        if shown is None:  # the last question had no answer
+            yield NOTHING
+            return
+        query, state = shown.analysis.query, on_page.state_of(self.controls, given)
+        label, integrated = LABEL.of(state), INTEGRATED.of(state)
+        asked = panels.asked_of(query), label
+        known = seen.importance if isinstance(seen, Seen) and seen.asked == asked else None
+        if known is not None and (known.integrated is not None) == integrated:
+            yield NOTHING
             return
         try:
             if not integrated:
-                yield self.show(importance_of(self.view.analyst, query, state), state)
+                yield self.show(panels.importance_of(self.view.analyst, query, state), state)
                 return
-            options = {"label": LABEL.of(state)}
-            with closing(self.view.analyst.ask_in_parts("importance", asked_of(query), **options)) as steps:
+            with closing(self.view.analyst.ask_in_parts("importance", asked[0], label=label)) as steps:
                 for step in steps:
                     if isinstance(step, Progress):
                         line = self.say("matters.integrating", done=step.done, total=step.total)
                         yield self.bar.busy(line, step)
-                    elif step.integrated is not None or not (known and seen.answers(query, state, False)):
+                    elif step.integrated is not None or known is None:
                         yield self.show(step, state)
         except PoolscopeError as error:
             yield {**self.view.refuse(error), **self.bar.idle()}
@@ -414,16 +383,17 @@ class Answer:
     def __init__(self, analyst: Analyst, say: Texts) -> None:
         """Lay the answer out; all but the verdict stays hidden until there is an analysis."""
         self.say, self.shown, self.kept = say, gr.State(None), Frames()
-        summary = build_places(ANSWER, say)
+        summary, token_view = on_page.build_places(panels.ANSWER, say), panels.TOKENS
         self.verdict = summary.places[0].above
         self.verdict.value = str(render("waiting", said=say("verdict.waiting")))
         with gr.Column(visible=False, elem_id="answer") as self.area, gr.Tabs(elem_id="views") as self.views:
-            with gr.Tab(say(TOKENS.title), id=TOKENS.key, elem_id=f"{TOKENS.key}-view") as tokens:
-                self.panels = summary, build_places(TOKENS, say, partial(self._beside, say))
+            name = token_view.key
+            with gr.Tab(say(token_view.title), id=name, elem_id=f"{name}-view") as tokens:
+                self.panels = summary, on_page.build_places(token_view, say, self._beside)
             self.head = HeadView(analyst, self.shown, say)
             self.padding = PaddingView(analyst, self.shown, say)
             self.importance = ImportanceView(analyst, self.shown, say)
-        self.answered, self.frames = hidden_text("answered"), hidden_text("frames")
+        self.answered, self.frames = on_page.hidden_text("answered"), on_page.hidden_text("frames")
         self.asked = self.head.view, self.padding.view, self.importance.view
         self.tabs = [tokens, *(view.tab for view in self.asked)]
         own = {control: part for panel in self.panels for control, part in panel.controls.items()}
@@ -436,11 +406,11 @@ class Answer:
         views = [*self.head.parts, *self.importance.parts, *self.padding.parts]
         self.all: list[Any] = [*fixed, *filled, *(view.watch for view in self.asked), *views]
 
-    def _beside(self, say: Texts) -> None:  # the layers and tokens to choose from come with each answer
+    def _beside(self) -> None:  # the layers and tokens to choose from come with each answer
         with gr.Column(elem_id="view", elem_classes="card"):
-            self.layer = gr.Slider(0, 1, 1, step=1, label=say(LAYER.label), buttons=[], elem_id="layer")
-            self.reference = menu("reference", say("view.reference"), [("cls", "cls")], "cls")
-            self.centred = build_control(CENTRED, say)
+            self.layer = gr.Slider(0, 1, 1, step=1, label=self.say(LAYER.label), buttons=[], elem_id="layer")
+            self.reference = on_page.menu("reference", self.say("view.reference"), [("cls", "cls")], "cls")
+            self.centred = on_page.build_control(CENTRED, self.say)
 
     def connect(self) -> None:
         """Ask for the views that somebody opens, and let the browser draw each answer at every layer."""
@@ -449,12 +419,12 @@ class Answer:
         looks = {self.shown, *self.looks.values()}
         self.shown.change(self.send_frames, inputs=looks, outputs=self.frames, **AT_ONCE)
         drawn = [part for place in self.looked_at for part in place.parts]
-        script = f"(...given) => ({browser('frames.js')})({len(drawn)}, ...given)"
+        script = f"(...given) => ({on_page.browser('frames.js')})({len(drawn)}, ...given)"
         sent = [self.frames, self.answered, self.layer, self.centred]
         moved = [self.layer.input, self.centred.input, self.frames.change]
-        on(moved, None, sent, drawn, PRIVATE, js=script, trigger_mode="multiple")  # in the browser
+        on(moved, None, sent, drawn, on_page.PRIVATE, js=script, trigger_mode="multiple")  # in the browser
 
-    def show(self, answered: Answered, state: State, before: Given) -> Updates:
+    def show(self, answered: panels.Answered, state: State, before: Given) -> Updates:
         """Show a new answer, which is looked at as ``state`` says; the rest is asked later.
 
         ``before``: what is known of what was shown: whether the view of the head is open, for one.
@@ -492,7 +462,7 @@ class Answer:
         shown: View | None = given[self.shown]
         if shown is None:  # the last question had no answer
             return NOTHING
-        looks = state_of(self.looks, given)
+        looks = on_page.state_of(self.looks, given)
         return {self.frames: self.kept.of(self.looked_at, shown.analysis, looks, self.say)}
 
     def layer_in(self, given: Given) -> int:
@@ -504,17 +474,6 @@ class Answer:
         if given[self.answered] == key_of(shown.analysis):  # else the slider is of an answer before
             layer = min(max(int(sent), 0), last) if isinstance(sent, int | float) else last
         return LAYER.default if layer == last else layer
-
-    def last_in(self, updates: Updates) -> int | None:
-        """Give the last layer of the answer that ``updates`` show; None where they show no new one."""
-        shown: View | None = updates.get(self.shown)
-        return shown.analysis.layers if shown else None
-
-    def facts(self, analysis: Analysis, state: State) -> dict[str, str]:
-        """Say what was asked and how it is looked at, by name, not escaped."""
-        spec = analysis.backbone
-        where = f"{spec.location}@{spec.revision}" if spec.source == "hub" else spec.key
-        return facts(analysis, state, f"{spec.said(self.say)} · {spec.architecture} · {where}", self.say)
 
 
 def _references(view: View, say: Texts) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from gradio.components import Component
@@ -12,14 +13,14 @@ from markupsafe import Markup
 from components.errors import PoolscopeError
 from components.exhibits.control import Asked, Control, Kind, OneOf, State, Text
 from components.exhibits.panels import HEAD, IMPORTANCE, PADDING, READING, Answered
-from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, visible
+from components.exhibits.view import LABEL, LAYER, POOL_LAYER, View, facts, visible
 from components.fitting import MINE
 from components.markup import render
 from components.menus import HEADS, BackboneMenu, absent, load_examples, refusal, suited
 from components.types import BackboneSpec, Query
 from components.ui.answer import Answer
 from components.ui.places import AT_ONCE, LAST_OF_MODEL, NOTHING, OF_MODEL, Given, Updates, on, state_of
-from components.ui.question import Question, hub_queue, same_tokens, to_query
+from components.ui.question import Question, hub_queue, to_query
 from components.ui.tab import Followed, Linked, Surroundings, Tab, TabKind
 
 FOUND = 20  # looked-up backbones that one visitor's menu keeps
@@ -111,73 +112,75 @@ class Classify(Tab):
 
     def facts(self, answer: Answered, state: State) -> dict[str, str]:
         """Say what was asked, and how its answer is looked at."""
-        return self.answer.facts(answer.analysis, state)
+        spec = answer.analysis.backbone
+        where = f"{spec.location}@{spec.revision}" if spec.source == "hub" else spec.key
+        said = f"{spec.said(self.say)} · {spec.architecture} · {where}"
+        return facts(answer.analysis, state, said, self.say)
 
     def open(self, state: State, chosen: Sequence[Linked], given: Given) -> Followed:
-        """Ask what a link asks; the first question of the page where it asks nothing."""
-        return self.follow(state, given) if chosen else (self.arrive(given), [])
-
-    def follow(self, state: State, given: Given) -> Followed:
-        """Ask and show what ``state`` says, and say what of it could not be had.
+        """Ask and show what a link asks, and say what of it could not be had; else the page's first question.
 
         What does not go together there is given up, and said; texts never are.
         """
-        query = to_query({**state, MINE: given[self.question.mine]})
-        models, found, faults = self._looked_up(query.backbone)
-        if faults:
-            query = replace(query, backbone=str(self.question.backbone.value))
-        spec, answered = models.get(query.backbone), None
+        if not chosen:
+            return self.arrive(given), []
+        query, answered, faults = to_query({**state, MINE: given[self.question.mine]}), None, []
+        found: tuple[BackboneSpec, ...] = ()
         before = {**given, **self._opened(state)}
+        if self.question.models(found).get(query.backbone) is None:  # it may be an id of the hub
+            try:
+                found = (self.analyst.find(query.backbone),)
+            except PoolscopeError as fault:
+                query = replace(query, backbone=str(self.question.backbone.value))
+                faults.append(fault)
+        models = self.question.models(found)
+        spec = models.get(query.backbone)
         if spec is None or not absent(spec):
-            query, answered, more = self._mended(query, state, before)
+            query, answer, more = self._answered(query, state, before, MENDED)
+            answered = None if isinstance(answer, PoolscopeError) else answer
             faults += more
-        last = None if answered is None else answered.analysis.layers
-        filled = {self.question.found: found, **self.question.fill(query, models, last)}
         if answered is None:  # the tab says why, or offers the download
-            answer, _ = self._respond(query, given, models)
-            return {**filled, **self.answer.await_next(query.reference, state), **answer}, faults
-        if LAYER.of(state) > answered.analysis.layers:
+            waiting = self.answer.await_next(query.reference, state)
+            return {self.question.found: found, **waiting, **self._respond(query, given, models)}, faults
+        last = answered.analysis.layers
+        if LAYER.of(state) > last:
             faults.append(PoolscopeError("layer", LAYER.of(state), "link.whole", low=-1, high=last))
         try:
             if label := LABEL.of(state):
                 OneOf(lambda: answered.analysis.labels).read(LABEL.key, [label])
         except PoolscopeError as unknown:
             faults.append(unknown)
+        filled = {self.question.found: found, **self.question.fill(query, models, last)}
         return {**filled, **self._shown(answered, state, before)}, faults
 
     def fill(self, answer: Answered, state: State) -> Updates:
         """Ask what was answered, and show that."""
-        models, last = self.question.models(()), answer.analysis.layers
-        filled = self.question.fill(answer.analysis.query, models, last)
-        return {**filled, **self._shown(answer, state, self._opened(state))}
+        asked = self.question.fill(answer.analysis.query, self.question.models(()), answer.analysis.layers)
+        return {**asked, **self._shown(answer, state, self._opened(state))}
 
     def ask(self, given: Given) -> Updates:
         """Answer the question as it stands on the page; offer its backbone where that is not here."""
-        asked = self._asked(given)
+        asked, shown = self._asked(given), given[self.answer.shown]
         models = self.question.models(given[self.question.found])
         query = self.question.choices.fitted(asked, models.get(asked.backbone))
-        shown: View | None = given[self.answer.shown]
-        if isinstance(query.reference, int) and not (shown and same_tokens(query, shown.analysis.query)):
+        before: Query | None = shown.analysis.query if shown else None
+        about = attrgetter("backbone", "text", "text_pair")
+        if isinstance(query.reference, int) and (before is None or about(query) != about(before)):
             query = replace(query, reference="cls")  # an index means nothing among other tokens
-        if shown and query == shown.analysis.query and given[self.download.offered] is None:
+        if query == before and given[self.download.offered] is None:
             # a menu was left without a choice, or was late to hear what was given up for it
-            return NOTHING if asked == query else self.question.explain(asked, query, models)
-        answer, answered = self._respond(query, given, models)
-        return {**self.question.explain(asked, answered, models, self.answer.last_in(answer)), **answer}
+            return NOTHING if asked == query else self.question.fill(query, models, None, asked)
+        return self._respond(query, given, models, asked)
 
     def pose(self, query: Query, given: Given) -> Updates:
         """Put ``query`` in the place of the question, and answer it."""
-        models = self.question.models(given[self.question.found])
-        answer, answered = self._respond(query, given, models)
-        return {**self.question.fill(answered, models, self.answer.last_in(answer)), **answer}
+        return self._respond(query, given, self.question.models(given[self.question.found]))
 
     def arrive(self, given: Given) -> Updates:
         """Answer the question, and offer every backbone as it is now: one has been downloaded."""
         arrived: tuple[BackboneSpec, str] | None = given[self.download.arrived]
-        found = tuple(
-            arrived[0] if arrived and arrived[0].key == spec.key else spec
-            for spec in given[self.question.found]
-        )
+        here = {arrived[0].key: arrived[0]} if arrived else {}
+        found = tuple(here.get(spec.key, spec) for spec in given[self.question.found])
         answer = self.ask({**given, self.question.found: found})
         fresh = self.question.refresh(given[self.question.backbone], self.question.models(found))
         return {self.question.found: found, **({} if answer is NOTHING else answer), **fresh}
@@ -210,7 +213,7 @@ class Classify(Tab):
         whole = replace(self._asked(given), backbone=key, text=example.text, text_pair=example.text_pair)
         plain: dict[str, Any] = {"reference": "cls", "pool_layer": POOL_LAYER.default}
         query = replace(whole, pooling=example.pooling, **plain)
-        return self.pose(self.question.choices.fitted(query, models.get(key)), given)
+        return self._respond(self.question.choices.fitted(query, models.get(key)), given, models)
 
     def _asked(self, given: Given) -> Query:
         sent = {one.control.key: given[one.part] for one in self.linked if one.part is not None}
@@ -223,60 +226,49 @@ class Classify(Tab):
         looks = {part: control.of(state) for control, part in self.answer.looks.items()}
         return {**self.download.withdraw(), **self.answer.show(answered, state, before), **looks}
 
-    def _answered(self, query: Query, state: State, before: Given) -> Answered:
-        """Answer a query, with its head where that is looked at; PoolscopeError if there is no answer."""
-        if before.get(self.answer.head.opened):
-            return Answered.apart(self.analyst, self.analyst.ask("anatomy", query), state)
-        return Answered.by(self.analyst, self.analyst.ask("analyze", query), state)
+    def _answered(
+        self, query: Query, state: State, before: Given, mended: Mapping[str, Any]
+    ) -> tuple[Query, Answered | PoolscopeError, list[PoolscopeError]]:
+        """Answer a query, with its head where that is looked at, or say why there is no answer.
 
-    def _respond(self, query: Query, given: Given, models: BackboneMenu) -> tuple[Updates, Query]:
-        """Answer, or offer a backbone that is not here; gives the query. A refusal's banner stays.
-
-        The engine fills in what was left to it.
+        What does not fit is ``mended``; gives the query that was asked, and what was given up for it. The
+        engine fills in what was left to it.
         """
-        chosen = models.get(query.backbone)
-        if chosen is not None and absent(chosen):
-            return self._propose(chosen, given), query
-        looked_at = {**state_of(self.answer.set, given), LAYER.key: self.answer.layer_in(given)}
-        try:
-            answered = self._answered(query, looked_at, given)
-        except PoolscopeError as error:
-            if (error.field, query.reference) == ("reference", "pooled"):  # whose menu a refusal hides
-                return self._respond(replace(query, reference="cls"), given, models)
-            answer = self.answer.refuse(error)
-        else:
-            answer = self.answer.show(answered, looked_at, given)
-            query = replace(query, task=answered.analysis.query.task)
-        cleared = {self.banner: ""} if answer[self.answer.shown] or given.get(self.answer.shown) else {}
-        return {**cleared, **self.download.withdraw(), **answer}, query
-
-    def _mended(
-        self, query: Query, state: State, before: Given
-    ) -> tuple[Query, Answered | None, list[PoolscopeError]]:
-        """Find the query that can be answered, its answer if there is one, and what was given up for it."""
-        faults: list[PoolscopeError] = []
+        opened, faults = before.get(self.answer.head.opened), list[PoolscopeError]()
         while True:
             try:
-                answered = self._answered(query, state, before)
+                if opened:
+                    answered = Answered.apart(self.analyst, self.analyst.ask("anatomy", query), state)
+                else:
+                    answered = Answered.by(self.analyst, self.analyst.ask("analyze", query), state)
+                return replace(query, task=answered.analysis.query.task), answered, faults
             except PoolscopeError as error:
-                without = MENDED.get(error.field)
+                without = mended.get(error.field)
                 if without is None or getattr(query, error.field) == without:
-                    return query, None, faults
+                    return query, error, faults
                 query = replace(query, **{error.field: without})
                 faults.append(error)
-            else:
-                return replace(query, task=answered.analysis.query.task), answered, faults
 
-    def _looked_up(self, key: str) -> tuple[BackboneMenu, tuple[BackboneSpec, ...], list[PoolscopeError]]:
-        """List the backbones, with the model of the hub that a link asks; it, or why there is none."""
-        listed = self.question.models(())
-        if listed.get(key) is not None:
-            return listed, (), []
-        try:
-            found = (self.analyst.find(key),)
-        except PoolscopeError as fault:
-            return listed, (), [fault]
-        return self.question.models(found), found, []
+    def _respond(
+        self, query: Query, given: Given, models: BackboneMenu, asked: Query | None = None
+    ) -> Updates:
+        """Answer, or offer a backbone that is not here; ``asked``: as `Question.fill` has it.
+
+        A banner stays where there is a refusal, and was one before.
+        """
+        chosen, last = models.get(query.backbone), None
+        if chosen is not None and absent(chosen):
+            return {**self.question.fill(query, models, last, asked), **self._propose(chosen, given)}
+        looked_at = {**state_of(self.answer.set, given), LAYER.key: self.answer.layer_in(given)}
+        mended = {"reference": "cls"} if query.reference == "pooled" else {}  # whose menu a refusal hides
+        query, answered, _ = self._answered(query, looked_at, given, mended)
+        if isinstance(answered, PoolscopeError):
+            answer = self.answer.refuse(answered)
+        else:
+            answer, last = self.answer.show(answered, looked_at, given), answered.analysis.layers
+        cleared = {self.banner: ""} if answer[self.answer.shown] or given.get(self.answer.shown) else {}
+        filled = self.question.fill(query, models, last, asked)
+        return {**filled, **cleared, **self.download.withdraw(), **answer}
 
     def _propose(self, spec: BackboneSpec, given: Given) -> Updates:
         """Offer a backbone that has to be downloaded; what was answered before stays to be seen."""

@@ -18,7 +18,7 @@ from components.markup import render
 from components.menus import HEADS, BackboneMenu, Choices, Example, licence, refusal, suited, unlinked
 from components.texts import Texts, in_bytes
 from components.types import BackboneSpec, Progress, Query, Reference
-from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, browser, menu, scripted_html, text_box
+from components.ui.places import AT_ONCE, PRIVATE, Given, Updates, browser, menu, on, scripted_html, text_box
 
 Found = Sequence[BackboneSpec]  # what a visitor looked up on the hub
 LABELS = 6  # of a model that is offered
@@ -44,8 +44,7 @@ class Question:
         models, first = self.models(()), examples[0]
         key = suited(first, models.specs[0].key, models.specs)
         query = Query(key, first.text, first.text_pair, first.pooling)
-        places, offers = self._places(models, models.place(key)), self._offers(query, models, 0)
-        offers["backbone"]["choices"] = models.within(models.place(key))
+        offers = self._offers(query, models, 0)
         with gr.Column(elem_id="asking"):
             self.typing = scripted_html("fold", browser("asking.js"), render("fold", say))
             with gr.Row(elem_id="question"):
@@ -55,9 +54,11 @@ class Question:
                     self.pair = text_box("pair", say("question.pair"), hints[1], first.text_pair)
                 with gr.Column(scale=18, min_width=300):
                     where = say("models.place" if models.online else "models.place_offline")
-                    self.place = gr.Radio(**places, label=where, elem_id="place")
+                    self.place = gr.Radio(**_places(models, key), label=where, elem_id="place")
                     with gr.Row(elem_id="model"):  # beside each other: an answer of a probe begins as high up
-                        self.backbone = menu("backbone", say("question.backbone"), **offers["backbone"])
+                        here = models.within(models.place(key))
+                        title = say("question.backbone")
+                        self.backbone = menu("backbone", title, here, **offers["backbone"])
                         self.task = menu("task", say("question.task"), **offers["task"])
                     self.lookup = Lookup(say) if analyst.takes_ids else None
                 self.download = Download(analyst, say)  # on a phone here, else below all columns
@@ -68,37 +69,33 @@ class Question:
                         self.pooling = menu("pooling", title, **offers["pooling"], **size[0])
                         self.pool_layer = menu(POOL_LAYER.key, layer, **offers["pool_layer"], **size[1])
                     self.head = menu("head", say("question.head"), **offers["head"])
-            self.examples = _chips(examples, say)
+            self.examples = _build_chips(examples, say)
         self.found = gr.State(())
-        self.inputs: list[gr.components.Component] = [
-            *(self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer)
-        ]
+        asked = self.text, self.pair, self.backbone, self.pooling, self.head, self.task, self.pool_layer
+        self.inputs: list[gr.components.Component] = list(asked)
 
     def models(self, found: Found) -> BackboneMenu:
         """List the backbones as they are now."""
         return BackboneMenu.of(self.analyst, found, self.say)
 
-    def explain(self, asked: Query, query: Query, models: BackboneMenu, last: int | None = None) -> Updates:
-        """Make the menus, as they were ``asked``, offer what fits ``query`` and say what it is.
+    def fill(
+        self, query: Query, models: BackboneMenu, last: int | None, asked: Query | None = None
+    ) -> Updates:
+        """Make the question ask ``query``: its menus offer what fits it, and say what it is.
 
-        A menu keeps its value where that fits: the visitor may have chosen anew in the meantime. ``last``: of
-        the layers of the answer, None where there is none.
+        Where the page itself has ``asked``, only what differs from that is set: the visitor may have chosen
+        anew in the meantime. ``last``: of the layers of the answer, None where there is none.
         """
+        now = self._offers(query, models, last)
+        if asked is None:
+            menus = {getattr(self, name): gr.update(**offer) for name, offer in now.items()}
+            texts = {self.text: query.text, self.pair: query.text_pair}
+            return {**texts, **menus, **self.choose(query.backbone, models)}
         was = self._offers(asked, models, last)
-        return {
-            getattr(self, name): gr.update(
-                **{key: new for key, new in now.items() if (key, new) != ("value", was[name]["value"])}
-            )
-            for name, now in self._offers(query, models, last).items()
-        }
-
-    def fill(self, query: Query, models: BackboneMenu, last: int | None) -> Updates:
-        """Make the question ask ``query``; ``last``: as in `explain`."""
-        menus = {
-            getattr(self, name): gr.update(**now) for name, now in self._offers(query, models, last).items()
-        }
-        texts = {self.text: query.text, self.pair: query.text_pair}
-        return {**texts, **menus, **self.choose(query.backbone, models)}
+        for name in now:
+            if now[name]["value"] == was[name]["value"]:
+                del now[name]["value"]
+        return {getattr(self, name): gr.update(**offer) for name, offer in now.items()}
 
     def choose(self, key: str, models: BackboneMenu) -> Updates:
         """Choose a backbone, among those of its place."""
@@ -107,23 +104,19 @@ class Question:
 
     def refresh(self, key: object, models: BackboneMenu) -> Updates:
         """Offer what there is now in the place of a backbone; which one is chosen stays."""
-        name = models.place(key)
-        backbone = gr.update(choices=models.within(name), info=models.note(key))
-        return {self.place: gr.update(**self._places(models, name)), self.backbone: backbone}
-
-    def _places(self, models: BackboneMenu, chosen: str) -> dict[str, Any]:
-        return {"choices": models.places, "value": chosen, "visible": len(models.places) > 1}
+        backbone = gr.update(choices=models.within(models.place(key)), info=models.note(key))
+        return {self.place: gr.update(**_places(models, key)), self.backbone: backbone}
 
     def _offers(self, query: Query, models: BackboneMenu, last: int | None) -> dict[str, dict[str, Any]]:
         """Say what each menu offers beside ``query``, with one line that explains its choice."""
         say, tasks = self.say, self.choices.tasks(query)
         labels = next((task.labels for task in tasks if task.key == query.task), ())
-        layers = [] if last is None else [str(layer) for layer in range(last - 1, -1, -1)]
-        offered = {} if last is None else {
-            "choices": [(say("question.pool_last"), POOL_LAYER.default), *((one, int(one)) for one in layers)]
-        }  # fmt: skip
+        layers: dict[str, Any] = {}
+        if last is not None:
+            below = [(str(layer), layer) for layer in range(last - 1, -1, -1)]
+            layers = {"choices": [(say("question.pool_last"), POOL_LAYER.default), *below]}
         return {
-            "pool_layer": {"value": query.pool_layer, **offered},
+            "pool_layer": {"value": query.pool_layer, **layers},
             "backbone": {"value": query.backbone, "info": models.note(query.backbone)},
             "pooling": {
                 "value": query.pooling,
@@ -144,6 +137,10 @@ class Question:
         }
 
 
+def _places(models: BackboneMenu, key: object) -> dict[str, Any]:
+    return {"choices": models.places, "value": models.place(key), "visible": len(models.places) > 1}
+
+
 class Lookup:
     """The box for the id of a model, its button, and the place of a refusal; closed on arrival."""
 
@@ -154,6 +151,14 @@ class Lookup:
                 self.box = gr.Textbox(**said, info=say("lookup.note"), max_lines=1, elem_id="lookup-id")
                 self.button = gr.Button(say("lookup.button"), elem_id="lookup-button")
             self.refusal = gr.HTML("", elem_id="lookup-refusal")
+
+
+def _build_chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
+    labels = [say.name(example.label) for example in examples]
+    shown: dict[str, Any] = {"sample_labels": labels, "samples_per_page": len(labels), "elem_id": "examples"}
+    samples, title = [[label] for label in labels], say("question.examples")
+    hidden = gr.Textbox(visible=False)
+    return gr.Dataset(components=[hidden], samples=samples, type="index", label=title, **shown)
 
 
 class Download:
@@ -176,9 +181,9 @@ class Download:
         self.offered, self.coming, self.arrived = gr.State(None), gr.State(None), gr.State(None)
         self.outputs: list[Any] = [self.offered, self.offer, self.facts, self.start]
         news = [*self.outputs, self.coming, self.arrived, self.loading, self.progress]
-        both: dict[str, Any] = {"inputs": {self.offered, self.coming}, "outputs": news}
-        coming = self.start.click(self.bring, **both, **hub_queue("download"), **PRIVATE)
-        self.cancel.click(self.stop, **both, **AT_ONCE)
+        sent = {self.offered, self.coming}
+        coming = on([self.start.click], self.bring, sent, news, {**hub_queue("download"), **PRIVATE})
+        on([self.cancel.click], self.stop, sent, news, AT_ONCE)
         self.cancel.click(None, cancels=[coming], api_visibility="private")
 
     def propose(self, spec: BackboneSpec, given: Given, said: str = "") -> Updates:
@@ -207,14 +212,12 @@ class Download:
             with closing(self.analyst.fetch(spec.key)) as steps:
                 for step in steps:
                     yield {self.progress: self._progress(spec, step)}
-            here = self.analyst.find(spec.key)
+            yield {**self._idle(), **self.announce(self.analyst.find(spec.key))}
         except PoolscopeError as error:
             yield {**self._idle(), **self._offer(spec, None, refusal(error, self.say))}
         except Exception as error:
             yield {**self._idle(), **self._offer(spec, None)}
             raise gr.Error(self.say("verdict.bug")) from error
-        else:
-            yield {**self._idle(), **self.announce(here)}
 
     def stop(self, given: Given) -> Updates:
         """Say that the download was stopped; gradio ends ``bring``, and so leaves the download."""
@@ -229,20 +232,20 @@ class Download:
         return {self.coming: None, self.loading: gr.update(visible=False)}
 
     def _offer(self, spec: BackboneSpec, coming: BackboneSpec | None, said: str = "") -> Updates:
-        say, title, aside = self.say, visible(spec.said(self.say)), ""
+        say, title, aside = self.say, spec.said(self.say), ""
         size = "" if spec.size is None else in_bytes(spec.size).said(say)
         labels = say.listed(shorten(label, 24) for label in spec.labels[:LABELS])
         if (rest := len(spec.labels) - LABELS) > 0:
             labels = say("models.labels_some", labels=labels, count=rest)
         sized = say("models.size", size=size) if size else say("models.size_unknown")
-        named = spec.location if spec.location != spec.said(say) else ""
+        named = spec.location if spec.location != title else ""
         facts = [visible(one) for one in (named, spec.architecture, labels, sized, licence(spec, say))]
         if not self.analyst.online:
             aside = say("download.offline")
         elif coming is not None:
             aside = say("download.other", title=visible(coming.said(say)))
         button = say("download.button" if size else "download.button_unsized", size=size)
-        offer = render("offer", say, title=title, facts=facts, aside=aside)
+        offer = render("offer", say, title=visible(title), facts=facts, aside=aside)
         return {
             self.offered: spec,
             self.offer: gr.update(visible=True),
@@ -261,36 +264,13 @@ class Download:
         return str(render("coming", say, line=line, done=done, title=title))
 
 
-def _chips(examples: Sequence[Example], say: Texts) -> gr.Dataset:
-    labels = [say.name(example.label) for example in examples]
-    return gr.Dataset(
-        components=[gr.Textbox(visible=False)],
-        samples=[[label] for label in labels],
-        sample_labels=labels,
-        type="index",
-        label=say("question.examples"),
-        samples_per_page=len(examples),
-        elem_id="examples",
-    )
-
-
 def to_query(sent: Mapping[str, Any]) -> Query:
     """Make a Query of what a browser or a link sent, by the keys of controls; of any value its text."""
-
-    def text(key: str, default: str = "") -> str:
-        return to_text(sent.get(key, default))
-
-    return Query(
-        backbone=text("backbone"),
-        text=text("text"),
-        text_pair=text("pair"),
-        pooling=text("pooling", "native"),
-        head=text("head", "own"),
-        reference=to_reference(sent.get("reference", "cls")),
-        task=text("task"),
-        pool_layer=POOL_LAYER.of(sent),
-        mine=text(MINE),
-    )
+    arrival = {"pooling": "native", "head": "own"}
+    keys = ("backbone", "text", "pair", "pooling", "head", "task", MINE)
+    texts: Any = {key: to_text(sent.get(key, arrival.get(key, ""))) for key in keys}
+    reference, layer = to_reference(sent.get("reference", "cls")), POOL_LAYER.of(sent)
+    return Query(text_pair=texts.pop("pair"), reference=reference, pool_layer=layer, **texts)
 
 
 def to_reference(given: object) -> Reference:
@@ -307,8 +287,3 @@ def to_text(given: object) -> str:
         return "" if given is None else str(given)
     except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
         return "\ufffd"
-
-
-def same_tokens(query: Query, other: Query) -> bool:
-    """Tell whether two questions are about the same tokens."""
-    return (query.backbone, query.text, query.text_pair) == (other.backbone, other.text, other.text_pair)
