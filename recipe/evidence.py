@@ -22,7 +22,7 @@ from torch import nn
 
 from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardised, standardiser
 from components.analyses.fit.embedding import available, states
-from components.analyses.fit.rows import Inputs, batches_of, first_alike
+from components.analyses.fit import Inputs, batches_of, first_alike
 from components.analyses.importance import spearman
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone

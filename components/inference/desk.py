@@ -12,8 +12,7 @@ from typing import Any
 from huggingface_hub import is_offline_mode
 
 from components.analyses.compare import Cell, Compared
-from components.analyses.fit import fit_table
-from components.analyses.fit.rows import to_rows
+from components.analyses.fit import fit_table, to_rows
 from components.analyses.registry import Step, analyses
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, Plan, Stage, Table

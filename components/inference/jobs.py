@@ -15,8 +15,7 @@ from typing import Any, Protocol
 
 from cachetools import LRUCache
 
-from components.analyses.fit import Call, Steps
-from components.analyses.fit.rows import Pooled
+from components.analyses.fit import Call, Pooled, Steps
 from components.analyses.registry import Step, steps
 from components.analyst import CANCELLATION
 from components.errors import PoolscopeError

@@ -24,7 +24,7 @@ from pydantic import TypeAdapter
 from safetensors.numpy import save
 
 from components.analyses.fit import fit_table
-from components.analyses.fit.rows import to_rows
+from components.analyses.fit import to_rows
 from components.analyses.measuring.export import program
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import data_frame, to_csv

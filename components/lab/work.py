@@ -19,8 +19,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from joblib import Memory, Parallel, delayed
 
-from components.analyses.fit import Call, Steps
-from components.analyses.fit.rows import Place, Pooled
+from components.analyses.fit import Call, Place, Pooled, Steps
 from components.errors import PoolscopeError
 from components.inference.engine import InProcess, file_name
 from components.inference.jobs import in_turns

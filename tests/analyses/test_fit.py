@@ -18,7 +18,17 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 from transformers import AutoTokenizer
 
-from components.analyses.fit import rows as rows_of
+from components.analyses import fit as fits
+from components.analyses.fit import (
+    Rows,
+    Split,
+    equal_rows,
+    first_alike,
+    groups_of,
+    linked_rows,
+    shared,
+    splits_of,
+)
 from components.analyses.fit.classifier import (
     STRENGTHS,
     accuracy_score,
@@ -30,23 +40,12 @@ from components.analyses.fit.classifier import (
     rho_score,
     suspicious,
 )
-from components.analyses.fit.rows import (
-    Rows,
-    Split,
-    equal_rows,
-    first_alike,
-    groups_of,
-    linked_rows,
-    shared,
-    splits_of,
-    to_rows,
-)
 from components.errors import PoolscopeError
 from components.fitting import MINE, Fit, OwnHead, Plan, Stage, Table, packed, read_head, write_head
 from components.inference.engine import Engine
 from components.inference.jobs import Job
 from components.model.query import Asked
-from components.settings import ASSETS, Settings
+from components.settings import ASSETS
 from components.types import Bools, Floats, Ints, Query
 from tests.tables import reviews
 
@@ -62,10 +61,20 @@ def fitted(engine: Engine, table: Table, plan: Plan) -> Fit:
     return fit
 
 
-def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> rows_of.Tested:
+def all_of(found: Floats, rows: Rows, folds: int, repeats: int) -> fits.Tested:
     """All folds, one after the other."""
     splits = [split for parts in divide(rows, folds, repeats) for split in splits_of(parts, folds)]
-    return rows_of.Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
+    return fits.Tested.of(splits, [fold(found, rows.labels, split) for split in splits], rows.labels)
+
+
+def searched(rows: Ints, held_out: Ints) -> GridSearchCV:
+    """Scikit-learn's search of a strength for ``rows``, by those that are held out."""
+    return GridSearchCV(
+        LogisticRegression(max_iter=5000),
+        {"C": STRENGTHS},
+        scoring="neg_log_loss",
+        cv=PredefinedSplit(np.where(np.isin(rows, held_out), 0, -1)),
+    )
 
 
 def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) -> tuple[Floats, float]:
@@ -74,18 +83,12 @@ def by_scikit_learn(found: Floats, labels: Ints, split: Split, strength: float) 
     That is the log loss of what is held out, beyond the least that any strength has there.
     """
     fitted = np.sort(np.concatenate([split.train, split.held_out]))
-    search = GridSearchCV(
-        LogisticRegression(max_iter=5000),
-        {"C": STRENGTHS},
-        scoring="neg_log_loss",
-        cv=PredefinedSplit(np.where(np.isin(fitted, split.held_out), 0, -1)),
-    )
     scaler = StandardScaler().fit(found[fitted].astype(np.float64))
-    search.fit(scaler.transform(found[fitted]), labels[fitted])
+    search = searched(fitted, split.held_out).fit(scaler.transform(found[fitted]), labels[fitted])
     lost = search.best_score_ - search.cv_results_["mean_test_score"][STRENGTHS.index(strength)]
-    pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=5000))
-    pipeline.fit(found[fitted].astype(np.float64), labels[fitted])
-    return pipeline.predict_proba(found[split.test]), lost
+    regression = LogisticRegression(C=strength, max_iter=5000)
+    regression.fit(scaler.transform(found[fitted]), labels[fitted])
+    return regression.predict_proba(scaler.transform(found[split.test])), lost
 
 
 @pytest.mark.parametrize(("classes", "width", "signal"), [(2, 12, 0.3), (4, 12, 2.0), (3, 300, 0.3)])
@@ -178,18 +181,6 @@ def test_the_best_one_is_described_by_its_own_predictions(answer: tuple[list[Sta
     assert fit.majority == max(fit.table.labels.count(label) for label in fit.classes) / 120
 
 
-def test_the_vectors_are_those_that_the_engine_gives(engine: Engine) -> None:
-    """A layer that is far from the last: what is fitted there is what a user of the library fits."""
-    table, plan = reviews(90), Plan((KEY,), ("mean",), all_layers=True, folds=3)
-    fit = fitted(engine, table, plan)
-    rows = {row.layer: row for row in fit.ranking}
-    assert set(rows) == set(range(5))
-    labels = np.array([fit.classes.index(label) for label in table.labels])
-    found = engine.features(KEY, table.texts, ["mean"], 1)["mean"]
-    expected = all_of(found, Rows(labels, equal_rows(table), 0), 3, 2)
-    assert abs(rows[1].accuracy.value - expected.correct.mean()) <= 2 / 90
-
-
 def test_stages_come_in_order_and_say_what_each_combination_reached(answer: tuple[list[Stage], Fit]) -> None:
     stages, fit = answer
     names = [stage.name for stage in stages]
@@ -206,16 +197,15 @@ def test_stages_come_in_order_and_say_what_each_combination_reached(answer: tupl
 def test_numbers_as_labels_have_a_rho_and_a_pooling_without_a_vector_is_left_out(engine: Engine) -> None:
     table = reviews(80)
     labels = tuple("5" if label == "positive" else "10" for label in table.labels)
-    fit = fitted(
-        engine, Table(("", *table.texts[1:]), (), labels), Plan((KEY,), ("mean_content", "cls"), folds=2)
-    )
+    odd = Table(("", *table.texts[1:]), (), labels)
+    fit = fitted(engine, odd, Plan((KEY,), ("mean_content", "cls"), folds=2))
     assert [row.pooling for row in fit.ranking] == ["cls"]
     assert "mean_content" in str(fit.warnings[0]) or "content" in str(fit.warnings[0])
     assert fit.classes == ("5", "10")
     rho = fit.ranking[0].rho
     assert rho is not None
-    assert rho.low < rho.value < rho.high <= 1
     assert rho.value > 0.5
+    assert rho.low < rho.value < rho.high <= 1
 
 
 @pytest.mark.parametrize(
@@ -306,40 +296,27 @@ def questions(answers: int) -> Table:
     return table_of(rows)
 
 
-def test_pairs_that_share_a_text_are_one_group_and_this_is_said() -> None:
-    table = questions(3)
-    groups, (said,) = groups_of(table, 5)
-    np.testing.assert_array_equal(together(groups), together(np.arange(120) // 3))
-    assert (said.key, dict(said.values)) == ("lab.together", {"count": 120, "groups": 40})
-    for parts in divide(to_rows(table, Plan(("x",)), Settings()).rows, 5, 2):
-        for split in splits_of(parts, 5):
-            sides = [{table.texts[row] for row in side} for side in (split.train, split.held_out, split.test)]
-            assert sum(map(len, sides)) == len(set.union(*sides))
-
-
 FEW = table_of([(f"question {row // 10}", f"answer {row}") for row in range(60)])  # six groups of ten
 LARGE = table_of([(f"question {max(row, 12)}", f"answer {row}") for row in range(60)])  # folds have 12 rows
 
 
-@pytest.mark.parametrize(("table", "shared"), [(FEW, 60), (LARGE, 13)], ids=["few groups", "a large group"])
-def test_where_no_folds_could_be_made_equal_pairs_alone_are_one_group(table: Table, shared: int) -> None:
-    groups, (said,) = groups_of(table, 5)
-    assert len(set(groups.tolist())) == 60
-    assert (said.key, dict(said.values)) == ("lab.shared", {"count": shared})
-
-
-def test_single_texts_and_pairs_of_their_own_have_nothing_to_say() -> None:
-    table = questions(1)
-    assert groups_of(table, 5)[1] == ()
-    single = Table(("a", "A ", "b"), (), ("x", "y", "x"))
-    groups, said = groups_of(single, 5)
-    assert (groups.tolist(), said) == ([0, 0, 1], ())
-    np.testing.assert_array_equal(groups, equal_rows(single))
-
-
-def test_a_fit_says_that_pairs_stand_together(engine: Engine) -> None:
-    fit = fitted(engine, questions(2), Plan((KEY,), ("cls",), folds=2))
-    assert [note.key for note in fit.warnings] == ["lab.together"]
+@pytest.mark.parametrize(
+    ("table", "expected", "said"),
+    [
+        (questions(3), np.arange(120) // 3, ("lab.together", {"count": 120, "groups": 40})),
+        (FEW, np.arange(60), ("lab.shared", {"count": 60})),  # no folds can be made of the groups:
+        (LARGE, np.arange(60), ("lab.shared", {"count": 13})),  # equal pairs alone are one
+        (questions(1), np.arange(40), None),
+        (Table(("a", "A ", "b"), (), ("x", "y", "x")), np.array([0, 0, 1]), None),
+    ],
+    ids=["shared", "few groups", "a large group", "pairs of their own", "single texts"],
+)
+def test_rows_of_equal_texts_are_one_group_and_pairs_that_share_one_where_it_can_be(
+    table: Table, expected: Ints, said: tuple[str, dict[str, int]] | None
+) -> None:
+    groups, notes = groups_of(table, 5)
+    np.testing.assert_array_equal(together(groups), together(expected))
+    assert [(note.key, dict(note.values)) for note in notes] == ([said] if said else [])
 
 
 def test_the_interval_is_wilsons() -> None:
@@ -398,23 +375,22 @@ def query_of(head: OwnHead, text: str, pair: str = "") -> Query:
 
 
 def test_it_answers_as_the_best_combination_was_fitted(engine: Engine) -> None:
+    """The vectors of every layer are those that the engine gives, and the fit is scikit-learn's."""
     table = reviews(90)
     fit = fitted(engine, table, Plan((KEY,), ("mean", "cls"), all_layers=True, folds=2))
     head, best = read_head(fit.head), fit.ranking[0]
+    labels, groups = np.array([fit.classes.index(label) for label in table.labels]), equal_rows(table)
+    (lower,) = (row for row in fit.ranking if (row.pooling, row.layer) == ("mean", 1))
+    vectors = engine.features(KEY, table.texts, ["mean"], 1)["mean"]
+    shares = all_of(vectors, Rows(labels, groups, 0), 2, 2).shares
+    assert abs(lower.accuracy.value - shares.mean()) <= 2 / 90
     assert (head.backbone, head.pooling, head.labels, head.texts) == (KEY, best.pooling, fit.classes, 1)
     assert head.layer == (-1 if best.layer == 4 else best.layer)
     found = engine.features(KEY, table.texts, [best.pooling], best.layer)[best.pooling]
-    labels = np.array([fit.classes.index(label) for label in table.labels])
-    groups = equal_rows(table)
     folds = StratifiedGroupKFold(6, shuffle=True, random_state=0)
     held_out = [test for _others, test in folds.split(found, labels, groups)][1]  # the first one is tested
-    search = GridSearchCV(
-        LogisticRegression(max_iter=5000),
-        {"C": STRENGTHS},
-        scoring="neg_log_loss",
-        cv=PredefinedSplit(np.where(np.isin(np.arange(90), held_out), 0, -1)),
-    )
-    expected = make_pipeline(StandardScaler(), search).fit(found, labels).decision_function(found)
+    pipeline = make_pipeline(StandardScaler(), searched(np.arange(90), held_out))
+    expected = pipeline.fit(found, labels).decision_function(found)
     right = 0
     for row, text in enumerate(table.texts[:12]):
         answer = engine.ask("analyze", query_of(head, text))
@@ -445,8 +421,10 @@ def test_everything_can_be_asked_of_it(engine: Engine, head: OwnHead) -> None:
 
 
 def test_a_head_of_pairs_takes_pairs(engine: Engine, head: OwnHead) -> None:
-    pairs = replace(head, texts=2)
-    assert engine.ask("analyze", query_of(pairs, "a fine film", "a good one")).labels == head.labels
+    fit = fitted(engine, questions(2), Plan((KEY,), ("cls",), folds=2))
+    assert [note.key for note in fit.warnings] == ["lab.together"]
+    pairs = read_head(fit.head)
+    assert engine.ask("analyze", query_of(pairs, "a fine film", "a good one")).labels == ("x", "y")
     with pytest.raises(PoolscopeError, match="two texts"):
         engine.ask("analyze", query_of(pairs, "a fine film"))
     with pytest.raises(PoolscopeError, match="one text"):

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from components.analyses.fit import REPEATS, Call
-from components.analyses.fit.rows import POOLED, Pooled, Rows, batches_of, first_alike, in_order, splits_of
+from components.analyses.fit import POOLED, Pooled, Rows, batches_of, first_alike, in_order, splits_of
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cores

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from components.analyses.fit import Call, Steps
+from components.analyses.fit import Call, Steps, batches_of
 from components.analyses.fit.classifier import fold
-from components.analyses.fit.rows import batches_of
 from components.errors import PoolscopeError
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns

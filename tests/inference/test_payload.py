@@ -9,7 +9,7 @@ import msgpack
 import numpy as np
 import pytest
 
-from components.analyses.fit.rows import Pooled, Rows, Split
+from components.analyses.fit import Pooled, Rows, Split
 from components.errors import PoolscopeError
 from components.fitting import Plan, Table
 from components.inference.jobs import Job, Reply

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from components.analyses.fit import Call, Steps, fit_table
+from components.analyses.fit import Call, Pooled, Rows, Split, Steps, fit_table, splits_of, to_rows
 from components.analyses.fit.classifier import divide, fold
-from components.analyses.fit.rows import Pooled, Rows, Split, splits_of, to_rows
 from components.errors import PoolscopeError
 from components.fitting import Fit, Plan, fit_json
 from components.inference.engine import InProcess

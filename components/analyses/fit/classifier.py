@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from components.analyses.fit.rows import Asked, Measured, Rows, Split, Tested, numbers_of, splits_of
+from components.analyses.fit import Asked, Measured, Rows, Split, Tested, numbers_of, splits_of
 from components.fitting import CurvePoint, Fit, Miss, OwnHead, Ranked, Score, packed, write_head
 from components.model.probes import Probe
 from components.results import holm
@@ -163,7 +163,7 @@ def _head(asked: Asked, parts: Ints, grid: Sequence[Measured], best: Measured, v
 
 def _ranked(asked: Asked, grid: Sequence[Measured]) -> Iterator[Ranked]:
     """The grid, best first, each with its p against the best; equal vectors share one."""
-    order = sorted(grid, key=lambda one: -one.tested.accuracy)
+    order = sorted(grid, key=lambda one: -one.tested.accuracies.mean())
     alone = [one for one in order if not one.same_as]
     tested = 1 / (asked.plan.folds - 1)  # test rows for each training row
     ps = against_first(np.stack([one.tested.accuracies for one in alone]), tested)

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from components.analyses.fit.rows import Inputs, Place, Pooled
+from components.analyses.fit import Inputs, Place, Pooled
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, batch_states
 from components.model.encoding import encode
