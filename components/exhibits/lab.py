@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from html import escape
-from math import isnan
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -34,6 +32,11 @@ from components.markup import render
 from components.texts import Texts
 from components.types import Ints, Query
 
+RANKED = {  # columns of the table, and where they stand in a row of the ranking
+    **{"backbone": "backbone", "pooling": "pooling", "layer": "layer", "accuracy": "accuracy.value"},
+    **{"low": "accuracy.low", "high": "accuracy.high", "macro_f1": "macro_f1", "rho": "rho.value"},
+    **{"p": "p", "corrected": "p_corrected", "same_as": "same_as"},
+}
 UNLINKED: frozenset[Where] = frozenset({"page", "report"})  # no link, nor a step of a talk, holds a table
 LEVEL = 0.05  # a corrected p below it counts
 NAME = 40  # characters of a backbone's title at most
@@ -150,31 +153,16 @@ def numbers(found: Found, _: State, say: Texts) -> Shown:
     """Show the same of every combination as a table, with a link that saves it as CSV."""
     data = _ranked(found, say)
     caption = say("lab.about", rows=len(found.fit.table.texts), classes=len(found.fit.classes))
+    texts = data.map(lambda cell: number(cell, 3) if isinstance(cell, float) else str(cell))
     numeric = range(2, data.shape[1] - 1)
-    shown = {
-        place: [
-            number(cell, 3) if isinstance(cell, float) and place in numeric else str(cell) for cell in cells
-        ]
-        for place, (_, cells) in enumerate(data.items())
-    }
-    texts = pd.DataFrame(shown, dtype=object).set_axis(list(data.columns), axis=1)
     return Shown(data=data, html=saved_table(data, texts, numeric, caption, "poolscope-lab.csv", say))
 
 
 def _ranked(found: Found, say: Texts) -> pd.DataFrame:
     """A row for each combination; rho where labels are numbers."""
-    rows = found.fit.ranking
-    columns = {
-        **{"backbone": "backbone", "pooling": "pooling", "layer": "layer", "accuracy": "accuracy.value"},
-        **{"low": "accuracy.low", "high": "accuracy.high", "macro_f1": "macro_f1", "rho": "rho"},
-        **{"p": "p", "corrected": "p_corrected", "same_as": "same_as"},
-    }
-    told: dict[str, list[Any]] = {name: list(map(attrgetter(of), rows)) for name, of in columns.items()}
-    told["backbone"] = [found.titles.get(key, key) for key in told["backbone"]]
-    told["rho"] = [float("nan") if rho is None else rho.value for rho in told["rho"]]
-    if all(map(isnan, told["rho"])):
-        del told["rho"]
-    return titled_frame({f"lab.column_{name}": cells for name, cells in told.items()}, say)
+    rows = pd.json_normalize([asdict(one) for one in found.fit.ranking])
+    rows["backbone"] = [found.titles.get(key, key) for key in rows["backbone"]]
+    return titled_frame({f"lab.column_{name}": rows[of] for name, of in RANKED.items() if of in rows}, say)
 
 
 def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
@@ -206,34 +194,16 @@ def _ranking_figure(found: Found, say: Texts) -> draw.Figure:
 
 def curve(found: Found, _: State, say: Texts) -> Shown:
     """Accuracy with the number of rows that the classifier was fitted on, with its interval."""
-    points = found.fit.curve
-    scores, rows = [one.accuracy for one in points], [one.rows for one in points]
-    columns: dict[str, Column] = {"lab.rows_axis": rows, "lab.column_accuracy": [one.value for one in scores]}
-    columns |= {
-        "lab.column_low": [one.low for one in scores],
-        "lab.column_high": [one.high for one in scores],
-    }
+    scores, rows = [one.accuracy for one in found.fit.curve], [one.rows for one in found.fit.curve]
+    said = [f"{row}: {percent(one.value)}" for row, one in zip(rows, scores, strict=True)]
+    points = draw.drawn(scores, rows, map(escape, said))
     heading = say("lab.curve_short")
-    if len(points) > 1:
+    if len(scores) > 1:
         gain = scores[-1].value - scores[-2].value
         key = "lab.curve_rises" if gain >= GAIN else "lab.curve_flat"
         heading = say(key, fewer=rows[-2], rows=rows[-1], points=number(100 * gain, 1))
-    return Shown(
-        heading=heading,
-        words=say("list.semicolon").join(
-            say("lab.of", name=one.rows, score=score_text(one.accuracy, say)) for one in points
-        ),
-        data=titled_frame(columns, say),
-        figure=_curve_figure(scores, rows, say),
-        above=hint_html(say("lab.curve_hint")),
-        about=found.name(found.best, say),
-    )
-
-
-def _curve_figure(scores: Sequence[Score], rows: Sequence[int], say: Texts) -> draw.Figure:
-    said = [f"{row}: {percent(one.value)}" for row, one in zip(rows, scores, strict=True)]
     line = draw.dots(
-        draw.drawn(scores, rows, map(escape, said)),
+        points,
         {"size": 8},
         {"thickness": 1.5, "width": 4},
         "y",
@@ -245,7 +215,17 @@ def _curve_figure(scores: Sequence[Score], rows: Sequence[int], say: Texts) -> d
         xaxis=draw.value_axis(say("lab.rows_axis"), rangemode="tozero", nticks=5),
         yaxis=draw.value_axis(say("lab.accuracy_axis"), range=[0, 1.02], **SCALE),
     )
-    return draw.Figure([line], frame)
+    columns = {"rows_axis": "place", "column_accuracy": "value", "column_low": "low", "column_high": "high"}
+    return Shown(
+        heading=heading,
+        words=say("list.semicolon").join(
+            say("lab.of", name=row, score=score_text(one, say)) for row, one in zip(rows, scores, strict=True)
+        ),
+        data=titled_frame({f"lab.{key}": points[of] for key, of in columns.items()}, say),
+        figure=draw.Figure([line], frame),
+        above=hint_html(say("lab.curve_hint")),
+        about=found.name(found.best, say),
+    )
 
 
 def confusion(found: Found, _: State, say: Texts) -> Shown:
@@ -315,7 +295,9 @@ def plane(found: Found, _: State, say: Texts) -> Shown:
     labels = np.array([fit.classes.index(label) for label in fit.table.labels])  # (N,)
     drawn = np.linspace(0, len(labels) - 1, min(len(labels), POINTS)).astype(np.int64)
     of = labels[drawn]
-    alike = float((of == of[nearest(fit.map[drawn])]).mean())
+    apart = ((fit.map[drawn, None] - fit.map[None, drawn]) ** 2).sum(axis=2)  # (n, n)
+    np.fill_diagonal(apart, np.inf)
+    alike = float((of == of[apart.argmin(axis=1)]).mean())  # of each point and the one that is nearest
     names = [shorten(visible(name), 24) for name in fit.classes]
     entry = Markup('<li><span style="color: {}" aria-hidden="true">{}</span> {}</li>')
     items = (
@@ -336,16 +318,6 @@ def plane(found: Found, _: State, say: Texts) -> Shown:
         legend=legend_html(*items),
         about=found.name(found.best, say),
     )
-
-
-def nearest(points: np.ndarray) -> Ints:
-    """The place of the nearest other point, for each of N points (N, 2)."""
-    found = np.empty(len(points), np.int64)
-    for place, point in enumerate(points):
-        distances = ((points - point) ** 2).sum(axis=1)
-        distances[place] = np.inf
-        found[place] = distances.argmin()
-    return found
 
 
 def _plane_figure(fit: Fit, drawn: Ints, labels: Ints, say: Texts) -> draw.Figure:

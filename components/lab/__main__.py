@@ -19,19 +19,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
+from jinja2 import StrictUndefined, Template
 from pydantic import TypeAdapter
 from safetensors.numpy import save
 
-from components.analyses.fit import fit_table
-from components.analyses.fit import to_rows
+from components.analyses.fit import fit_table, to_rows
 from components.analyses.measuring.export import program
 from components.errors import PoolscopeError
 from components.exhibits.exhibit import data_frame, to_csv
 from components.exhibits.lab import Found
 from components.exhibits.panels import LAB
 from components.exhibits.report import Made, report
-from components.fitting import Fit, OwnHead, Plan, Ranked, Stage, fit_json
+from components.fitting import Fit, OwnHead, Plan, Stage, fit_json
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cluster, on_cores, remembering
@@ -41,7 +40,7 @@ from components.model.probes import place_of
 from components.settings import Settings
 from components.tables import Columns, Sheet, guess, read_sheet, to_table
 from components.texts import Sentence, Texts, languages, load_texts
-from components.types import BackboneSpec, Floats, Query, TaskSpec
+from components.types import BackboneSpec, Query, TaskSpec
 
 ROWS = 10_000_000
 ALL = "all"
@@ -71,7 +70,12 @@ def main(given: Sequence[str]) -> int:
         done = fitted(asked)
         page = asked.out / "report.html"
         page.write_text(reported(done, asked.table.name, load_texts(asked.language)), encoding="utf-8")
-        written = [page, _classifier(asked.out, done)]
+        spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
+        folder = asked.out / "classifier"
+        folder.mkdir(exist_ok=True)
+        for name, content in classifier_files(done.fit, spec, done.notes).items():
+            (folder / name).write_bytes(content)
+        archive = shutil.make_archive(str(folder), "zip", asked.out, folder.name)
     except PoolscopeError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
@@ -84,7 +88,7 @@ def main(given: Sequence[str]) -> int:
         name = f"{row.backbone} {row.pooling} {row.layer}"
         print(f"{name:<50} {row.accuracy.value:.1%} ({low:.1%} to {high:.1%}) {worse}".rstrip())
     print(f"majority {fit.majority:.1%}, shuffled labels {fit.shuffled.value:.1%}")
-    print(*written, sep="\n", flush=True)
+    print(page, archive, sep="\n", flush=True)
     return 0
 
 
@@ -112,7 +116,9 @@ def arguments() -> argparse.ArgumentParser:
 def fitted(asked: argparse.Namespace) -> Done:
     """Everything that is asked, measured."""
     sheet = read_file(asked.table)
-    columns = _columns(sheet, asked)
+    named = {name: getattr(asked, name) for name in ("text", "label", "text_pair")}
+    guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
+    columns = replace(guessed, **{name: column for name, column in named.items() if column})
     print(f"text: {columns.text}, label: {columns.label}, second text: {columns.text_pair or 'none'}")
     table, notes = to_table(sheet, columns)
     specs = tuple(resolved(name) for name in asked.backbones.split(","))
@@ -139,13 +145,6 @@ def read_file(file: Path) -> Sheet:
     return read_sheet(text)
 
 
-def _columns(sheet: Sheet, asked: argparse.Namespace) -> Columns:
-    """Those that are named, the others guessed."""
-    named = {name: getattr(asked, name) for name in ("text", "label", "text_pair")}
-    guessed = Columns("", "") if asked.text and asked.label else guess(sheet)
-    return replace(guessed, **{name: column for name, column in named.items() if column})
-
-
 def told(steps: Iterator[Stage | Fit]) -> Fit:
     """The fit; how far it is stands on a line for each backbone and stage."""
     before = ""
@@ -156,17 +155,6 @@ def told(steps: Iterator[Stage | Fit]) -> Fit:
         before = line
     print()
     return step
-
-
-def _classifier(out: Path, done: Done) -> Path:
-    """Write the classifier, as a folder and as a zip; gives the place of the zip."""
-    spec = next(spec for spec in done.specs if spec.key == done.fit.ranking[0].backbone)
-    files = classifier_files(done.fit, spec, done.notes)
-    folder = out / "classifier"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return Path(shutil.make_archive(str(folder), "zip", out, "classifier"))
 
 
 def reported(done: Done, name: str, say: Texts) -> str:
@@ -196,7 +184,10 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
         backbone = load(replace(spec, probes=str(file)))
         last = len(backbone.ordinary.spreads) - 1
         lower = None if best.layer == last else best.layer
-        file.write_bytes(_head(TypeAdapter(OwnHead).validate_json(fit.head).matrix, best, lower))
+        stem = "/".join(place_of(TASK, best.pooling, lower))
+        matrix = TypeAdapter(OwnHead).validate_json(fit.head).matrix  # (K, D' + 1), biases last
+        parts = {"weight": matrix[:, :-1], "bias": matrix[:, -1]}
+        file.write_bytes(save({f"{stem}/{name}": np.ascontiguousarray(part) for name, part in parts.items()}))
         pair = fit.table.pairs[0] if fit.table.pairs else ""
         task = TaskSpec(TASK, TASK, fit.classes, 2 if pair else 1)
         query = Query(
@@ -204,12 +195,15 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
         )
         code = program(examine(backbone, query, task))
         head = file.read_bytes()
-    numbers = fit_json(fit, notes)
+    numbers, table = fit_json(fit, notes), fit.table
+    pairs = [("text_pair", table.pairs)] if table.pairs else []
+    said = [fit.classes[label] for label in fit.predicted]  # by folds that have not seen the row
+    predictions = [("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)]
     texts = {
         "classify.py": code,
         "README.md": card(fit, last, notes),
         "results.csv": to_csv(pd.DataFrame(numbers["rows"])[RESULTS.split()]),
-        "predictions.csv": to_csv(_predictions(fit)),
+        "predictions.csv": to_csv(data_frame(predictions)),
         "fit.json": json.dumps(numbers, indent=1, ensure_ascii=False) + "\n",
     }
     return {HEAD: head, **{name: text.encode("utf-8", errors="replace") for name, text in texts.items()}}
@@ -217,9 +211,8 @@ def classifier_files(fit: Fit, spec: BackboneSpec, notes: tuple[Sentence, ...]) 
 
 def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
     """Say what it is and how well it does, as Markdown. ``last``: the backbone's last layer."""
-    page = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(
-        CARD.read_text("utf-8")
-    )
+    text = CARD.read_text("utf-8")
+    page: Template = Template(text, undefined=StrictUndefined, keep_trailing_newline=True)
     return page.render(
         fit=fit,
         best=fit.ranking[0],
@@ -228,21 +221,6 @@ def card(fit: Fit, last: int, notes: tuple[Sentence, ...]) -> str:
         labels=", ".join(f"`{_plain(label)}`" for label in fit.classes),
         warnings="".join(f"\n- {_plain(str(note))}" for note in (*notes, *fit.warnings)),
     )
-
-
-def _predictions(fit: Fit) -> pd.DataFrame:
-    """Each row with what the best combination says of it where it has not seen it."""
-    table = fit.table
-    pairs = [("text_pair", table.pairs)] if table.pairs else []
-    said = [fit.classes[label] for label in fit.predicted]
-    return data_frame([("text", table.texts), *pairs, ("label", table.labels), ("predicted", said)])
-
-
-def _head(matrix: Floats, best: Ranked, lower: int | None) -> bytes:
-    """The file of the head: ``matrix`` (K, D' + 1), biases last. ``lower``: its layer, None for the last."""
-    stem = "/".join(place_of(TASK, best.pooling, lower))
-    weight, bias = (np.ascontiguousarray(part) for part in (matrix[:, :-1], matrix[:, -1]))
-    return save({f"{stem}/weight": weight, f"{stem}/bias": bias})
 
 
 def _plain(text: str) -> str:

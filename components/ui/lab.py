@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -141,8 +140,7 @@ class Lab:
             return {self.notes: ""}
         offer: Updates = {}
         try:
-            sheet = read_sheet(given[self.table])
-            chosen = self._chosen(given)
+            sheet, chosen = read_sheet(given[self.table]), self._chosen(given)
             known = {*sheet.columns}
             if not {chosen.text, chosen.label} <= known or chosen.text_pair not in {"", *known}:
                 offer = self._offer(sheet, Columns("", ""))
@@ -159,24 +157,21 @@ class Lab:
     def fit_table(self, given: Given) -> Iterator[Updates]:
         """Fit what is asked: how far it is, then everything that was found. Closing it cancels the rest."""
         titles = {spec.key: spec.said(self.say) for spec in self.around.analyst.backbones()}
+        begun = time.monotonic()
         try:
             table, plan, notes = self._asked(given)
             yield {self.found: gr.update(visible=False), **self.bar.busy(self.say("lab.starting"))}
-            begun = time.monotonic()
             with closing(self.around.analyst.fit(table, plan)) as steps:
-                far = Far(titles, plan, begun)
-                for step in steps:
-                    if isinstance(step, Fit):
-                        took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
-                        yield {
-                            **{self.found: gr.update(visible=True), self.around.mine: step.head},
-                            **self.places.show(Found(step, titles), {}),
-                            **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}"),
-                        }
-                    else:
-                        far = far.after(step, time.monotonic())
-                        done = Progress(step.done, step.total)
-                        yield self.bar.busy(far.line(step, self.say), done, far.told(self.say))
+                for step, line, known in progress(steps, plan, titles, self.say):
+                    if isinstance(step, Stage):
+                        yield self.bar.busy(line, Progress(step.done, step.total), known)
+                        continue
+                    took = self.say("lab.took", seconds=f"{time.monotonic() - begun:.0f}")
+                    yield {
+                        **{self.found: gr.update(visible=True), self.around.mine: step.head},
+                        **self.places.show(Found(step, titles), {}),
+                        **self.bar.idle(f"{hint_html(took)}{_hints(notes, self.say)}"),
+                    }
         except PoolscopeError as error:
             yield self.bar.idle(_refused(error, self.say))
         except Exception as error:
@@ -217,46 +212,35 @@ class Lab:
         }
 
 
-@dataclass(frozen=True)
-class Far:
-    """Progress of a fit: the stage ``of`` a backbone, ``since`` when it runs, and the seconds ``left`` of it.
+def progress(
+    steps: Iterator[Stage | Fit], plan: Plan, titles: Mapping[str, str], say: Texts
+) -> Iterator[tuple[Stage | Fit, str, str]]:
+    """Each step with a line that says how far it is, and what is known by then, as HTML.
 
-    ``last``: when the last step came. ``reached``: by combinations so far; ``notes``: on what is not read.
+    The line has the backbone, how many of its steps are done, and how long the rest of this stage takes.
     """
-
-    titles: dict[str, str]
-    plan: Plan
-    last: float
-    since: float = 0.0
-    of: tuple[str, str] = ("", "")
-    left: float = 0.0
-    reached: tuple[Reached, ...] = ()
-    notes: tuple[Sentence, ...] = ()
-
-    def after(self, step: Stage, now: float) -> Far:
-        """Take one more step."""
-        of = step.name, step.backbone
-        since = self.since if of == self.of else self.last
-        left = (now - since) * (step.total / max(step.done, 1) - 1)
-        reached = self.reached if step.reached is None else (*self.reached, step.reached)
-        notes = tuple(dict.fromkeys((*self.notes, *step.notes)))
-        return Far(self.titles, self.plan, now, since, of, left, reached, notes)
-
-    def line(self, step: Stage, say: Texts) -> str:
-        """Say which backbone, how many of its steps are done, and how long the rest takes."""
+    reached, notes = list[Reached](), dict[Sentence, None]()
+    stage, last = ("", ""), time.monotonic()
+    begun = last
+    for step in steps:
+        if isinstance(step, Fit):
+            yield step, "", ""
+            continue
+        if (step.name, step.backbone) != stage:
+            stage, begun = (step.name, step.backbone), last
+        last = time.monotonic()
+        left = (last - begun) * (step.total / max(step.done, 1) - 1)
         parts = [say(f"lab.stage_{step.name}", done=step.done, total=step.total)]
-        if step.backbone in self.plan.backbones:
-            place = self.plan.backbones.index(step.backbone) + 1
-            title = visible(self.titles.get(step.backbone, step.backbone))
-            parts.insert(0, say("lab.which", title=title, place=place, count=len(self.plan.backbones)))
-        if self.left >= 1:
-            parts.append(say("lab.left", seconds=f"{self.left:.0f}"))
-        return say.together(parts)
-
-    def told(self, say: Texts) -> str:
-        """Say what is known by now, as HTML."""
-        so_far = so_far_html(self.reached, self.titles, self.plan.all_layers, say)
-        return f"{_hints(self.notes, say)}{so_far}"
+        if step.backbone in plan.backbones:
+            place, count = plan.backbones.index(step.backbone) + 1, len(plan.backbones)
+            title = visible(titles.get(step.backbone, step.backbone))
+            parts.insert(0, say("lab.which", title=title, place=place, count=count))
+        if left >= 1:
+            parts.append(say("lab.left", seconds=f"{left:.0f}"))
+        reached += [] if step.reached is None else [step.reached]
+        notes |= dict.fromkeys(step.notes)
+        so_far = so_far_html(reached, titles, plan.all_layers, say)
+        yield step, say.together(parts), f"{_hints([*notes], say)}{so_far}"
 
 
 def sample(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,11 +16,10 @@ import torch
 from safetensors.numpy import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from components.errors import PoolscopeError
-from components.exhibits.lab import POINTS, Found, plane
+from components.exhibits.lab import POINTS, Found, plane, so_far_html
 from components.exhibits.panels import LAB
 from components.exhibits.view import visible
-from components.fitting import Table
+from components.fitting import Reached, Table
 from components.lab.__main__ import Done, main, read_file, reported
 from components.tables import Columns, guess, to_table
 from components.texts import Sentence, Texts, load_texts
@@ -96,20 +96,27 @@ def test_the_zip_holds_the_folder_and_no_formula(out: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "more", "said"),
+    ("file", "content", "more", "said"),
     [
-        ("text,label\n", [], "at least one row"),
-        ("text,label\na,b\n", ["--text", "review", "--label", "label"], "no such column"),
-        ("text,label\na,1\n\ufffd,2\n", [], "UTF-8"),
-        ("text,label\na,1\nb,2\n", ["--backbones", "no such model"], "no such model"),
+        ("a.csv", "text,label\n", [], "at least one row"),
+        ("a.csv", "text,label\na,b\n", ["--text", "review", "--label", "label"], "no such column"),
+        ("a.csv", "text,label\na,1\n\ufffd,2\n", [], "UTF-8"),
+        ("a.csv", "text,label\na,1\nb,2\n", ["--backbones", "no such model"], "no such model"),
+        ("none.csv", None, [], "cannot be read"),
+        ("a.parquet", "review,stars\na,1\n", [], "no Parquet file"),
+        ("a.parquet", [b"\xff\xfe", b"\x00"], [], "no Parquet file"),
+        ("a.parquet", [["a"], ["b"]], [], "no object of JSON"),
     ],
 )
 def test_what_is_refused_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, more: list[str], said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, content: object, more: list[str], said: str
 ) -> None:
-    file = tmp_path / "table.csv"
-    file.write_text(content, encoding="utf-8")
-    assert main([str(file), "--out", str(tmp_path), *more]) == 1
+    if isinstance(content, str):
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    elif isinstance(content, list):
+        table = pd.DataFrame({"review": pd.Series(content, dtype=object), "stars": [1, 2]})
+        table.to_parquet(tmp_path / file)
+    assert main([str(tmp_path / file), "--out", str(tmp_path), *more]) == 1
     assert said in capsys.readouterr().err
 
 
@@ -121,28 +128,6 @@ def test_parquet_holds_what_the_same_rows_as_csv_do(tmp_path: Path) -> None:
     parquet, plain = (to_table(sheet, guess(sheet)) for sheet in sheets)
     assert parquet == plain
     assert parquet[0].texts == tuple(text for text, stars in ROWS if text and stars)
-
-
-@pytest.mark.parametrize(
-    ("column", "said"),
-    [
-        ([["a"], ["b"]], "no object of JSON"),
-        ([b"\xff\xfe", b"\x00"], "no Parquet file"),
-        (None, "no Parquet file"),
-    ],
-    ids=["nested", "bytes", "text"],
-)
-def test_parquet_that_holds_no_texts_is_said(tmp_path: Path, column: list[object] | None, said: str) -> None:
-    file = tmp_path / "odd.parquet"
-    if column is None:
-        file.write_text("review,stars\na,1\n", encoding="utf-8")
-    else:
-        pd.DataFrame({"review": pd.Series(column, dtype=object), "stars": [1, 2]}).to_parquet(file)
-    with pytest.raises(PoolscopeError, match=said):
-        read_file(file)
-    for place in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(PoolscopeError, match="cannot be read"):
-            read_file(place)
 
 
 def made(fits: Found, say: Texts) -> Document:
@@ -183,3 +168,17 @@ def test_of_a_long_table_the_map_draws_a_part_and_the_file_has_all() -> None:
     assert {min(drawn)[0], max(drawn)[0]} == {0, many - 1}
     assert len(rows(shown)) == many + 1
     assert SAY("lab.plane_drawn", count=POINTS, total=many) in shown.above
+
+
+def test_of_those_fitted_so_far_the_best_five_are_named_with_the_layer_where_there_are_several() -> None:
+    titles = {"first": XSS[:20], "second": "Second"}
+    scores = {"cls": 0.5, "mean": 0.9, "max": 0.7, "gem": 0.6, "native": 0.65}
+    reached = [Reached("first", pooling, 2, accuracy) for pooling, accuracy in scores.items()]
+    reached.append(Reached("second", "mean", 3, 0.8))
+    shown = so_far_html(reached, titles, False, SAY)
+    assert "Best of the 6 vectors that are fitted so far" in shown
+    named = [("mean", "90"), ("mean", "80"), ("max", "70"), ("native", "65"), ("gem", "60")]
+    assert re.findall(r"· (\w+): (\d+) %</li>", shown) == named
+    assert "<img" not in shown
+    assert "Second · mean · layer 3: 80 %" in so_far_html(reached, titles, True, SAY)
+    assert so_far_html([], titles, False, SAY) == ""

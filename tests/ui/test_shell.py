@@ -1,12 +1,15 @@
 """The whole page: which events are public, who waits for whom, and a page for each language."""
 
+from types import SimpleNamespace
+
 import gradio as gr
+import pytest
 
 from components.analyses.registry import analyses
 from components.fitting import Plan, Reached, Stage
 from components.texts import ENGLISH, Sentence, languages
 from components.ui.gradio_internals import block_functions
-from components.ui.lab import Far
+from components.ui.lab import progress
 from tests.ui.page import SAY, functions_of
 
 
@@ -49,17 +52,17 @@ def test_every_language_has_a_page_of_its_own(whole: gr.Blocks) -> None:
     assert all(one == names[0] for one in names)
 
 
-def test_the_lab_says_what_is_left_of_each_stage_and_what_is_known() -> None:
-    far = Far({"first": "First <b>"}, Plan(("zero", "first")), 100.0)
+def test_the_lab_says_what_is_left_of_each_stage_and_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((100.0, 104.0, 110.0, 111.0, 113.0))
+    monkeypatch.setattr("components.ui.lab.time", SimpleNamespace(monotonic=lambda: next(clock)))
     cut = Sentence("lab.cut", backbone="First", count=1, total=8, limit=3)
-    step = Stage(2, 8, "embed", "first", notes=(cut,))
-    far = far.after(step, 104.0)
-    assert far.line(step, SAY).startswith("First <b> (2 of 2):")
-    assert far.line(step, SAY).endswith("About 12 s are left of this step.")
-    far = far.after(Stage(8, 8, "embed", "first", notes=(cut,)), 110.0)
-    step = Stage(1, 3, "fit", "first", Reached("first", "mean", 2, 0.9))
-    far = far.after(step, 111.0)
-    assert far.line(step, SAY).endswith("About 2 s are left of this step.")
-    assert far.told(SAY).count("1 of 8 rows") == 1
-    assert "First &lt;b&gt; · mean: 90 %" in far.told(SAY)
-    assert "left" not in far.after(Stage(3, 3, "fit", "first"), 113.0).line(Stage(3, 3, "fit", "first"), SAY)
+    embedded = [Stage(done, 8, "embed", "first", notes=(cut,)) for done in (2, 8)]
+    fitted = [Stage(1, 3, "fit", "first", Reached("first", "mean", 2, 0.9)), Stage(3, 3, "fit", "first")]
+    told = progress(iter([*embedded, *fitted]), Plan(("zero", "first")), {"first": "First <b>"}, SAY)
+    (_, line, _), _, (_, fit, known), (_, last, _) = told
+    assert line.startswith("First <b> (2 of 2):")
+    assert line.endswith("About 12 s are left of this step.")
+    assert fit.endswith("About 2 s are left of this step.")
+    assert known.count("1 of 8 rows") == 1
+    assert "First &lt;b&gt; · mean: 90 %" in known
+    assert "left" not in last
