@@ -14,12 +14,11 @@ from transformers import AutoConfig
 from components.model.loading import load as load_backbone
 from components.results import KINDS, Table, each, of, read_results, table, write_results
 from components.results import Row as Measured
-from recipe.checkpoints import load, load_tokenizer
 from recipe.corpus import Corpus, load_corpus
 from recipe.evidence import Row, accuracy, baseline_answers, compared, swap_results
 from recipe.recipes import Recipes, load_recipes
 from recipe.steps import AGREEMENT, PROBES, ROWS, Record, Workspace, bundled, run_steps, steps
-from recipe.training import correct
+from recipe.training import correct, load, load_tokenizer
 
 CARD = Path(__file__).with_name("card.md")
 
@@ -51,7 +50,7 @@ def collect_results(workspace: Workspace, corpus: Corpus) -> Table:
     """The results of all steps, of the own heads as they are stored, and of the baselines of every task."""
     recipes, seed = workspace.recipes, workspace.recipes.seed
     made = [f"{key}-{PROBES}" for key in recipes.probed]
-    made += [f"{key}-{AGREEMENT}" for key, task in recipes.tuned.items() if task in recipes.explaining.tasks]
+    made += [f"{key}-{AGREEMENT}" for key, task in recipes.tuned.items() if task in recipes.explaining]
     found = [read_results(workspace.folder / step / ROWS) for step in made]
     heads: list[Row] = []
     others: list[Row] = []

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
 
 from recipe.recipes import Recipes, Source
 
@@ -144,25 +145,19 @@ def load_corpus(recipes: Recipes, folder: Path) -> Corpus:
     A source of more than its ``rows`` is subsampled at random, the same way in every run.
     Raises FileNotFoundError where a file is missing, KeyError where a column is.
     """
-
-    def read_all(sources: Mapping[str, Source]) -> dict[str, tuple[Example, ...]]:
-        return {name: read(source, folder) for name, source in sources.items()}
-
-    def few(found: Mapping[str, Examples], sources: Mapping[str, Source]) -> dict[str, tuple[Example, ...]]:
-        return {name: subsample(rows, sources[name].rows) for name, rows in found.items()}
-
-    evaluation, found = read_all(recipes.evaluations), read_all(recipes.sources)
-    held_out = read_all(recipes.held_out.sources)
+    asked = (recipes.sources, recipes.evaluations, recipes.held_out)
+    found, evaluation, held_out = (
+        {name: read(source, folder) for name, source in sources.items()} for sources in asked
+    )
     measured = [example for rows in evaluation.values() for example in rows]
-    kept, held = (
-        {name: without_leaks(rows, measured) for name, rows in each.items()} for each in (found, held_out)
+    kept = {name: without_leaks(rows, measured) for name, rows in found.items()}
+    held = {task: without_leaks(rows, measured) for task, rows in held_out.items()}
+    training, evaluation, held_out = (
+        {name: subsample(rows, sources[name].rows) for name, rows in every.items()}
+        for sources, every in zip(asked, (kept, evaluation, held), strict=True)
     )
-    return Corpus(
-        training=few(kept, recipes.sources),
-        evaluation=few(evaluation, recipes.evaluations),
-        dropped={name: len(found[name]) - len(kept[name]) for name in found},
-        held_out=few(held, recipes.held_out.sources),
-    )
+    dropped = {name: len(found[name]) - len(kept[name]) for name in found}
+    return Corpus(training, evaluation, dropped, held_out)
 
 
 def subsample(examples: Examples, rows: int) -> tuple[Example, ...]:
@@ -179,22 +174,20 @@ def without_held_out(corpus: Corpus, words: int) -> Corpus:
     Nor as many consecutive ``words``: where phrases of one sentence are rows of their own, a held-out phrase
     would otherwise be learned from the next.
     """
+    runs = CountVectorizer(ngram_range=(words, words), token_pattern=WORD.pattern).build_analyzer()
     held = [example for rows in corpus.held_out.values() for example in rows]
-    taken = frozenset(run for example in held for run in _runs(example, words))
+    taken = {run for example in held for text in example.texts for run in runs(text)}
     training = {
-        name: tuple(row for row in without_leaks(rows, held) if taken.isdisjoint(_runs(row, words)))
+        name: tuple(
+            row
+            for row in without_leaks(rows, held)
+            if not any(taken.intersection(runs(text)) for text in row.texts)
+        )
         for name, rows in corpus.training.items()
     }
     fewer = {name: len(rows) - len(training[name]) for name, rows in corpus.training.items()}
     dropped = {name: count + fewer[name] for name, count in corpus.dropped.items()}
     return replace(corpus, training=training, dropped=dropped)
-
-
-def _runs(example: Example, words: int) -> Iterator[tuple[str, ...]]:
-    """Every run of as many consecutive ``words``, lower-cased, within one text of an example."""
-    for text in example.texts:
-        found = WORD.findall(text.lower())
-        yield from (tuple(found[start : start + words]) for start in range(len(found) - words + 1))
 
 
 DETOKENIZED = 0.5  # share of texts that are detokenized

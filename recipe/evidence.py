@@ -20,9 +20,9 @@ from sklearn.pipeline import make_pipeline
 from statsmodels.stats.contingency_tables import mcnemar
 from torch import nn
 
+from components.analyses.fit import Inputs, batches_of, first_alike
 from components.analyses.fit.classifier import ITERATIONS, STRENGTHS, fold_scaler, standardised, standardiser
 from components.analyses.fit.embedding import available, states
-from components.analyses.fit import Inputs, batches_of, first_alike
 from components.analyses.importance import spearman
 from components.analyses.measuring.importance import integrate, weigh
 from components.model.backbone import Backbone
@@ -38,9 +38,15 @@ from recipe.corpus import WORD, Example, Examples, without_leaks
 EPOCHS, LEARNING_RATE, DECAY = 6, 0.02, 0.01  # of the query of the pooling attention
 WIDE_STRENGTHS = (1e-4, 1e-3)
 FOLDS = 3
+RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
+BASELINE = "cls"  # what the other poolings are compared with
+SIMILARITY = "similarity"
+FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
 
 Depth = tuple[str, int | None]  # a pooling, and the layer below the last that it pools; None is the last
 Fitted = tuple[Probe, float]  # in single precision, and the strength (C) that cross-validation chose for it
+Numbers = NDArray[np.floating[Any]]
+Row = dict[str, object]  # of the table of results, by its columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,49 +138,28 @@ def fit_probes(
     """A probe for each of ``poolings`` that the backbone can do, from one pass over labelled ``examples``.
 
     First those on the last layer, then those on each layer below, of which learned poolings have none. Labels
-    are 0 to K - 1, each at least `FOLDS` times, else ValueError. Poolings that give the same vectors share
-    one fit.
+    are 0 to K - 1. Poolings that give the same vectors share one fit.
     """
-    labels = np.array([example.label for example in examples], dtype=np.int64)
-    counts = np.bincount(labels)
-    if counts.min() < FOLDS:
-        raise ValueError(f"every label must occur {FOLDS} times: there are {counts.tolist()}")
-    batches, known = embed(backbone, [example.texts for example in examples]), available(backbone, poolings)
-    unlearned = [pooling for pooling in known if not POOLINGS[pooling].spec.learned]
+    labels, batches = _labels(examples), embed(backbone, [example.texts for example in examples])
     fitted: dict[Depth, Fitted] = {}
     for layer in (None, *range(len(batches[0].states.layers) - 1)):
-        found = _fit_layer(at_layer(batches, layer), known if layer is None else unlearned, labels, seed)
-        fitted |= {(pooling, layer): fit for pooling, fit in found.items()}
+        given, queries = at_layer(batches, layer), dict[str, Floats]()
+        known = available(backbone, poolings)
+        if layer is not None:
+            known = [pooling for pooling in known if not POOLINGS[pooling].spec.learned]
+        elif "attention" in known:
+            queries["attention"] = half(learn_query(given, labels, seed))
+        pooled = {pooling: vectors(given, pooling, queries.get(pooling)) for pooling in known}
+        first = first_alike(pooled)
+        for pooling, found in pooled.items():
+            if first[pooling] == pooling:
+                scaler, scaled = standardised(found)
+                regression = logistic_regression(wide=found.shape[1] > len(found), seed=seed)
+                regression.fit(scaled, labels)
+                fitted[pooling, layer] = fold_scaler(scaler, regression), float(regression.C_)
+            probe, strength = fitted[first[pooling], layer]
+            fitted[pooling, layer] = replace(probe, query=queries.get(pooling)), strength
     return fitted
-
-
-def _fit_layer(
-    batches: Sequence[Batch], poolings: Sequence[str], labels: Ints, seed: int
-) -> dict[str, Fitted]:
-    """A probe for each of ``poolings`` of the uppermost layer, its strength the best on held-out folds."""
-    learns = "attention" in poolings
-    queries = {"attention": half(learn_query(batches, labels, seed))} if learns else {}
-    pooled = {pooling: vectors(batches, pooling, queries.get(pooling)) for pooling in poolings}
-    first, fitted = first_alike(pooled), dict[str, Fitted]()
-    for pooling, found in pooled.items():
-        if first[pooling] == pooling:
-            scaler, scaled = standardised(found)
-            regression = logistic_regression(wide=found.shape[1] > len(found), seed=seed)
-            regression.fit(scaled, labels)
-            fitted[pooling] = fold_scaler(scaler, regression), float(regression.C_)
-        probe, strength = fitted[first[pooling]]
-        fitted[pooling] = replace(probe, query=queries.get(pooling)), strength
-    return fitted
-
-
-RESAMPLES = 2000  # an end of the interval then moves by a few hundredths of its width from seed to seed
-BASELINE = "cls"  # what the other poolings are compared with
-SIMILARITY = "similarity"
-FLAT = 1e-4  # a direction that varies by less than this share of the one that varies most is rounding
-
-Numbers = NDArray[np.floating[Any]]
-Row = dict[str, object]  # of the table of results, by its columns
-Method = tuple[str, int | None]  # its name, and the layer that it looks at; None looks at all
 
 
 def estimate(values: Numbers, seed: int, statistic: Any = np.mean, *others: Numbers) -> Row:
@@ -229,16 +214,15 @@ def estimate_moved(scores: Numbers, before: Numbers, afters: Sequence[Numbers], 
     rows: list[Row] = []
     for after in new:
         row: Row = {}
-        for prefix, values in (("", after), ("gain_", after - old)):
-            low, high = np.percentile(values[1:], [2.5, 97.5])
-            row |= {prefix.strip("_") or "value": float(values[0])}
-            row |= {f"{prefix}low": float(low), f"{prefix}high": float(high)}
+        for names, values in (("value low high", after), ("gain gain_low gain_high", after - old)):
+            interval = values[0], *np.percentile(values[1:], [2.5, 97.5])
+            row |= dict(zip(names.split(), map(float, interval), strict=True))
         rows.append(row)
     return rows
 
 
 def _labels(examples: Examples) -> Ints:
-    return np.array([int(example.label) for example in examples], dtype=np.int64)
+    return np.array([example.label for example in examples]).astype(np.int64)
 
 
 def probe_results(
@@ -261,20 +245,17 @@ def probe_results(
         probes = {pooling: read_probe(file, task, pooling, layer) for pooling, at in fitted if at == layer}
         given = at_layer(batches, layer)
         found = {pooling: vectors(given, pooling, probe.query) for pooling, probe in probes.items()}
-        first = first_alike(found)
-        right = {
-            pooling: (found[pooling] @ probe.weight.T + probe.bias).argmax(axis=1) == labels
-            for pooling, probe in probes.items()
-        }
+        first, right = first_alike(found), dict[str, Bools]()
+        for pooling, probe in probes.items():
+            right[pooling] = (found[pooling] @ probe.weight.T + probe.bias).argmax(axis=1) == labels
         last = last or right
         for pooling, answers in right.items():
-            row: Row = {"backbone": backbone.spec.key, "task": task, "pooling": pooling}
+            row: Row = {"kind": "depth", "layer": layer, **compared(answers, last[pooling], seed)}
             if layer is None:
-                row |= {"kind": "probe", "trained": trained, "width": found[pooling].shape[1]}
+                row = {"kind": "probe", "trained": trained, "width": found[pooling].shape[1]}
                 row |= {"strength": fitted[pooling, None][1], **compared(answers, right[BASELINE], seed)}
-            else:
-                row |= {"kind": "depth", "layer": layer, **compared(answers, last[pooling], seed)}
-            rows.append({**row, "vector": first[pooling]})
+            of_pooling = {"backbone": backbone.spec.key, "task": task, "pooling": pooling}
+            rows.append({**row, **of_pooling, "vector": first[pooling]})
     return rows
 
 
@@ -323,24 +304,23 @@ def cosine_results(backbone: Backbone, texts: Sequence[str], scored: Examples, s
     plain = _pooled(backbone, sentences, [key for key in POOLINGS if key != "attention"])
     fitted = _pooled(backbone, texts, [key for key, pooling in POOLINGS.items() if not pooling.spec.learned])
     first = first_alike(plain)
-    raw: list[Row] = []
-    after: list[Row] = []
+    rows: list[Row] = []
     moved: dict[str, list[Row]] = {}
     for pooling, found in plain.items():
-        vector = {"pooling": pooling, "vector": first[pooling], "measured": len(scored)}
-        of_vector = {"backbone": backbone.spec.key, **vector}
+        vector: Row = {"pooling": pooling, "vector": first[pooling], "measured": len(scored)}
+        vector |= {"backbone": backbone.spec.key}
         cosines = _cosines(found[left], found[right])
-        raw.append({"kind": "cosine", **of_vector, **estimate(scores, seed, rho, cosines)})
-        if pooling in fitted:
-            if first[pooling] == pooling:
-                both = fitted[pooling].astype(np.float64), found.astype(np.float64)
-                turned = [step(*both) for step in STEPS.values()]
-                others = [_cosines(each[left], each[right]) for each in turned]
-                moved[pooling] = estimate_moved(scores, cosines, others, seed)
-            for step, gained in zip(STEPS, moved[first[pooling]], strict=True):
-                fit = {"kind": "postprocessed", "step": step, "fitted": len(texts)}
-                after.append({**of_vector, **fit, **gained})
-    return [*raw, *after]
+        rows.append({"kind": "cosine", **vector, **estimate(scores, seed, rho, cosines)})
+        if pooling not in fitted:
+            continue
+        if first[pooling] == pooling:
+            both = fitted[pooling].astype(np.float64), found.astype(np.float64)
+            turned = (step(*both) for step in STEPS.values())
+            others = [_cosines(each[left], each[right]) for each in turned]
+            moved[pooling] = estimate_moved(scores, cosines, others, seed)
+        for step, gained in zip(STEPS, moved[first[pooling]], strict=True):
+            rows.append({"kind": "postprocessed", "step": step, "fitted": len(texts), **vector, **gained})
+    return rows
 
 
 def whitened(fitted: Numbers, found: Numbers) -> Numbers:
@@ -386,39 +366,31 @@ def _cosines(one: Numbers, other: Numbers) -> Numbers:
 def agreement_results(backbone: Backbone, task: str, examples: Examples, seed: int) -> list[Row]:
     """A row for each method and layer: how alike it and erasure rank the tokens of classified texts."""
     found = [_rhos_with_erasure(backbone, example) for example in examples]
-    rhos = {method: np.array([each.get(method, np.nan) for each in found]) for method in found[0]}
+    rhos = {method: np.array([one.get(method) for one in found], dtype=np.float64) for method in found[0]}
     last = rhos[SIMILARITY, max(layer or 0 for name, layer in rhos if name == SIMILARITY)]
+    of_task = {"kind": "agreement", "backbone": backbone.spec.key, "task": task}
     rows: list[Row] = []
     for (name, layer), values in rhos.items():
         known = values[~np.isnan(values)]
-        method = {
-            "kind": "agreement",
-            "backbone": backbone.spec.key,
-            "task": task,
-            "method": name,
-            "layer": layer,
-        }
-        tested = {**estimate(known, seed), **sign_test(values, last)}
-        rows.append({**method, "measured": len(known), **tested})
+        method = {"method": name, "layer": layer, "measured": len(known)}
+        rows.append({**of_task, **method, **estimate(known, seed), **sign_test(values, last)})
     return rows
 
 
-def _rhos_with_erasure(backbone: Backbone, example: Example) -> dict[Method, float]:
-    """Spearman's rho with erasure of each method for one example; NaN where all tokens rank alike."""
+def _rhos_with_erasure(backbone: Backbone, example: Example) -> dict[tuple[str, int | None], float | None]:
+    """Spearman's rho with erasure of each method and layer; None where all tokens rank alike."""
     text, pair = (*example.texts, "")[:2]
     with repeatable(backbone.model):
         examined = examine(backbone, Query(backbone.spec.key, text, pair))
         importance = weigh(examined, "").with_integral([integrate(examined, "")])
-    own, seen = ~importance.analysis.tokens.special, importance.attention
-    by_layer = {(SIMILARITY, layer): row for layer, row in enumerate(importance.analysis.similarity)}
-    for layer, heads in enumerate(() if seen is None else seen, start=1):
-        by_layer["attention", layer] = heads.mean(axis=0)
-    found: dict[Method, float | None] = {
-        method: spearman(values[own], importance.erasure[own]) for method, values in by_layer.items()
-    }
+    own, erasure = ~importance.analysis.tokens.special, importance.erasure
+    found: dict[tuple[str, int | None], float | None] = {}
+    for layer, row in enumerate(importance.analysis.similarity):
+        found[SIMILARITY, layer] = spearman(row[own], erasure[own])
+    for layer, heads in enumerate(() if importance.attention is None else importance.attention, start=1):
+        found["attention", layer] = spearman(heads.mean(axis=0)[own], erasure[own])
     whole = [name for name in importance.agreement if name not in (SIMILARITY, "attention")]
-    found |= {(name, None): importance.agreement[name] for name in whole}
-    return {method: np.nan if rho is None else rho for method, rho in found.items()}
+    return found | {(name, None): importance.agreement[name] for name in whole}
 
 
 def baseline_answers(training: Examples, held_out: Examples, seed: int) -> Mapping[Baseline, Bools]:

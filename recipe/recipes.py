@@ -1,23 +1,25 @@
-"""The recipes: recipes.toml as frozen dataclasses."""
+"""The recipes: recipes.toml as frozen models, of which a misspelt key is an error."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter
-from pydantic.dataclasses import dataclass
+from pydantic import BaseModel, ConfigDict
 
 RECIPES = Path(__file__).with_name("recipes.toml")
 PRETRAINED = "pretrained"
-STRICT = ConfigDict(extra="forbid")  # a misspelt key is an error
 
 
-@dataclass(frozen=True, config=STRICT)
-class Source:
+class Part(BaseModel):
+    """A table of recipes.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Source(Part):
     """A file of labelled texts.
 
     Labels are numbers from ``first`` on where it is given; else a row of at least ``positive`` has label 1,
@@ -40,8 +42,7 @@ class Source:
     licence: str = "none stated"  # where the file was found
 
 
-@dataclass(frozen=True, config=STRICT)
-class Stage:
+class Stage(Part):
     """A training run over sources.
 
     ``teacher_weight``: of the teacher's soft label in the mean with the example's own label, in [0, 1]; an
@@ -60,8 +61,7 @@ class Stage:
     families: tuple[str, ...] = ()  # that go through this stage; empty, all do
 
 
-@dataclass(frozen=True, config=STRICT)
-class Task:
+class Task(Part):
     """A task of heads, and the stages of fine-tuning that lead there."""
 
     labels: tuple[str, ...]  # by id
@@ -69,8 +69,7 @@ class Task:
     stages: tuple[Stage, ...]
 
 
-@dataclass(frozen=True, config=STRICT)
-class Teacher:
+class Teacher(Part):
     """A stronger encoder, of a Python package whose folder ``model`` is its checkpoint; needed to train only.
 
     Its soft labels for the sources ``texts`` come from a head for ``task``, after ``stage``; those for the
@@ -87,37 +86,31 @@ class Teacher:
     pairs: tuple[str, ...]
 
 
-@dataclass(frozen=True, config=STRICT)
-class TokenizerRecipe:
+class TokenizerRecipe(Part):
     """A transformers tokenizer class."""
 
     kind: str
     special: tuple[str, ...]  # tokens by id
-    arguments: Mapping[str, Any] = field(default_factory=dict)  # of its constructor
+    arguments: Mapping[str, Any] = {}  # of its constructor
     pair: str = ""  # the template of a pair, where the class has none, in the notation of `tokenizers`
 
 
-@dataclass(frozen=True, config=STRICT)
-class Student:
-    """The part of a family that starts from the pre-trained weights ``of`` another."""
+class Family(Part):
+    """A transformers model type, the sizes in its config, its tokenizer, and how it is pre-trained.
 
-    of: str
-    copies: tuple[tuple[str, str], ...]  # a regular expression of own weights' names, and the other's name
-
-
-@dataclass(frozen=True, config=STRICT)
-class Family:
-    """A transformers model type, the sizes in its config, its tokenizer, and how it is pre-trained."""
+    A student starts from the pre-trained weights of its ``teacher``, another family. ``copies``: a regular
+    expression of own weights' names, and the teacher's name.
+    """
 
     model_type: str
     config: Mapping[str, Any]
     tokenizer: TokenizerRecipe
     pretraining: Stage
-    student: Student | None = None
+    teacher: str = ""
+    copies: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, config=STRICT)
-class Probing:
+class Probing(Part):
     """Sources of each task's probes, and pairs for raw cosines."""
 
     rows: int  # of each task at most
@@ -126,24 +119,7 @@ class Probing:
     unscored: Source  # whose texts the steps before a raw cosine are fitted to
 
 
-@dataclass(frozen=True, config=STRICT)
-class Explaining:
-    """Tasks whose checkpoints are asked which tokens matter."""
-
-    rows: int  # of the held-out texts at most
-    tasks: tuple[str, ...]
-
-
-@dataclass(frozen=True, config=STRICT)
-class HeldOut:
-    """Sources of the rows, by task, that decide whether a checkpoint is kept."""
-
-    shared_words: int  # no row with so many consecutive words of one of them is learned from
-    sources: Mapping[str, Source]
-
-
-@dataclass(frozen=True, config=STRICT)
-class Vocabulary:
+class Vocabulary(Part):
     """Size of a vocabulary in tokens, and in characters if it is not one of bytes."""
 
     size: int
@@ -151,8 +127,7 @@ class Vocabulary:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, config=STRICT)
-class Training:
+class Training(Part):
     """Settings of all training runs; shares are in [0, 1]."""
 
     initializer_range: float  # standard deviation of random weights
@@ -162,22 +137,22 @@ class Training:
     max_grad_norm: float
 
 
-@dataclass(frozen=True, config=STRICT)
-class Recipes:
+class Recipes(Part):
     """All recipes. A checkpoint's key is the family's and the task's or ``PRETRAINED``, with a hyphen."""
 
     seed: int
     max_length: int
+    shared_words: int  # no row with so many consecutive words of a held-out one is learned from
     vocabulary: Vocabulary
     training: Training
     teacher: Teacher
     sources: Mapping[str, Source]
     evaluations: Mapping[str, Source]
-    held_out: HeldOut
+    held_out: Mapping[str, Source]  # task -> the rows that decide whether its checkpoints are kept
     tasks: Mapping[str, Task]
     families: Mapping[str, Family]
     probing: Probing
-    explaining: Explaining
+    explaining: Mapping[str, int]  # task -> of how many held-out texts at most the tokens are weighed
     baselines: Mapping[str, tuple[str, ...]]  # task -> the sources of labelled texts that it learns from
     measured: Mapping[str, str]  # encoders that are measured and not made: key -> the package that carries it
 
@@ -189,7 +164,7 @@ class Recipes:
     @property
     def tuned(self) -> Mapping[str, str]:
         """The keys of the fine-tuned checkpoints, and their tasks."""
-        return {key: task for key in self.keys if (task := split_key(key)[1]) != PRETRAINED}
+        return {f"{family}-{task}": task for task in self.tasks for family in self.families}
 
     @property
     def probed(self) -> tuple[str, ...]:
@@ -218,17 +193,16 @@ def load_recipes(smoke: bool = False) -> Recipes:
     recipes = tomllib.loads(RECIPES.read_text(encoding="utf-8"))
     changes = recipes.pop("smoke")
     for path, value in changes.items() if smoke else ():
-        *way, last = path.split(".")
-        tables = [recipes]
-        for name in way:
-            tables = [found for table in tables for found in _parts(table, name)]
-        for table in tables:
-            table[last] = value
-    return TypeAdapter(Recipes).validate_python(recipes)
+        _change(recipes, path.split("."), value)
+    return Recipes.model_validate(recipes)
 
 
-def _parts(table: Any, name: str) -> Iterable[Any]:
-    """The part of a table that is called ``name``; every one of it, or of a list, where it is *."""
-    if name != "*":
-        return [table[name]]
-    return table if isinstance(table, list) else table.values()
+def _change(table: Any, path: Sequence[str], value: object) -> None:
+    """Set what stands at a path; * is each key of a table, and each place of a list."""
+    first, *below = path
+    every = range(len(table)) if isinstance(table, list) else table
+    for key in every if first == "*" else [first]:
+        if below:
+            _change(table[key], below, value)
+        else:
+            table[key] = value

@@ -8,18 +8,17 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from graphlib import TopologicalSorter
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, cast
 
 import numpy as np
 import torch
-from pydantic import TypeAdapter
-from pydantic.dataclasses import dataclass
+from pydantic import BaseModel
 from threadpoolctl import threadpool_limits
 from transformers import AutoModelForPreTraining
 
@@ -27,15 +26,30 @@ from components.model.loading import load as load_backbone
 from components.model.probes import place_of, write_probes
 from components.results import of, table, write_results
 from components.types import BackboneSpec
-from recipe import checkpoints
-from recipe.checkpoints import checkpoint, load
+from recipe import training
 from recipe.corpus import Corpus, detokenize, load_corpus, read, subsample, without_held_out
 from recipe.evidence import agreement_results, cosine_results, fit_probes, probe_results, unscored_texts
 from recipe.recipes import PRETRAINED, Recipes, split_key
-from recipe.training import Report, logits_of, stage_examples, train
+from recipe.training import Report
 
 MODEL, PROBES, AGREEMENT = "model", "probes", "agreement"
 ROWS, SOFT_LABELS, RECORD = "rows.csv", "soft_labels.npz", "record.json"
+
+
+class Record(BaseModel):
+    """Notes on how a checkpoint was made, for its model card.
+
+    ``accuracy`` of its head on ``measured`` rows of its task that are held out from training, which decides
+    whether it is kept; ``changed``: answers to these that storing the weights as float16 changed.
+    """
+
+    seconds: int = 0
+    threads: int = 0
+    device: str = ""
+    parameters: int
+    accuracy: float | None = None  # None for a checkpoint that is only pre-trained
+    measured: int = 0
+    changed: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,38 +63,19 @@ class Workspace:
 
     def record(self, key: str) -> Record:
         """Notes on how a checkpoint was made; pydantic.ValidationError names a field that is none of them."""
-        return RECORDS.validate_json((self.folder / key / RECORD).read_bytes())
+        return Record.model_validate_json((self.folder / key / RECORD).read_bytes())
 
     def model(self, key: str) -> Path:
         """The folder of the model that a step makes, or that a package carries."""
         package = self.recipes.measured.get(key)
-        return checkpoint(package) if package else self.folder / key / MODEL
+        return training.checkpoint(package) if package else self.folder / key / MODEL
 
     def learned(self, corpus: Corpus) -> Corpus:
         """The corpus without the rows that decide whether checkpoints are kept: what these learn from."""
-        return without_held_out(corpus, self.recipes.held_out.shared_words)
+        return without_held_out(corpus, self.recipes.shared_words)
 
 
-@dataclass(frozen=True)
-class Record:
-    """Notes on how a checkpoint was made, for its model card.
-
-    ``accuracy`` of its head on ``measured`` rows of its task that are held out from training, which decides
-    whether it is kept; ``changed``: answers to these that storing the weights as float16 changed.
-    """
-
-    seconds: int
-    threads: int
-    device: str
-    parameters: int
-    accuracy: float | None  # None for a checkpoint that is only pre-trained
-    measured: int
-    changed: int
-
-
-RECORDS = TypeAdapter(Record)
-Made = tuple[int, float | None, int, int]  # the last fields of a record
-Make = Callable[[Workspace, Corpus, Path, Report], Made | None]  # fills a folder
+Make = Callable[[Workspace, Corpus, Path, training.Report], Record | None]  # fills a folder
 
 
 def steps(recipes: Recipes) -> Mapping[str, tuple[tuple[str, ...], Make]]:
@@ -90,13 +85,13 @@ def steps(recipes: Recipes) -> Mapping[str, tuple[tuple[str, ...], Make]]:
     found["soft-labels"] = needs, make_soft_labels
     for key in recipes.keys:
         family, task = split_key(key)
-        student = recipes.families[family].student
         if task != PRETRAINED:
             needs = ("soft-labels", f"{family}-{PRETRAINED}")
         else:
-            needs = (f"{student.of}-{PRETRAINED}",) if student else ()
+            teacher = recipes.families[family].teacher
+            needs = (f"{teacher}-{PRETRAINED}",) if teacher else ()
         found[key] = needs, partial(make_pretrained if task == PRETRAINED else make_fine_tuned, key)
-        if task in recipes.explaining.tasks:
+        if task in recipes.explaining:
             found[f"{key}-{AGREEMENT}"] = (key,), partial(make_agreement, key)
     for key in recipes.probed:
         needs = () if key in recipes.measured else (key,)
@@ -110,9 +105,9 @@ def make_teacher(workspace: Workspace, corpus: Corpus, folder: Path, report: Rep
     torch.manual_seed(recipes.seed)
     rng = random.Random(f"{recipes.seed} teacher")
     examples = workspace.learned(corpus).examples(teacher.stage.sources)
-    tokenizer, model = checkpoints.teacher_tokenizer(teacher), load(checkpoint(teacher.package))
-    model.to(workspace.device)
-    model = train(model, tokenizer, examples, teacher.stage, recipes.training, rng, report)
+    tokenizer = training.teacher_tokenizer(teacher)
+    model = training.load(training.checkpoint(teacher.package)).to(workspace.device)
+    model = training.train(model, tokenizer, examples, teacher.stage, recipes.training, rng, report)
     model.save_pretrained(folder / MODEL)
 
 
@@ -120,44 +115,44 @@ def make_soft_labels(workspace: Workspace, corpus: Corpus, folder: Path, report:
     """The teacher's soft labels for every source that the recipe names, in one file."""
     teacher, learned = workspace.recipes.teacher, workspace.learned(corpus)
     pairs = {source: learned.training[source] for source in teacher.pairs}
-    found = checkpoints.pair_soft_labels(teacher, pairs, workspace.device)
+    found = training.pair_soft_labels(teacher, pairs, workspace.device)
     report(f"soft labels for {sum(map(len, found.values())):,} pairs")
-    model = load(workspace.model("teacher")).to(workspace.device)
+    model = training.load(workspace.model("teacher")).to(workspace.device)
     for source in teacher.texts:
-        logits = logits_of(model, checkpoints.teacher_tokenizer(teacher), learned.training[source])
+        logits = training.logits_of(model, training.teacher_tokenizer(teacher), learned.training[source])
         found[source] = logits.softmax(-1)[:, 1].numpy()
         report(f"soft labels for {len(found[source]):,} {source}")
     np.savez(folder / SOFT_LABELS, **cast(dict[str, Any], found))
 
 
-def make_pretrained(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> Made:
+def make_pretrained(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> Record:
     """A family's checkpoint after its paper's pre-training, without a classification head."""
     recipes, learned, name = workspace.recipes, workspace.learned(corpus), split_key(key)[0]
     family = recipes.families[name]
     texts = (s for text in learned.texts(recipes.vocabulary.sources) for s in (text, detokenize(text)))
     given = family.tokenizer, recipes.vocabulary, list(dict.fromkeys(texts)), recipes.max_length
-    tokenizer = checkpoints.train_tokenizer(*given)
+    tokenizer = training.train_tokenizer(*given)
     report(f"vocabulary of {len(tokenizer):,} tokens")
     torch.manual_seed(recipes.seed)
     rng = random.Random(f"{recipes.seed} {name}")
-    model, teacher = cast(Any, checkpoints.untrained(family, recipes, tokenizer)), None
-    if family.student:
-        teacher = load(workspace.model(f"{family.student.of}-{PRETRAINED}"), AutoModelForPreTraining)
+    model, teacher = cast(Any, training.untrained(family, recipes, tokenizer)), None
+    if family.teacher:
+        teacher = training.load(workspace.model(f"{family.teacher}-{PRETRAINED}"), AutoModelForPreTraining)
         weights = teacher.to(workspace.device).state_dict()
         for own, weight in model.named_parameters():
             theirs = own
-            for pattern, replacement in family.student.copies:
+            for pattern, replacement in family.copies:
                 theirs = re.sub(f"^{pattern}$", replacement, theirs)
             if theirs != own and theirs in weights:
                 weight.data.copy_(weights[theirs])
     model.to(workspace.device)
     examples, stage = learned.examples(family.pretraining.sources), family.pretraining
-    model = train(model, tokenizer, examples, stage, recipes.training, rng, report, teacher)
-    checkpoints.save(model, tokenizer, folder / MODEL)
-    return model.num_parameters(), None, 0, 0
+    model = training.train(model, tokenizer, examples, stage, recipes.training, rng, report, teacher)
+    training.save(model, tokenizer, folder / MODEL)
+    return Record(parameters=model.num_parameters())
 
 
-def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> Made:
+def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> Record:
     """A family's checkpoint for a task, with its accuracy on held-out rows as stored, in float16."""
     family, task = split_key(key)
     recipes, held_out, learned = workspace.recipes, corpus.held_out[task], workspace.learned(corpus)
@@ -168,30 +163,30 @@ def make_fine_tuned(key: str, workspace: Workspace, corpus: Corpus, folder: Path
     labels, start = dict(enumerate(recipes.tasks[task].labels)), workspace.model(f"{family}-{PRETRAINED}")
     numbers = {label: number for number, label in labels.items()}
     kind = {"id2label": labels, "label2id": numbers, "problem_type": "single_label_classification"}
-    model, tokenizer = load(start, **kind), checkpoints.load_tokenizer(start)
+    model, tokenizer = training.load(start, **kind), training.load_tokenizer(start)
     model.to(workspace.device)
     for stage in recipes.stages(key):
-        examples = stage_examples(stage, learned, soft_labels)
-        model = train(model, tokenizer, examples, stage, recipes.training, rng, report)
-    exact = logits_of(model.cpu(), tokenizer, held_out).argmax(-1)
-    checkpoints.save(model, tokenizer, folder / MODEL)
-    stored = logits_of(load(folder / MODEL), tokenizer, held_out).argmax(-1)
-    right = sum(label == e.label for label, e in zip(stored.tolist(), held_out, strict=True)) / len(held_out)
+        examples = training.stage_examples(stage, learned, soft_labels)
+        model = training.train(model, tokenizer, examples, stage, recipes.training, rng, report)
+    exact = training.logits_of(model.cpu(), tokenizer, held_out).argmax(-1)
+    training.save(model, tokenizer, folder / MODEL)
+    stored = training.logits_of(training.load(folder / MODEL), tokenizer, held_out).argmax(-1)
+    right = float(np.mean(stored.numpy() == [example.label for example in held_out]))
     changed = int((exact != stored).sum())
     report(f"accuracy {right:.1%} of {len(held_out):,} held-out rows; float16 changed {changed} answers")
-    return model.num_parameters(), right, len(held_out), changed
+    return Record(parameters=model.num_parameters(), accuracy=right, measured=len(held_out), changed=changed)
 
 
 def make_probes(key: str, workspace: Workspace, corpus: Corpus, folder: Path, report: Report) -> None:
     """A backbone's probes for each task, and the results of them, read back, and of its raw cosines."""
     recipes, probing = workspace.recipes, workspace.recipes.probing
     backbone, file = load_backbone(bundled(key, workspace.model(key))), folder / f"{key}.safetensors"
-    training = {task: subsample(corpus.training[s], probing.rows) for task, s in probing.sources.items()}
-    fitted = {task: fit_probes(backbone, examples, recipes.seed) for task, examples in training.items()}
+    given = {task: subsample(corpus.training[s], probing.rows) for task, s in probing.sources.items()}
+    fitted = {task: fit_probes(backbone, examples, recipes.seed) for task, examples in given.items()}
     probes = ((task, *at) for task, fits in fitted.items() for at in fits.items())
     write_probes({place_of(task, *depth): probe for task, depth, (probe, _strength) in probes}, file)
     measured = [
-        probe_results(backbone, task, fits, len(training[task]), corpus.evaluation[task], file, recipes.seed)
+        probe_results(backbone, task, fits, len(given[task]), corpus.evaluation[task], file, recipes.seed)
         for task, fits in fitted.items()
     ]
     scored = read(probing.scored, workspace.data)[: probing.scored.rows]
@@ -209,7 +204,7 @@ def make_agreement(key: str, workspace: Workspace, corpus: Corpus, folder: Path,
     """How alike similarity to [CLS], attention, gradients and erasure rank tokens, in a checkpoint."""
     task, recipes = split_key(key)[1], workspace.recipes
     backbone = load_backbone(bundled(key, workspace.model(key)))
-    examples = corpus.evaluation[task][: recipes.explaining.rows]
+    examples = corpus.evaluation[task][: recipes.explaining[task]]
     write_results(table(agreement_results(backbone, task, examples, recipes.seed)), folder / ROWS)
     report(f"tokens of {len(examples)} texts are weighed")
 
@@ -227,26 +222,24 @@ def prepare_process() -> None:
     torch.set_flush_denormal(True)  # an optimizer's memory of a rare word fades into numbers that are slow
 
 
-def run_step(workspace: Workspace, name: str) -> str:
-    """Makes one step's folder, all of it or nothing, and gives its name."""
+def run_step(workspace: Workspace, name: str) -> None:
+    """Makes one step's folder, all of it or nothing."""
     started = time.perf_counter()
 
     def report(text: str) -> None:
         print(f"[{name}] {time.perf_counter() - started:6.0f} s  {text}", flush=True)
 
-    workspace.folder.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(mkdtemp(prefix=f".{name}@", dir=workspace.folder))
+    unfinished = workspace.folder / f".{name}"
+    shutil.rmtree(unfinished, ignore_errors=True)  # left by a run that was killed
+    unfinished.mkdir(parents=True)
     corpus = load_corpus(workspace.recipes, workspace.data)
     with threadpool_limits(1):  # so that one seed gives the same numbers
         made = steps(workspace.recipes)[name][1](workspace, corpus, unfinished, report)
     if made:
         spent, kind = round(time.perf_counter() - started), torch.device(workspace.device).type
-        record = Record(spent, torch.get_num_threads(), kind, *made)
-        (unfinished / RECORD).write_bytes(RECORDS.dump_json(record))
+        surroundings = {"seconds": spent, "threads": torch.get_num_threads(), "device": kind}
+        (unfinished / RECORD).write_text(made.model_copy(update=surroundings).model_dump_json())
     unfinished.rename(workspace.folder / name)
-    for unfinished in workspace.folder.glob(f".{name}@*"):  # left by a run that was killed
-        shutil.rmtree(unfinished)
-    return name
 
 
 def run_steps(workspace: Workspace, names: Sequence[str], jobs: int) -> None:
@@ -258,14 +251,10 @@ def run_steps(workspace: Workspace, names: Sequence[str], jobs: int) -> None:
     order.prepare()
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=prepare_process) as pool:
-        running: set[Future[str]] = set()
         while order.is_active():
-            for name in order.get_ready():
-                if (workspace.folder / name).exists():
-                    print(f"[{name}] is there already", flush=True)
-                    order.done(name)
-                else:
-                    running.add(pool.submit(run_step, workspace, name))
-            if running:
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                order.done(*(future.result() for future in finished))
+            ready = order.get_ready()
+            there = [name for name in ready if (workspace.folder / name).exists()]
+            for name in there:
+                print(f"[{name}] is there already", flush=True)
+            list(pool.map(run_step, repeat(workspace), [name for name in ready if name not in there]))
+            order.done(*ready)

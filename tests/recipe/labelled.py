@@ -15,12 +15,14 @@ LEAKED_NATURALLY = "It's a warm picture, and a clever one."
 LEAKED_SIDE = "The mill sold its boats after the storm , said its owner ."  # in the paraphrase evaluation
 
 
-def opinions(count: int, rng: random.Random, first: int = 0) -> list[str]:
-    """Rows of text and label, lower-cased and tokenised, with serial numbers from ``first`` on."""
+def opinions(count: int, rng: random.Random, first: int = 0) -> list[tuple[str, int]]:
+    """Texts and labels, lower-cased and tokenised, with serial numbers from ``first`` on."""
     labels = [rng.randint(0, 1) for _ in range(count)]
     words = [(rng.choice(THINGS), rng.choice((BLAME, PRAISE)[label])) for label in labels]
-    rows = enumerate(zip(words, labels, strict=True), first)
-    return [f"{n} : the {thing} is n't long , it 's {word} .\t{label}" for n, ((thing, word), label) in rows]
+    texts = (
+        f"{n} : the {thing} is n't long , it 's {word} ." for n, (thing, word) in enumerate(words, first)
+    )
+    return list(zip(texts, labels, strict=True))
 
 
 def reports(count: int, rng: random.Random, first: int = 0) -> list[tuple[str, str, int]]:
@@ -34,54 +36,40 @@ def reports(count: int, rng: random.Random, first: int = 0) -> list[tuple[str, s
     return rows
 
 
-def write(path: Path, *lines: str, encoding: str = "utf-8") -> None:
-    """Writes the lines, the folder made first."""
+def write(path: Path, *lines: object, encoding: str = "utf-8") -> None:
+    """Writes the lines, cells of a row with tabs between them, the folder made first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
+    rows = ("\t".join(map(str, line)) if isinstance(line, tuple) else line for line in lines)
+    path.write_text("".join(f"{row}\n" for row in rows), encoding=encoding)
 
 
 def write_data(folder: Path, count: int = 80) -> None:
     """A data folder with ``count`` rows per file, and three planted rows that stand in an evaluation."""
-    rng = random.Random(1)
-    opinion, scored = "sentence\tlabel", "sentence1\tsentence2\tscore"
-    write(folder / "sst2/dev.tsv", opinion, *opinions(count, rng, 1000), f"{LEAKED}\t1")
-    write(folder / "sst2/train.tsv", opinion, f"{LEAKED_NATURALLY}\t1", *opinions(count, rng))
-    reviews = (" ".join(row.split("\t")[0] for row in opinions(30, rng)) for _ in range(count // 8))
-    write(
-        folder / "reviews/reviews.tsv",
-        "review\tlabel",
-        *(f"{text}\t{i % 2}" for i, text in enumerate(reviews)),
-    )
-    judged, lost = (
-        "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String",
-        f"1\t1\t2\t{LEAKED_SIDE}\tThe mill lost .",
-    )
-    planted = f"1\t1\t2\tQuite another sentence .\t{LEAKED_SIDE}"
-    for name, first, leaked in (("test", 1000, lost), ("train", 0, planted)):
-        pairs = [f"{same}\t1\t2\t{one}\t{two}" for one, two, same in reports(count, rng, first)]
-        write(folder / f"mrpc/msr_paraphrase_{name}.txt", judged, leaked, *pairs)
-    similar = (
-        f"{LEAKED_SIDE.lower().replace(' ,', ',')}\tNobody knows why .\t4.4",
-        "Half alike .\tAlike .\t3.1",
-    )
+    rng, header = random.Random(1), ("sentence", "label")
+    write(folder / "sst2/dev.tsv", header, *opinions(count, rng, 1000), (LEAKED, 1))
+    write(folder / "sst2/train.tsv", header, (LEAKED_NATURALLY, 1), *opinions(count, rng))
+    reviews = ((" ".join(text for text, _ in opinions(30, rng)), i % 2) for i in range(count // 8))
+    write(folder / "reviews/reviews.tsv", ("review", "label"), *reviews)
+    header = ("\ufeffQuality", "#1 ID", "#2 ID", "#1 String", "#2 String")
+    sides = {"test": (LEAKED_SIDE, "The mill lost ."), "train": ("Quite another sentence .", LEAKED_SIDE)}
+    for (name, leaked), first in zip(sides.items(), (1000, 0), strict=True):
+        rows = ((same, 1, 2, one, two) for one, two, same in reports(count, rng, first))
+        write(folder / f"mrpc/msr_paraphrase_{name}.txt", header, (1, 1, 2, *leaked), *rows)
+    leaked = LEAKED_SIDE.lower().replace(" ,", ","), "Nobody knows why ."
+    similar = (*leaked, 4.4), ("Half alike .", "Alike .", 3.1)
     for name, first, best, others in (("train", 500, 5.0, similar), ("dev", 9000, 4.0, ())):
-        pairs = [f"{one}\t{two}\t{best if same else 1.2}" for one, two, same in reports(count, rng, first)]
-        write(folder / f"stsb/{name}.tsv", scored, *others, *pairs)
+        rows = ((one, two, best if same else 1.2) for one, two, same in reports(count, rng, first))
+        write(folder / f"stsb/{name}.tsv", ("sentence1", "sentence2", "score"), *others, *rows)
     captions = reports(count, rng, 3000)
     for side in (0, 1):
         write(folder / f"snli/s{side + 1}.dev", *(pair[side] for pair in captions))
-    entailed = [f"{i}\t{one}\t{two}\tentailment" for i, (one, two, _) in enumerate(reports(count, rng, 4000))]
-    write(folder / "rte/train.tsv", "index\tsentence1\tsentence2\tlabel", *entailed)
-    asked = [f"0\tWho did it ?\t{one}\tentailment" for one, _, _ in reports(count, rng, 5000)]
-    write(folder / "qnli/dev.tsv", "index\tquestion\tsentence\tlabel", *asked)
-    opined = (row.split("\t")[0] for row in opinions(count, rng, 6000))
-    told = (one.lower() for one, _, _ in reports(count, rng, 7000))
-    rows = (
-        f"{label} {text} caf\xe9"
-        for pair in zip(opined, told, strict=True)
-        for label, text in enumerate(pair)
-    )
-    write(folder / "subj/subj.all", *rows, encoding="latin-1")
+    rows = ((i, one, two, "entailment") for i, (one, two, _) in enumerate(reports(count, rng, 4000)))
+    write(folder / "rte/train.tsv", ("index", "sentence1", "sentence2", "label"), *rows)
+    rows = ((0, "Who did it ?", one, "entailment") for one, _, _ in reports(count, rng, 5000))
+    write(folder / "qnli/dev.tsv", ("index", "question", "sentence", "label"), *rows)
+    pairs = zip(opinions(count, rng, 6000), reports(count, rng, 7000), strict=True)
+    lines = (f"0 {text} caf\xe9\n1 {report.lower()} caf\xe9" for (text, _), (report, *_) in pairs)
+    write(folder / "subj/subj.all", *lines, encoding="latin-1")
     news = enumerate(reports(3 * count, rng, 8000))
-    topics = [f'"{i % 4 + 1}","News {i}","{one} It was said ""{i}""."' for i, (one, _, _) in news]
+    topics = (f'"{i % 4 + 1}","News {i}","{one} It was said ""{i}""."' for i, (one, *_) in news)
     write(folder / "agnews/test.csv", *topics)

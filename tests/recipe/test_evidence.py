@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 from scipy.stats import binomtest, spearmanr
-from sklearn.decomposition import PCA
-from sklearn.preprocessing import StandardScaler
 from statsmodels.stats.descriptivestats import sign_test as other_sign_test
 
 from components.analyses.fit.classifier import fold_scaler, standardiser
@@ -40,8 +38,7 @@ from recipe.evidence import (
 )
 from recipe.steps import bundled
 from tests.measured import made
-from tests.plain import cosine
-from tests.recipe.plain_answers import plain_means, rhos_by_hand
+from tests.recipe.plain_answers import rhos_by_hand, rhos_of_cosines
 from tests.tiny import checkpoint
 
 RNG = np.random.default_rng(7)
@@ -212,20 +209,11 @@ def test_rhos_after_each_step_are_those_of_scikit_learn_and_scipy(backbone: Back
     assert list(plain) == [key for key in available(backbone) if key != "attention"]
     unlearned = [key for key in plain if not POOLINGS[key].spec.learned]
     assert list(moved) == [(key, step) for key in unlearned for step in STEPS]
-    fitted, *turned = (
-        plain_means(backbone.spec.location, given).astype(np.float64) for given in (texts, *sides)
-    )
-    rank = np.linalg.matrix_rank(fitted - fitted.mean(axis=0), tol=1e-3)
-    assert rank == fitted.shape[1] - 1  # what the norm at the end of the layer takes away
-    for step, fit in {
-        "centred": StandardScaler(with_std=False).fit(fitted),
-        "standardised": StandardScaler().fit(fitted),
-        "whitened": PCA(n_components=rank, whiten=True, svd_solver="full").fit(fitted),
-    }.items():
-        cosines = [cosine(one, other) for one, other in zip(*map(fit.transform, turned), strict=True)]
-        found, row = spearmanr(scores, cosines).statistic, moved["mean", step]
-        assert row.value == pytest.approx(found, abs=1e-3), step
-        assert row.low < found < row.high
+    by_hand = rhos_of_cosines(backbone.spec.location, texts, sides, scores)
+    for step in STEPS:
+        row = moved["mean", step]
+        assert row.value == pytest.approx(by_hand[step], abs=1e-3), step
+        assert row.low < by_hand[step] < row.high
         assert (row.fitted, row.measured) == (200, 60)
         assert row.gain == pytest.approx(row.value - plain["mean"].value, abs=1e-12)
         assert row.gain_low <= row.gain <= row.gain_high
@@ -275,20 +263,13 @@ def test_a_bag_of_words_learns_which_words_matter() -> None:
     training = [Example((f"{word} {end}",), float(word == "good")) for end in ends for word in words]
     unseen = [Example(("a good joke",), 1), Example(("dull and bad",), 0)]
     answers = evidence.baseline_answers(training, unseen, seed=0)
-    assert {name: right.tolist() for name, right in answers.items()} == {
-        "majority": [False, True],
-        "words": [True, True],
-    }
+    said = {name: right.tolist() for name, right in answers.items()}
+    assert said == {"majority": [False, True], "words": [True, True]}
 
 
 def test_pairs_have_a_baseline_of_their_own() -> None:
-    same = [Example(("A cat sat", other), 1) for other in ("a CAT sat.", "a cat lay")]
-    others = [
-        ("a cat sat", "the dog lay"),
-        ("rain falls", "no word of it"),
-        ("one two three", "one four five"),
-    ]
-    pairs = [*same, *(Example(texts, 0) for texts in others)]
+    same = [("A cat sat", "a CAT sat."), ("A cat sat", "a cat lay")]
+    others = [("a cat sat", "the dog lay"), ("rain falls", "no word of it"), ("one two three", "one 4 5")]
+    pairs = [Example(texts, int(texts in same)) for texts in (*same, *others)]
     answers = evidence.baseline_answers(pairs, pairs, seed=0)
-    assert list(answers) == ["majority", "overlap"]
-    assert (np.mean(answers["majority"]), np.mean(answers["overlap"])) == (0.6, 1)
+    assert {name: np.mean(right) for name, right in answers.items()} == {"majority": 0.6, "overlap": 1}

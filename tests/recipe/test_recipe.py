@@ -14,6 +14,7 @@ from recipe.corpus import Corpus
 from recipe.recipes import Recipes, load_recipes
 from recipe.steps import Workspace, run_step, run_steps, steps
 from tests.measured import measured
+from tests.recipe.conftest import assert_complete
 
 KEYS, TUNED = load_recipes().keys, load_recipes().tuned
 NEEDED = ("teacher", "soft-labels", "xlnet-pretrained")  # for what is made a second time
@@ -31,35 +32,39 @@ def made(data: Path, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-@pytest.mark.parametrize("key", TUNED)
-def test_a_classifier_is_an_ordinary_folder(key: str, made: Path, recipes: Recipes) -> None:
-    folder = made / "models" / key
-    files = {"README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    assert {file.name for file in folder.iterdir()} == files
-    model, info = AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_checkpoint_is_an_ordinary_folder_with_a_card(key: str, made: Path, recipes: Recipes) -> None:
+    folder, tuned = made / "models" / key, key in TUNED
+    kind = AutoModelForSequenceClassification if tuned else AutoModelForPreTraining
+    model, info = kind.from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info
-    labels, config = recipes.tasks[TUNED[key]].labels, model.config
-    assert (config.id2label, config.problem_type) == (dict(enumerate(labels)), "single_label_classification")
-    assert config.label2id == {label: i for i, label in enumerate(labels)}
-    assert config.pad_token_id is not None
-
-
-@pytest.mark.parametrize("family", load_recipes().families)
-def test_a_pretrained_checkpoint_lacks_a_classification_head_alone(family: str, made: Path) -> None:
-    folder = made / "models" / f"{family}-pretrained"
-    _, whole = AutoModelForPreTraining.from_pretrained(folder, output_loading_info=True)
-    assert not any(whole.values()), whole
-    model, info = AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
-    assert info["missing_keys"]
-    assert not [name for name in info["missing_keys"] if name.startswith(model.base_model_prefix)]
+    config = AutoConfig.from_pretrained(folder)
+    if tuned:
+        files = {"README.md", "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+        assert {file.name for file in folder.iterdir()} == files
+        labels = recipes.tasks[TUNED[key]].labels
+        assert config.id2label == dict(enumerate(labels))
+        assert config.label2id == {label: i for i, label in enumerate(labels)}
+        assert config.problem_type == "single_label_classification"
+        assert config.pad_token_id is not None
+    else:
+        model, info = AutoModelForSequenceClassification.from_pretrained(folder, output_loading_info=True)
+        assert info["missing_keys"]
+        assert not [name for name in info["missing_keys"] if name.startswith(model.base_model_prefix)]
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    for words in (config.architectures[0], "Parameters", "Dropped", "Licence", f"--only {key}"):
+        assert words in card, words
+    said = [words in card for words in ("95 % bootstrap", "12 rows held out from training")]
+    assert said == [tuned] * 2
 
 
 def test_a_student_starts_from_its_teacher(
     recipes: Recipes, work: Path, data: Path, made: Path, tmp_path: Path
 ) -> None:
     family = recipes.families["distilbert"]
-    still = replace(family, pretraining=replace(family.pretraining, learning_rate=0.0))
-    stilled = replace(recipes, families={**recipes.families, "distilbert": still})
+    still = {"pretraining": family.pretraining.model_copy(update={"learning_rate": 0.0})}
+    families = {**recipes.families, "distilbert": family.model_copy(update=still)}
+    stilled = recipes.model_copy(update={"families": families})
     (tmp_path / "bert-pretrained").symlink_to(work / "bert-pretrained")
     run_step(Workspace(stilled, data, tmp_path, "cpu"), "distilbert-pretrained")
     ours = load_file(tmp_path / "distilbert-pretrained/model/model.safetensors")
@@ -77,27 +82,8 @@ def test_everything_is_shipped_and_results_cover_it(made: Path, recipes: Recipes
     assert {file.name for file in (made / "probes").iterdir()} == {f"{key}.safetensors" for key in KEYS}
     assert {file.name for file in made.iterdir()} == {"models", "probes", "results.csv"}
     results = read_results(made / "results.csv")
-    assert [row.backbone for row in measured(results, "head")] == list(TUNED)
-    assert {row.backbone: row.task for row in measured(results, "swap")} == TUNED
+    assert_complete(results, recipes)
     assert {row.task for row in measured(results, "baseline")} == set(recipes.baselines)
-    asked = {(key, task) for key in KEYS for task in recipes.probing.sources}
-    weighed = {(key, task) for key, task in TUNED.items() if task in recipes.explaining.tasks}
-    for kind, expected in (("probe", asked), ("depth", asked), ("agreement", weighed)):
-        assert {(row.backbone, row.task) for row in measured(results, kind)} == expected
-    for kind in ("cosine", "postprocessed", "size"):
-        assert {row.backbone for row in measured(results, kind)} == set(KEYS)
-    for key in KEYS:
-        assert {"attention", "flatten"} < {row.pooling for row in measured(results, "probe", backbone=key)}
-
-
-def test_cards_say_how_checkpoints_were_made(made: Path) -> None:
-    for key in KEYS:
-        card = (made / "models" / key / "README.md").read_text(encoding="utf-8")
-        config = AutoConfig.from_pretrained(made / "models" / key)
-        for words in (config.architectures[0], "Parameters", "Dropped", "Licence", f"--only {key}"):
-            assert words in card, words
-        said = [words in card for words in ("95 % bootstrap", "12 rows held out from training")]
-        assert said == [key in TUNED] * 2
 
 
 def test_a_killed_run_goes_on(
@@ -113,19 +99,18 @@ def test_a_killed_run_goes_on(
     assert (tmp_path / "results.csv").read_bytes() == (made / "results.csv").read_bytes()
 
 
+@pytest.mark.usefixtures("made")
 def test_same_seed_same_classifier_and_probes(
-    recipes: Recipes, data: Path, work: Path, made: Path, tmp_path: Path
+    recipes: Recipes, data: Path, work: Path, tmp_path: Path
 ) -> None:
     """Some steps made a second time; the first was begun by a run that was killed."""
-    del made  # it fills ``work``
     for step in NEEDED:
         (tmp_path / step).symlink_to(work / step)
-    (tmp_path / ".xlnet-paraphrase@old").mkdir()
-    (tmp_path / ".xlnet-paraphrase@old/half").touch()
+    (tmp_path / ".xlnet-paraphrase/half").mkdir(parents=True)
     run_steps(Workspace(recipes, data, tmp_path, "cpu"), ["xlnet-paraphrase-probes"], 1)
     for file in ("xlnet-paraphrase/model/model.safetensors", "xlnet-paraphrase-probes/rows.csv"):
         assert (tmp_path / file).read_bytes() == (work / file).read_bytes()
-    assert not (tmp_path / ".xlnet-paraphrase@old").exists()
+    assert not [*tmp_path.glob("**/half"), *tmp_path.glob(".*")]
 
 
 @pytest.mark.usefixtures("made")
@@ -143,7 +128,7 @@ def test_nothing_that_is_reported_is_looked_at_before_all_is_made(
 def test_a_smoke_run_keeps_every_stage(recipes: Recipes) -> None:
     whole = load_recipes()
     for key in KEYS:
-        stages = [replace(stage, steps=2, batch=8) for stage in whole.stages(key)]
+        stages = [stage.model_copy(update={"steps": 2, "batch": 8}) for stage in whole.stages(key)]
         assert stages == list(recipes.stages(key))
     for each in (recipes, whole):
         probed = {len(each.sources[source].texts) for source in each.probing.sources.values()}

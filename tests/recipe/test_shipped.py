@@ -2,7 +2,6 @@
 
 import os
 import re
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from scipy.stats import spearmanr
 from sentence_transformers import SentenceTransformer
-from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from transformers import AutoModelForSequenceClassification
@@ -24,15 +21,14 @@ from components.model.loading import load as load_backbone
 from components.model.pooling import POOLINGS
 from components.results import Row, read_results
 from components.settings import Settings
-from recipe.checkpoints import checkpoint, load, load_tokenizer
 from recipe.corpus import Corpus, Examples, load_corpus, read, subsample
 from recipe.evidence import swap_answers, unscored_texts
 from recipe.recipes import load_recipes, split_key
 from recipe.steps import bundled
-from recipe.training import correct
+from recipe.training import checkpoint, correct, load, load_tokenizer
 from tests.measured import measured
-from tests.plain import cosine
-from tests.recipe.plain_answers import plain_means, rhos_by_hand
+from tests.recipe.conftest import STEPS, assert_complete
+from tests.recipe.plain_answers import plain_means, rhos_by_hand, rhos_of_cosines
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "assets"
@@ -41,7 +37,6 @@ DATA = Path(os.environ.get("POOLSCOPE_DATA", ROOT / "../shared/data"))
 RECIPES = load_recipes()
 RESULTS = read_results(ASSETS / "results.csv")
 TUNED = list(RECIPES.tuned)
-STEPS = ("centred", "standardised", "whitened")
 (GROWN,) = RECIPES.measured
 
 with_data = pytest.mark.skipif(
@@ -90,35 +85,15 @@ def test_all_of_it_is_small_and_in_the_catalogue() -> None:
 
 
 def test_the_results_are_complete() -> None:
-    assert [row.backbone for row in measured(RESULTS, "head")] == TUNED
-    assert {row.backbone: row.task for row in measured(RESULTS, "swap")} == RECIPES.tuned
-    assert [row.backbone for row in measured(RESULTS, "size")] == list(RECIPES.probed)
-    for key, task in RECIPES.tuned.items():
-        layers, rows = only("size", key).layers, measured(RESULTS, "agreement", backbone=key)
-        whole = ("rollout", "gradient_x_input", "integrated_gradients")
-        methods = [("similarity", layer) for layer in range(layers + 1)]
-        methods += [("attention", layer) for layer in range(1, layers + 1)]
-        methods += [(name, None) for name in whole]
-        asked = task in RECIPES.explaining.tasks
-        assert [(row.method, row.layer) for row in rows] == (methods if asked else [])
+    assert_complete(RESULTS, RECIPES)
 
 
 @pytest.mark.parametrize("key", RECIPES.probed)
-def test_probes_are_complete_and_equal_where_the_vectors_are(key: str) -> None:
+def test_probes_are_equal_where_the_vectors_are(key: str) -> None:
     """One seed gives one probe: equal ones, number for number, were learned on equal vectors."""
-    kinds = ("probe", "depth", "cosine", "postprocessed")
-    probes, depths, cosines, steps = (measured(RESULTS, kind, backbone=key) for kind in kinds)
-    tasks, layers = RECIPES.probing.sources, range(only("size", key).layers)
-    poolings = {row.pooling for row in probes}
-    assert {"native", "cls", "mean", "max", "lasttoken", "attention", "flatten"} <= poolings
-    unlearned = poolings - {"attention", "flatten"}
-    found = {(row.task, row.pooling, row.layer) for row in depths}
-    assert found == set(product(tasks, unlearned, layers))
-    assert {row.pooling for row in cosines} == poolings - {"attention"}  # its query is learned with labels
-    assert {(row.pooling, row.step) for row in steps} == set(product(unlearned, STEPS))
+    probes = measured(RESULTS, "probe", backbone=key)
     tensors, firsts = load_file(ASSETS / f"probes/{key}.safetensors"), dict[tuple[str, bytes], str]()
     numbers = {(row.task, row.pooling): (row.value, row.better, row.worse, row.p) for row in probes}
-    assert set(numbers) == set(product(tasks, poolings))
     for row in probes:
         weight = tensors[f"{row.task}/{row.pooling}/weight"].numpy().tobytes()
         assert row.vector == firsts.setdefault((row.task, weight), row.pooling)
@@ -181,19 +156,15 @@ def test_rhos_of_cosines_are_what_the_results_say() -> None:
     """The steps are scikit-learn's own, fitted to the texts of STS-B's training pairs alone."""
     key, pairs = "distilbert-pretrained", read(RECIPES.probing.scored, DATA)
     texts = unscored_texts(read(RECIPES.probing.unscored, DATA), pairs)
-    given = (texts, *([pair.texts[side] for pair in pairs] for side in (0, 1)))
-    fitted, *sides = (plain_means(MODELS / key, each).astype(np.float64) for each in given)
-    before = spearmanr([cosine(a, b) for a, b in zip(*sides, strict=True)], labels_of(pairs)).statistic
+    sides = [[pair.texts[side] for pair in pairs] for side in (0, 1)]
+    by_hand = rhos_of_cosines(MODELS / key, texts, sides, labels_of(pairs))
     plain = only("cosine", key, pooling="mean")
-    assert (plain.measured, plain.value) == (len(pairs), pytest.approx(before, abs=2e-3))
-    whitening = PCA(n_components=127, whiten=True, svd_solver="full")  # the last norm takes one away
-    for step, fit in zip(STEPS, (StandardScaler(with_std=False), StandardScaler(), whitening), strict=True):
-        turned = map(fit.fit(fitted).transform, sides)
-        found = spearmanr([cosine(a, b) for a, b in zip(*turned, strict=True)], labels_of(pairs)).statistic
+    assert (plain.measured, plain.value) == (len(pairs), pytest.approx(by_hand["plain"], abs=2e-3))
+    for step in STEPS:
         row = only("postprocessed", key, pooling="mean", step=step)
         assert (row.measured, row.fitted) == (len(pairs), len(texts))
-        assert row.value == pytest.approx(found, abs=2e-3)
-        assert row.gain == pytest.approx(found - before, abs=2e-3)
+        assert row.value == pytest.approx(by_hand[step], abs=2e-3)
+        assert row.gain == pytest.approx(by_hand[step] - by_hand["plain"], abs=2e-3)
         assert row.gain_low < row.gain < row.gain_high
 
 

@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,6 +58,9 @@ def test_spans_and_segments_lead_back_to_the_text(tokenizer: Tokenizer) -> None:
         assert [start for start, _ in spans] == sorted(start for start, _ in spans)
         assert {i for span in spans for i in range(*span)} == {i for i, c in enumerate(text) if c != " "}
     assert {span for span, of in places if of is None} <= {(0, 0)}
+    batch = tokenizer(*map(list, (texts, texts[::-1])), padding=True, return_tensors="pt")
+    _, second = shared_tokens(batch["input_ids"], training.template_ids(tokenizer))
+    assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
 
 
 def test_tokens_are_looked_up_in_the_other_text_only() -> None:
@@ -68,12 +70,6 @@ def test_tokens_are_looked_up_in_the_other_text_only() -> None:
     shared, second = shared_tokens(ids, torch.tensor([0, 1, 2]))
     assert shared.nonzero().tolist() == [[0, 2], [0, 5], [1, 2], [1, 5], [1, 6], [2, 2], [2, 5]]
     assert second.nonzero().tolist() == [[0, 5], [0, 6], [1, 4], [1, 5], [1, 6], [2, 5], [2, 6]]
-
-
-def test_template_ids_part_the_texts(tokenizer: Tokenizer) -> None:
-    batch = tokenizer(["the story", "a"], ["the story is long", "b"], padding=True, return_tensors="pt")
-    _, second = shared_tokens(batch["input_ids"], training.template_ids(tokenizer))
-    assert second.tolist() == [[i == 1 for i in encoding.sequence_ids] for encoding in batch.encodings]
 
 
 @pytest.mark.parametrize("name", ["labels", "shared tokens"])
@@ -193,7 +189,7 @@ def test_training_learns_what_one_word_says(
     words = [(word, label) for label, words in enumerate((BLAME, PRAISE)) for word in words]
     rows = [Example((f"the {thing} is {word} .",), label) for thing in THINGS for word, label in words]
     seen, asked = rows[: -2 * len(words)], rows[-2 * len(words) :]  # the last two things are never seen
-    stage = replace(recipes.tasks["sentiment"].stages[0], steps=80, batch=8)
+    stage = recipes.tasks["sentiment"].stages[0].model_copy(update={"steps": 80, "batch": 8})
     model = AutoModelForSequenceClassification.from_config(models["bert"].config)
     before, said = model.classifier.weight.clone(), []
     trained = train(model, tokenizers["bert"], seen, stage, recipes.training, random.Random(0), said.append)
