@@ -5,12 +5,12 @@ import os
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before huggingface_hub is imported
 
 from components.settings import cores
-from tests.benchmarks import answers, engine, memory, page, room
+from tests.benchmarks import costs, engine, memory, page, room
 
 if __name__ == "__main__":
     os.environ.setdefault("POOLSCOPE_WORKERS", str(cores()))
     memory.report()
     engine.report()
-    answers.report()
+    costs.report()
     page.report()
     room.report()

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from components.analyses.fit import REPEATS
+from components.analyses.fit import REPEATS, Rows, splits_of
 from components.analyses.fit.classifier import accuracy_score, against_first, divide, fold
-from components.analyses.fit import Rows, splits_of
 from components.types import Floats, Ints
 
 TABLES, ROWS, NEW, WIDTH, COMBINATIONS, FOLDS = 200, 200, 4000, 8, 4, 5

@@ -11,17 +11,17 @@ import random
 import statistics
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.client import HTTPConnection
+from itertools import chain
 from itertools import count as counting
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
+
+import pandas as pd
 
 from components.settings import cores
 from tests.serving import RATE, served
@@ -35,13 +35,13 @@ BACKBONES = tuple(f"{family}-sentiment" for family in ("bert", "distilbert", "ro
 FAILS = 120  # seconds without an answer
 REFUSED = 0.05  # seconds until who was refused asks anew
 JSON = {"Content-Type": "application/json"}
+Answer = tuple[int, float]  # its HTTP status, and the seconds until it was there
 Ask = Callable[[HTTPConnection, dict[str, str]], int]  # a question -> the HTTP status of its answer
 
 
-def questions(said: str) -> Iterator[dict[str, str]]:
-    """Short texts for the five backbones in turn; no two are the same."""
-    for number in counting():
-        yield {"backbone": BACKBONES[number % 5], "text": f"Film {number} {said}: the plot is not bad."}
+def question(number: int, said: str) -> dict[str, str]:
+    """A short text for one of the five backbones in turn; no two are the same."""
+    return {"backbone": BACKBONES[number % 5], "text": f"Film {number} {said}: the plot is not bad."}
 
 
 def by_queue(connection: HTTPConnection, question: dict[str, str]) -> int:
@@ -59,76 +59,52 @@ def plainly(connection: HTTPConnection, question: dict[str, str]) -> int:
     return _sent(connection, "POST", "/analyze", question)[0]
 
 
-@dataclass
-class Waits:
-    """Seconds of each answer, and how many questions were refused as too many, or failed in another way."""
+def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[float, pd.DataFrame]:
+    """Answers in a second where each client asks anew as soon as it has its answer; and all of them."""
+    numbers, end = counting(), time.perf_counter() + seconds
 
-    seconds: list[float] = field(default_factory=list)
-    refused: int = 0
-    failed: int = 0
-
-    def add(self, status: int, seconds: float) -> None:
-        """Count one question."""
-        if status == HTTPStatus.OK:
-            self.seconds.append(seconds)
-        elif status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS):
-            self.refused += 1
-        else:
-            self.failed += 1
-
-    def quantile(self, hundredth: int) -> float:
-        """Seconds that so many of a hundred answers took at most."""
-        return statistics.quantiles(self.seconds, n=100)[hundredth - 1]
-
-
-def rate(url: str, ask: Ask, clients: int, seconds: float, said: str) -> tuple[float, Waits]:
-    """Answers in a second where each client asks anew as soon as it has its answer."""
-    waits, asking, lock = Waits(), questions(said), threading.Lock()
-    end = time.perf_counter() + seconds
-
-    def visit(_client: int) -> None:
-        connection = HTTPConnection(urlsplit(url).netloc, timeout=FAILS)
+    def visit(_client: float) -> list[Answer]:
+        connection, answers = HTTPConnection(urlsplit(url).netloc, timeout=FAILS), list[Answer]()
         while time.perf_counter() < end:
-            with lock:
-                question = next(asking)
-            status, waited = asked(connection, ask, question)
-            if time.perf_counter() < end or status != HTTPStatus.OK:
-                with lock:
-                    waits.add(status, waited)
-            if status == HTTPStatus.TOO_MANY_REQUESTS:
+            answer = asked(connection, ask, question(next(numbers), said))
+            if time.perf_counter() < end or answer[0] != HTTPStatus.OK:
+                answers.append(answer)
+            if answer[0] == HTTPStatus.TOO_MANY_REQUESTS:
                 time.sleep(REFUSED)
+        return answers
 
-    together(visit, range(clients))
-    return len(waits.seconds) / seconds, waits
+    answers = together(visit, range(clients))
+    return (answers["status"] == HTTPStatus.OK).sum() / seconds, answers
 
 
-def thoughtful(url: str, ask: Ask, said: str) -> Waits:
+def thoughtful(url: str, ask: Ask, said: str) -> pd.DataFrame:
     """What visitors get who each ask EVERY seconds on average, whether or not they have their answer.
 
     When they ask is drawn at random, the same each time; each question has a connection of its own.
     """
-    waits, asking, lock, chance = Waits(), questions(said), threading.Lock(), random.Random(0)
-    start = time.perf_counter()
+    numbers, start, chance = counting(), time.perf_counter(), random.Random(0)
 
-    def visit(at: float) -> None:
-        with lock:
-            question = next(asking)
+    def visit(at: float) -> list[Answer]:
+        asking = question(next(numbers), said)
         time.sleep(max(start + at - time.perf_counter(), 0))
-        status, waited = asked(HTTPConnection(urlsplit(url).netloc, timeout=FAILS), ask, question)
-        with lock:
-            waits.add(status, waited)
+        return [asked(HTTPConnection(urlsplit(url).netloc, timeout=FAILS), ask, asking)]
 
-    together(visit, sorted(chance.uniform(0, LONG) for _ in range(round(VISITORS * LONG / EVERY))))
-    return waits
+    return together(visit, sorted(chance.uniform(0, LONG) for _ in range(round(VISITORS * LONG / EVERY))))
 
 
-def together(visit: Callable[[Any], None], visits: Sequence[float]) -> None:
-    """Make all visits, each in a thread of its own."""
+def together(visit: Callable[[float], list[Answer]], visits: Sequence[float]) -> pd.DataFrame:
+    """The answers of all visits, each made in a thread of its own."""
     with ThreadPoolExecutor(len(visits)) as pool:
-        list(pool.map(visit, visits))
+        return pd.DataFrame(chain.from_iterable(pool.map(visit, visits)), columns=["status", "seconds"])
 
 
-def asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> tuple[int, float]:
+def missed(answers: pd.DataFrame) -> tuple[int, int]:
+    """How many questions were refused as too many, and how many failed in another way."""
+    refused = answers["status"].isin([HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS])
+    return int(refused.sum()), int((~refused & (answers["status"] != HTTPStatus.OK)).sum())
+
+
+def asked(connection: HTTPConnection, ask: Ask, question: dict[str, str]) -> Answer:
     """The status of an answer and the seconds until it was there; 504 where none came."""
     start = time.perf_counter()
     try:
@@ -160,11 +136,13 @@ def report() -> None:
             print(f"{name:<44}{statistics.median(found):9.1f}    ({each})", flush=True)
         before = _resident()
         for way, ask in WAYS.items():
-            waits = thoughtful(app, ask, f"of many by {way}")
+            answers = thoughtful(app, ask, f"of many by {way}")
+            refused, failed = missed(answers)
+            waited = answers["seconds"][answers["status"] == HTTPStatus.OK]
+            median, most = waited.quantile([0.5, 0.95])
             print(
-                f"{VISITORS} visitors every {EVERY:g} s by {way}: {len(waits.seconds)} answered, "
-                f"{waits.refused} refused, {waits.failed} failed, median {waits.quantile(50):.2f} s, "
-                f"p95 {waits.quantile(95):.2f} s (bar 1 s)",
+                f"{VISITORS} visitors every {EVERY:g} s by {way}: {len(waited)} answered, {refused} refused, "
+                f"{failed} failed, median {median:.2f} s, p95 {most:.2f} s (bar 1 s)",
                 flush=True,
             )
         grown = f"{before:.0f} MB before these visitors, {_resident():.0f} MB after"
@@ -184,10 +162,10 @@ def _rates(constant: str, app: str) -> dict[str, list[float]]:
             answered, _ = rate(constant, by_queue, clients, SECONDS, said)
             rates.setdefault(f"a constant, {clients} clients", []).append(answered)
             for way, ask in WAYS.items():
-                answered, waits = rate(app, ask, clients, SECONDS, f"{said} by {way}")
+                answered, answers = rate(app, ask, clients, SECONDS, f"{said} by {way}")
                 rates.setdefault(f"app by {way}, {clients} clients", []).append(answered)
-                if waits.refused or waits.failed:
-                    print(f"{way}, {clients} clients: {waits.refused} refused, {waits.failed} failed")
+                if any(found := missed(answers)):
+                    print(f"{way}, {clients} clients: {found[0]} refused, {found[1]} failed")
     return rates
 
 
@@ -215,13 +193,12 @@ def _measure_engine() -> float:
     from components.settings import Settings
     from components.types import Query
 
-    engine, asking = Engine(Settings()), questions("for the engine")
+    engine = Engine(Settings())
     for key in BACKBONES:
         engine.ask("analyze", Query(key, "warm"))
     start, answered = time.perf_counter(), 0
     while time.perf_counter() < start + SECONDS:
-        question = next(asking)
-        engine.ask("analyze", Query(question["backbone"], question["text"]))
+        engine.ask("analyze", Query(**question(answered, "for the engine")))
         answered += 1
     return answered / (time.perf_counter() - start)
 
