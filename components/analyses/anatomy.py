@@ -13,7 +13,7 @@ from components.analyses.registry import Cost, Examined, analysis
 from components.texts import Sentence
 from components.types import Analysis, Floats, as_json
 
-Origin = Literal["checkpoint", "new", "reshaped", "constant", "probe", "object"]
+Origin = Literal["new", "reshaped", "constant", "probe", "object", "checkpoint"]  # the least trained first
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from components.model.heads import (
 from components.model.pooling import POOLINGS, States
 from components.model.probes import Probe, read_probe
 from components.model.query import counted_from_zero
-from components.model.reads import Reading
+from components.model.reads import Head, Reading
 from components.texts import Sentence
 from components.types import Centring, Floats, Query, TaskSpec, Tokens
 
@@ -234,9 +234,8 @@ def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
 
     ``hidden``: the states of all its layers, of which those above the one that is pooled are not looked at.
     """
-    backbone, pooling = examined.backbone, examined.query.pooling
-    swapped = swaps(backbone, pooling)
-    if examined.probe is None and not swapped and not examined.lower:
+    backbone = examined.backbone
+    if not (examined.probe or examined.lower or swaps(backbone, examined.query.pooling)):
         return kept.logits
     layers = hidden[: len(examined.states.layers)]
     if examined.probe is None and examined.lower and backbone.final_norm is not None:
@@ -249,7 +248,16 @@ def said(examined: Examined, kept: Pass, hidden: tuple[Tensor, ...]) -> Tensor:
         reads=Reading(own, layers[-1]),
         query=examined.states.query,
     )
-    method = POOLINGS[pooling]
+    return behind_pooling(examined, states, own)(layers[-1])
+
+
+def behind_pooling(examined: Examined, states: States, own: Head) -> Head:
+    """The head of ``examined`` behind its pooling of ``states``: (R, T, D) -> (R, K).
+
+    ``own``: the checkpoint's own, behind the pass that they are of.
+    """
+    method = POOLINGS[examined.query.pooling]
     if examined.probe is not None:
-        return probe_head(examined.probe, method, states)(layers[-1])
-    return swapped_head(own, pooled(method, states))(layers[-1]) if swapped else own(layers[-1])
+        return probe_head(examined.probe, method, states)
+    swapped = swaps(examined.backbone, examined.query.pooling)
+    return swapped_head(own, pooled(method, states)) if swapped else own

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from safetensors import safe_open
@@ -30,26 +30,15 @@ from components.analyses.measuring.export import module, program
 from components.errors import PoolscopeError
 from components.model.backbone import Backbone, own_head
 from components.model.cut import Pass, replay
-from components.model.examine import Examined
+from components.model.examine import Examined, behind_pooling
 from components.model.files import folder, weights_in
-from components.model.heads import (
-    DECLARED,
-    POOLER,
-    linear,
-    pooled,
-    probabilities,
-    probe_head,
-    swapped_head,
-    swaps,
-)
-from components.model.pooling import POOLINGS, States
+from components.model.heads import DECLARED, POOLER, linear, probabilities, swaps
+from components.model.pooling import POOLINGS
 from components.model.reads import Head
-from components.model.tracing import LIBRARY, Call, Line, trace
+from components.model.tracing import LIBRARY, Call, trace
 from components.texts import Sentence
 from components.types import BackboneSpec
 
-# from the least trained
-TRUST: tuple[Origin, ...] = ("new", "reshaped", "constant", "probe", "object", "checkpoint")
 STATES = 8192  # hidden states that a head is handed at once
 Answer = Callable[[Pass, Tensor], Tensor]  # a pass of B inputs, final hidden states (B, T, D) -> (B, N)
 SHORT = 16  # lines of a function that is shown whole; of a longer one only what ran, and what lies between
@@ -89,9 +78,7 @@ def head_calls(examined: Examined) -> tuple[Call, ...]:
     pooled = _call(lambda hidden: method(states.ending(hidden)), "pooling", states.hidden)
     (vector,) = pooled.given
     if examined.probe is not None:
-        weight, bias = torch.from_numpy(examined.probe.weight), torch.from_numpy(examined.probe.bias)
-        names = ("weight", "bias")
-        return pooled, _call(lambda vector: vector @ weight.T + bias, "linear", vector, names)
+        return pooled, _call(linear(examined.probe), "linear", vector, ("weight", "bias"))
     length = states.hidden.shape[1]
     swapped = _call(lambda vector: vector[:, None].expand(-1, length, -1).contiguous(), "swap", vector)
     return pooled, swapped, *trace(model, own, swapped.given[0])
@@ -147,11 +134,9 @@ def _weights(examined: Examined, calls: Sequence[Call]) -> list[Weight]:
 
 
 def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step:
-    model = examined.backbone.model
-    running = model.get_submodule(call.module)
-    used = [weights[name] for name in call.weights]
-    if call.kind == "pooling" and "query" in weights:
-        used = [weights["query"]]
+    running = examined.backbone.model.get_submodule(call.module)
+    learned = call.kind == "pooling" and "query" in weights
+    used = [weights[name] for name in (("query",) if learned else call.weights)]
     kind = type(running).__module__  # its name says what it runs: not where a model's own code stands in it
     plain = kind.startswith(("torch.", "transformers.")) and not kind.startswith("transformers.models.")
     leaf = bool(call.lines) and not list(running.children()) and plain
@@ -163,7 +148,7 @@ def _step(examined: Examined, call: Call, weights: Mapping[str, Weight]) -> Step
         within=within.rsplit(".", 1)[0],
         weights=tuple(weight.name for weight in used),
         parameters=sum(torch.Size(weight.shape).numel() for weight in used),
-        origin=next((trust for trust in TRUST if any(w.origin == trust for w in used)), None),
+        origin=min((weight.origin for weight in used), key=get_args(Origin).index, default=None),
         idle=call.idle,
         moves=call.moves,
         picks=_picks(call, examined.states.hidden.shape[1]),
@@ -180,16 +165,21 @@ def _picks(call: Call, tokens: int) -> bool:
 
 def _sources(examined: Examined, calls: Sequence[Call]) -> tuple[Excerpt, ...]:
     """Return what of the library ran, from the outside in: a pooling of Poolscope's own first."""
-    tokens = examined.states.hidden.shape[1]
     lines = [  # in files that are there to be read, which a cell of a notebook is not
         (call, [line for line in call.lines if line[0].co_filename.startswith(LIBRARY)]) for call in calls
     ]
-    ran = chain.from_iterable(reversed(found) for _call, found in lines)
-    picking = [found[0] for call, found in lines if found and _picks(call, tokens)]
-    own: list[Excerpt] = []
-    if examined.probe is not None or swaps(examined.backbone, examined.query.pooling):
-        own = [source(POOLINGS[examined.query.pooling].function)]
-    return (*own, *sources(ran, picking))
+    tokens, ran = examined.states.hidden.shape[1], dict[CodeType, set[int]]()
+    for function, number in chain.from_iterable(reversed(found) for _call, found in lines):
+        ran.setdefault(function, set()).add(number)
+    picks = {found[0] for call, found in lines if found and _picks(call, tokens)}
+    own = examined.probe is not None or swaps(examined.backbone, examined.query.pooling)
+    return (
+        *([source(POOLINGS[examined.query.pooling].function)] if own else []),
+        *(
+            source(code, numbers, {one for one in numbers if (code, one) in picks})
+            for code, numbers in ran.items()
+        ),
+    )
 
 
 def origin(backbone: Backbone, name: str) -> Origin:
@@ -238,73 +228,33 @@ def _names(name: str, prefix: str) -> set[str]:
     return {today, prefix + today, today.removeprefix(prefix)}
 
 
-def sources(ran: Iterable[Line], picking: Iterable[Line]) -> tuple[Excerpt, ...]:
-    """Give the functions of the lines that ``ran``, in the order of their first appearance.
-
-    ``picking``: those lines of them that make one vector of the hidden states.
-    """
-    lines: dict[CodeType, set[int]] = {}
-    for function, number in ran:
-        lines.setdefault(function, set()).add(number)
-    picks = {*picking}
-    return tuple(
-        source(function, numbers, sorted(one for one in numbers if (function, one) in picks))
-        for function, numbers in lines.items()
-    )
-
-
 def source(
-    code: CodeType | Callable[..., Any], ran: Iterable[int] = (), picks: Sequence[int] = ()
+    code: CodeType | Callable[..., Any], ran: Collection[int] = (), picks: Collection[int] = ()
 ) -> Excerpt:
     """Give a function as it is installed; of a long one, from the first statement that ``ran`` to the last.
 
     ``ran`` and ``picks`` are numbers of lines in its file. Raises OSError if the file is not there.
     """
-    written, numbers = _written(code), sorted(set(ran))
-    begin, end = 0, len(written.lines)
-    if end > SHORT and numbers:
-        statements = [written.statement(number) for number in numbers]
-        begin, end = min(start for start, _ in statements), max(stop for _, stop in statements)
-    return Excerpt(
-        title=code.co_qualname if isinstance(code, CodeType) else code.__qualname__,
-        file=written.file,
-        first=written.first + begin,
-        lines=written.lines[begin:end],
-        ran=tuple(numbers),
-        picks=tuple(picks),
-    )
-
-
-@dataclass(frozen=True)
-class Written:
-    """A function in its file, its first line's number, and where its statements begin and end, from 0."""
-
-    file: str
-    first: int
-    lines: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-
-    def statement(self, number: int) -> tuple[int, int]:
-        """Find the innermost statement on the line ``number``: where it begins and ends, the end excluded."""
-        offset = number - self.first
-        around = (span for span in self.spans if span[0] <= offset < span[1])
-        return min(around, key=lambda span: span[1] - span[0])
-
-
-@cache  # what is installed does not change while it runs
-def _written(code: CodeType | Callable[..., Any]) -> Written:
-    lines, first = inspect.getsourcelines(code)
-    text, path = textwrap.dedent("".join(lines)), Path(inspect.getfile(code))
+    installed, first = inspect.getsourcelines(code)
+    text, path = textwrap.dedent("".join(installed)), Path(inspect.getfile(code))
+    lines = tuple(text.splitlines())
+    if len(lines) > SHORT and ran:
+        nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt))
+        spans = [range(node.lineno - 1, node.end_lineno or node.lineno) for node in nodes]
+        around = [min((span for span in spans if number - first in span), key=len) for number in ran]
+        begin, end = min(span.start for span in around), max(span.stop for span in around)
+        first, lines = first + begin, lines[begin:end]
     top = path.parent
     while (top.parent / "__init__.py").exists():
         top = top.parent
-    spans = (
-        (node.lineno - 1, node.end_lineno)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.stmt) and node.end_lineno is not None
+    return Excerpt(
+        title=code.co_qualname if isinstance(code, CodeType) else code.__qualname__,
+        file=path.relative_to(top.parent).as_posix(),  # from its package on: transformers/models/...
+        first=first,
+        lines=lines,
+        ran=tuple(sorted(ran)),
+        picks=tuple(sorted(picks)),
     )
-    file = path.relative_to(top.parent).as_posix()  # from its package on: transformers/models/...
-    return Written(file, first, tuple(text.splitlines()), tuple(spans))
 
 
 @torch.no_grad()
@@ -315,16 +265,20 @@ def look(examined: Examined) -> Lens:
     is narrower than the last.
     """
     states, kept, norm = examined.states, examined.kept, examined.backbone.final_norm
-    _check_widths(examined)
-    layers = [*kept.hidden[:-1]] if norm is None else [norm(layer) for layer in kept.hidden[:-1]]
-    layers.append(kept.hidden[-1])  # which went through it already
-    vectors = torch.cat([layer[0] for layer in layers])
-    said = _on_vectors(examined)(vectors)
+    pooling, width, given = examined.query.pooling, states.hidden.shape[2], examined.outputs.vector.shape[1]
+    if examined.lower:
+        raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.lens_layer")
+    if any(layer.shape[2] != width for layer in kept.hidden):
+        raise PoolscopeError("pooling", pooling, "errors.widths")
+    if given != width:
+        raise PoolscopeError("pooling", pooling, "errors.lens_width", given=given, width=width)
+    below = kept.hidden[:-1] if norm is None else map(norm, kept.hidden[:-1])
+    layers = (*below, kept.hidden[-1])  # which went through it already
+    said = _on_vectors(examined)(torch.cat([layer[0] for layer in layers]))
     logits = said.reshape(len(layers), -1, said.shape[1])
-    whole = torch.cat(
-        [_behind_pooling(examined, states.upto(index))(layer) for index, layer in enumerate(layers)]
-    )
-    kind = examined.outputs.problem_type
+    own, kind = own_head(examined.backbone, kept), examined.outputs.problem_type
+    heads = (behind_pooling(examined, states.upto(index), own) for index in range(len(layers)))
+    whole = torch.cat([head(layer) for head, layer in zip(heads, layers, strict=True)])
     return Lens(
         logits=logits.numpy(),
         pooled=whole.numpy(),
@@ -366,40 +320,16 @@ def _on_vectors(examined: Examined) -> Head:
 
     Behind a pooler, or what the checkpoint declares, it takes what that makes of each.
     """
-    backbone, kept, query = examined.backbone, examined.kept, examined.query
+    backbone, kept, pooling = examined.backbone, examined.kept, examined.query.pooling
     read = examined.states.reads.positions[0].nonzero()[:, 0].tolist()
     if examined.probe is None:
         head = _pointed(backbone, kept, read, partial(replay, backbone.model, backbone.cut))
     else:
         head = linear(examined.probe)
-    if query.pooling == DECLARED and backbone.declared is not None:
+    if pooling == DECLARED and backbone.declared is not None:
         declared = backbone.declared
         return lambda vectors: head(declared.alone(vectors))
-    direct = examined.probe is None and not swaps(backbone, query.pooling)
-    if direct or query.pooling != POOLER or backbone.pooler is None:
-        return head
-    pooler = _pointed(backbone, kept, read, backbone.pooler)
-    return lambda vectors: head(pooler(vectors))
-
-
-def _behind_pooling(examined: Examined, states: States) -> Head:
-    """The head behind the query's pooling of ``states`` with another uppermost layer: (1, T, D) -> (1, K)."""
-    method = POOLINGS[examined.query.pooling]
-    if examined.probe is not None:
-        return probe_head(examined.probe, method, states)
-    own = own_head(examined.backbone, examined.kept)
-    if not swaps(examined.backbone, examined.query.pooling):
-        return own
-    return swapped_head(own, pooled(method, states))
-
-
-def _check_widths(examined: Examined) -> None:
-    """PoolscopeError where a vector of one layer cannot stand for that of the last, which is pooled."""
-    if examined.lower:
-        raise PoolscopeError("pool_layer", examined.query.pool_layer, "errors.lens_layer")
-    pooling, width = examined.query.pooling, examined.states.hidden.shape[2]
-    if any(layer.shape[2] != width for layer in examined.kept.hidden):
-        raise PoolscopeError("pooling", pooling, "errors.widths")
-    given = examined.outputs.vector.shape[1]
-    if given != width:
-        raise PoolscopeError("pooling", pooling, "errors.lens_width", given=given, width=width)
+    if pooling == POOLER and backbone.pooler and (examined.probe or swaps(backbone, pooling)):
+        pooler = _pointed(backbone, kept, read, backbone.pooler)
+        return lambda vectors: head(pooler(vectors))
+    return head
