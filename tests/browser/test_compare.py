@@ -10,7 +10,6 @@ from tests.browser.conftest import Open
 from tests.browser.visitor import PATIENCE, Visitor
 from tests.serving import Gate
 
-FIRST = "The plot is not bad, but the acting is not good at all."
 LEFT, RIGHT = (f"one => one.getBoundingClientRect().{side}" for side in ("left", "right"))
 WHOLE = "30 combinations, from one forward pass for each of 5 backbones."
 BOTH = "30 combinations, both versions, from one forward pass for each of 5 backbones and each version."
@@ -111,21 +110,8 @@ def test_enter_asks_and_what_is_typed_and_not_asked_is_said(visitor: Visitor) ->
     expect(note).to_be_hidden()
     expect(agreement).to_contain_text("combinations say positive")
     expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
-    table = visitor.page.locator("#compare-grid table")
-    before = table.inner_html()
-    visitor.page.get_by_role("tab", name="Classify").click()
-    visitor.type("a dull and awful film")
-    visitor.page.get_by_role("tab", name="Compare").click()
-    expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
-    assert table.inner_html() == before
     visitor.page.get_by_role("button", name="Take the text of “Classify”").click()
     expect(agreement).to_contain_text("combinations say negative")
-    visitor.type("", "compare-text")
-    visitor.page.keyboard.press("Enter")
-    expect(visitor.page.get_by_role("alert")).to_contain_text("Type a sentence.")
-    expect(note).to_be_visible()
-    visitor.type(FIRST, "compare-text")
-    visitor.page.keyboard.press("Enter")
     expect(visitor.page.locator("#compare-status")).to_contain_text(WHOLE)
 
 

@@ -81,11 +81,3 @@ def test_a_link_is_copied_and_drawn_as_a_code_and_reports_are_saved(visitor: Vis
     assert "GPT2ForSequenceClassification" in text
     assert "backbone=gpt2-sentiment" in text  # the link back
     assert "Its head reads the last token alone" in saved("Passport")
-    page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#compare-grid td.told")).to_have_count(30)
-    visitor.type("so good", "compare-text")
-    told(page, "compare_text=so+good")
-    told(page, "tab=compare")
-    text = saved("Report")
-    assert "so good" in text
-    assert "compare_text=so+good" in text

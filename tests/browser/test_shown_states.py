@@ -46,6 +46,7 @@ def at_rest(visitor: Visitor) -> dict[str, object]:
         if now == before and not visitor.asking:
             return now
         before = now
+        visitor.page.wait_for_timeout(100)
     raise AssertionError("the page does not come to rest")
 
 
@@ -106,7 +107,7 @@ def test_the_link_of_what_is_shown_opens_to_the_same_screen(
     wanted = at_rest(visitor)
     again = real(query=visitor.page.url.partition("__theme=light")[2])
     with suppress(TimeoutError):  # what differs is said below
-        again.page.wait_for_function(SAME, arg=json.dumps(wanted), timeout=PATIENCE)
+        again.page.wait_for_function(SAME, arg=json.dumps(wanted), timeout=PATIENCE, polling=300)
     assert at_rest(again) == wanted
     assert again.page.url == visitor.page.url
     again.page.close()
