@@ -156,9 +156,9 @@ def step(function: Callable[..., Any]) -> Step:
 @step
 def classifies(kind: str) -> bool:
     """Tell whether transformers classifies texts with this type of model; no checkpoint is loaded."""
-    from components.model.hub import classifies as known
+    from components.model.transformers_internals import classifying_types
 
-    return known(kind)
+    return kind in classifying_types()
 
 
 @cache  # what stands in the folder does not change while it runs

@@ -117,15 +117,15 @@ def snapshot(model: str, commit: str) -> Path | None:
     return config.parent if config and is_complete(config.parent) else None
 
 
-def newest_commit(model: str) -> str | None:
-    """Commit of a model that was downloaded last of those that are wholly in the cache, or None."""
+def newest_snapshot(model: str) -> Path | None:
+    """Folder of a model's newest download that is wholly in the cache, called as its commit, or None."""
     try:
         repositories = scan_cache_dir(constants.HF_HUB_CACHE).repos
     except CacheNotFound:
         return None
     revisions = [each for repo in repositories if repo.repo_id == model for each in repo.revisions]
     complete = [each for each in revisions if snapshot(model, each.commit_hash)]
-    return max(complete, key=lambda each: each.last_modified).commit_hash if complete else None
+    return max(complete, key=lambda each: each.last_modified).snapshot_path if complete else None
 
 
 def version(spec: BackboneSpec) -> Version:

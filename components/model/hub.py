@@ -17,7 +17,6 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,6 +26,7 @@ from urllib.parse import urlsplit
 import httpx2
 from cachetools import LRUCache
 from huggingface_hub import HfApi, ModelInfo, constants, errors, hf_hub_download, snapshot_download
+from huggingface_hub.hf_api import RepoSibling
 from huggingface_hub.utils import tqdm, validate_repo_id  # type: ignore[attr-defined]  # documented
 
 from components.errors import PoolscopeError
@@ -53,8 +53,10 @@ REFUSALS: tuple[tuple[type[Exception], str], ...] = (  # the first that fits
 STATUSES = {401: UNKNOWN, 403: "errors.hub_forbidden", 404: UNKNOWN, 429: OFTEN}
 REMEMBERED = 100  # ids; the least recently used leaves first
 TICK = 0.2  # seconds between two reports of progress
+LICENCE = 60  # characters
 SPARE = 500_000_000  # bytes of the disk that stay free
 WRITTEN = "huggingface_hub.snapshot_download"  # its progress bar of the bytes on the disk
+LONGEST_ADDRESS = 500  # characters
 Classifies = Callable[[str], bool]  # whether transformers classifies texts with a type of model
 
 
@@ -63,39 +65,33 @@ class HubUnreachableError(PoolscopeError):
 
 
 @dataclass(frozen=True)
-class HubFile:
-    """File on the hub: ``size`` in bytes; ``sha256`` of a large one, else None."""
-
-    name: str
-    size: int
-    sha256: str | None
-
-
-@dataclass(frozen=True)
 class Listing:
-    """Model that can be had at one commit: ``small`` files that are read with it, and its ``weights``."""
+    """Model that can be had at one commit.
+
+    ``parts``: what the hub says of its files, first of the small ones that are read with it, then of its
+    weights.
+    """
 
     model: str
     commit: str
-    small: tuple[HubFile, ...]
-    weights: tuple[HubFile, ...]
-    licence: str = ""
-    private: bool = False
+    parts: tuple[tuple[RepoSibling, ...], tuple[RepoSibling, ...]]
+    licence: str
+    private: bool
 
     @property
-    def key(self) -> tuple[str, str]:
-        """The model and its commit."""
-        return self.model, self.commit
-
-    @property
-    def files(self) -> tuple[HubFile, ...]:
+    def files(self) -> tuple[RepoSibling, ...]:
         """All of its files, the weights last."""
-        return (*self.small, *self.weights)
+        return self.parts[0] + self.parts[1]
 
     @property
     def size(self) -> int:
         """All of its files, in bytes."""
-        return sum(file.size for file in self.files)
+        return sum(file.size or 0 for file in self.files)
+
+    def present(self) -> int:
+        """Bytes of the files that are whole in the cache."""
+        whole = (file for file in self.files if files.cached(self.model, self.commit, file.rfilename))
+        return sum(file.size or 0 for file in whole)
 
 
 def checked_id(given: object) -> str:
@@ -103,9 +99,15 @@ def checked_id(given: object) -> str:
 
     A pasted address of a model's page is refused with the id to type instead.
     """
-    if isinstance(given, str) and _is_id(given):
+    if not isinstance(given, str):
+        raise PoolscopeError("backbone", given, "errors.id")
+    if _is_id(given):
         return given
-    if isinstance(given, str) and (inside := _id_in_address(given)):
+    inside = ""
+    if len(given) <= LONGEST_ADDRESS and given.startswith(("https://", "http://")):
+        with suppress(ValueError):  # such as an unfinished IPv6 address
+            inside = "/".join([part for part in urlsplit(given).path.split("/") if part][:2])
+    if _is_id(inside):
         raise PoolscopeError("backbone", given, "errors.id_instead", id=inside)
     raise PoolscopeError("backbone", given, "errors.id")
 
@@ -118,16 +120,6 @@ def _is_id(given: str) -> bool:
     return True
 
 
-def _id_in_address(given: str) -> str | None:
-    """Id of the model whose page or file this web address shows, if it does."""
-    if len(given) > 500 or not given.startswith(("https://", "http://")):
-        return None
-    with suppress(ValueError):  # such as an unfinished IPv6 address
-        found = "/".join([part for part in urlsplit(given).path.split("/") if part][:2])
-        return found if _is_id(found) else None
-    return None
-
-
 def refusal(model: str, error: Exception) -> PoolscopeError:
     """Sentence for a visitor who asked for ``model`` where huggingface_hub raised ``error``."""
     if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
@@ -137,8 +129,6 @@ def refusal(model: str, error: Exception) -> PoolscopeError:
     if key == UNREADABLE and isinstance(error, errors.HfHubHTTPError):
         status = error.response.status_code
         key, values = STATUSES.get(status, TROUBLE), {"status": status}
-        if status not in STATUSES and status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            return PoolscopeError("backbone", model, key, **values)
     elif key == UNREADABLE and isinstance(error, OSError):
         key, values = "errors.unkept", {"reason": error.strerror}
         key = key if error.strerror else "errors.hub_wrong"  # another length than was listed
@@ -157,14 +147,7 @@ def hub_errors(model: str) -> Iterator[None]:
         raise refusal(model, error) from error
 
 
-def classifies(kind: str) -> bool:
-    """Ask transformers in this process, which loads it; none of its models is loaded."""
-    from components.model.transformers_internals import classifying_types
-
-    return kind in classifying_types()
-
-
-def listed(model: str, revision: str | None, largest: int, known: Classifies = classifies) -> Listing:
+def listed(model: str, revision: str | None, largest: int, known: Classifies) -> Listing:
     """Ask the hub for a model at a commit, or where its branch stands now.
 
     ``largest``: bytes that may be downloaded. ``known``: whether a type of model can classify texts.
@@ -173,10 +156,10 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies = c
     with hub_errors(model), TemporaryDirectory() as place:
         info = HfApi().model_info(model, revision=revision, files_metadata=True, timeout=SECONDS)
         commit, there = str(info.sha), _files(model, info)
-        for file in (there[name] for name in STATED if name in there):
-            if file.size > files.LARGEST:
+        for name in (each for each in STATED if each in there):
+            if (there[name].size or 0) > files.LARGEST:
                 raise PoolscopeError("backbone", model, "errors.hub_long", most=files.LARGEST)
-            hf_hub_download(model, file.name, revision=commit, local_dir=place)
+            hf_hub_download(model, name, revision=commit, local_dir=place)
         weights = files.weight_files(there.__contains__, lambda: files.read_object(Path(place) / files.INDEX))
         if not weights:
             key = "errors.no_parts" if files.INDEX in there else "errors.no_weights"
@@ -187,8 +170,11 @@ def listed(model: str, revision: str | None, largest: int, known: Classifies = c
             small += [files.MODULES, *files.module_files((Path(place) / files.MODULES).read_bytes(), there)]
         check_config(model, Path(place), known)  # may have to wait for transformers, no fault of the hub
     _check_vocabulary(model, there)
-    needed, weighty = (tuple(there[name] for name in names) for names in (small, weights))
-    found = Listing(model, commit, needed, weighty, _licence(info), bool(info.private))
+    stated: Any = info.card_data.license if info.card_data else None
+    licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
+    licence = licence if len(licence) <= LICENCE else f"{licence[: LICENCE - 1]}…"
+    parts = tuple(there[name] for name in small), tuple(there[name] for name in weights)
+    found = Listing(model, commit, parts, licence, bool(info.private))
     if found.size > largest:
         size, most = in_bytes(found.size), in_bytes(largest)
         raise PoolscopeError("backbone", model, "errors.large", size=size, largest=most)
@@ -210,13 +196,11 @@ def check_config(model: str, folder: Path, known: Classifies) -> None:
         raise PoolscopeError("backbone", model, "errors.no_classes", type=repr(kind[:40]))
 
 
-def _files(model: str, info: ModelInfo) -> dict[str, HubFile]:
+def _files(model: str, info: ModelInfo) -> dict[str, RepoSibling]:
     """Files by name, of an answer in which every file has its size."""
-    every = info.siblings or ()
-    if files.COMMIT.fullmatch(str(info.sha)) is None or any(each.size is None for each in every):
+    there = {each.rfilename: each for each in info.siblings or ()}
+    if files.COMMIT.fullmatch(str(info.sha)) is None or any(each.size is None for each in there.values()):
         raise PoolscopeError("backbone", model, UNREADABLE)
-    found = [HubFile(each.rfilename, each.size or 0, each.lfs.sha256 if each.lfs else None) for each in every]
-    there = {file.name: file for file in found}
     if files.CONFIG not in there:
         raise PoolscopeError("backbone", model, "errors.no_config", file=files.CONFIG)
     return there
@@ -232,19 +216,13 @@ def _check_vocabulary(model: str, names: Collection[str]) -> None:
         raise PoolscopeError("backbone", model, "errors.slow_tokenizer", file=held[0])
 
 
-def _licence(info: ModelInfo) -> str:
-    stated: Any = info.card_data.license if info.card_data else None
-    text = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
 @dataclass(eq=False)
 class _Download:
     """Download with its number of ``subscribers``; the Downloads' lock guards every field."""
 
     listing: Listing
     process: subprocess.Popen[bytes]
-    done: int = 0
+    done: int
     subscribers: int = 0
     error: PoolscopeError | None = None
     over: threading.Event = field(default_factory=threading.Event)
@@ -256,7 +234,7 @@ class Downloads:
     def __init__(self, most: int = 3) -> None:
         self._most = most
         self._lock = threading.Lock()
-        self._running: dict[tuple[str, str], _Download] = {}
+        self._running: dict[tuple[str, str], _Download] = {}  # by the model and its commit
 
     def fetch(self, listing: Listing) -> Iterator[Progress]:
         """Wait for a model to be on this machine, and yield a few times a second how far it is.
@@ -275,17 +253,17 @@ class Downloads:
             with self._lock:
                 download.subscribers -= 1
                 if not download.subscribers and not download.over.is_set():
-                    self._close(download)  # under the same lock: nobody can subscribe to what ends now
+                    self._end(download)  # under the same lock: nobody can subscribe to what ends now
                     _cancel(download.process)
 
     def _subscribe(self, listing: Listing) -> _Download:
         """Subscribe to the download of a model that is under way, or begin one."""
         with self._lock:
-            download = self._running.get(listing.key)
+            download = self._running.get((listing.model, listing.commit))
             if download is None:
                 self._check_room(listing)
-                download = _Download(listing, _begun(listing), _present(listing))
-                self._running[listing.key] = download
+                download = _Download(listing, _begun(listing), listing.present())
+                self._running[listing.model, listing.commit] = download
                 threading.Thread(target=self._follow, args=(download,), name="download", daemon=True).start()
             download.subscribers += 1
             return download
@@ -299,52 +277,43 @@ class Downloads:
             cache.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(cache).free - SPARE
         free -= sum(other.listing.size - other.done for other in self._running.values())
-        missing = listing.size - _present(listing)
+        missing = listing.size - listing.present()
         if missing > free:
             sizes = {"size": in_bytes(missing), "free": in_bytes(max(free, 0))}
             raise PoolscopeError("backbone", listing.model, "errors.room", **sizes)
 
     def _follow(self, download: _Download) -> None:
-        """Take down what the process reports, until it ends."""
-        for report in _reports(download.process):
-            with self._lock:
-                if isinstance(report, PoolscopeError):
-                    download.error = report
-                else:
-                    download.done = min(download.done + report, download.listing.size)
-        code, listing = download.process.wait(), download.listing
+        """Take down what the process reports, until it ends: bytes that were written, or why it failed."""
+        listing, process = download.listing, download.process
+        assert process.stdout is not None
+        with process.stdout as pipe, suppress(EOFError, pickle.UnpicklingError):  # it ended, or was killed
+            while True:
+                report = pickle.load(pipe)
+                with self._lock:
+                    if isinstance(report, PoolscopeError):
+                        download.error = report
+                    else:
+                        download.done = min(download.done + report, listing.size)
+        code = process.wait()
         with self._lock:
             if download.error is None and files.snapshot(listing.model, listing.commit) is None:
                 reason = f"exit {code}"
                 download.error = PoolscopeError("backbone", listing.model, "errors.unkept", reason=reason)
-            self._close(download)
+            self._end(download)
 
-    def _close(self, download: _Download) -> None:
-        if self._running.get(download.listing.key) is download:
-            del self._running[download.listing.key]
+    def _end(self, download: _Download) -> None:
+        if download in self._running.values():  # not yet cancelled
+            del self._running[download.listing.model, download.listing.commit]
         download.over.set()
-
-
-def _present(listing: Listing) -> int:
-    """Bytes of the files that are whole in the cache."""
-    return sum(file.size for file in listing.files if files.cached(listing.model, listing.commit, file.name))
 
 
 def _begun(listing: Listing) -> subprocess.Popen[bytes]:
     """Process that downloads the files of ``listing`` that are not in the cache."""
-    parts = [{file.name: file.sha256 for file in part} for part in (listing.small, listing.weights)]
+    parts = [{each.rfilename: each.lfs and each.lfs.sha256 for each in part} for part in listing.parts]
     asked = json.dumps([listing.model, listing.commit, parts])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     program = [sys.executable, "-c", f"from {__name__} import main; main()", asked]
     return subprocess.Popen(program, stdout=subprocess.PIPE, env=environment)
-
-
-def _reports(process: subprocess.Popen[bytes]) -> Iterator[int | PoolscopeError]:
-    """Bytes that were written since the last report, or why the download failed, as the process sends it."""
-    assert process.stdout is not None
-    with process.stdout as pipe, suppress(EOFError, pickle.UnpicklingError):  # it ended, or was killed
-        while True:
-            yield pickle.load(pipe)
 
 
 def _cancel(process: subprocess.Popen[bytes]) -> None:
@@ -365,7 +334,7 @@ class Hub:
     of model.
     """
 
-    def __init__(self, largest: int, known: Classifies = classifies) -> None:
+    def __init__(self, largest: int, known: Classifies) -> None:
         self._largest = largest
         self._classifies = known
         self._downloads = Downloads()
@@ -374,8 +343,7 @@ class Hub:
 
     def known(self, model: object) -> BackboneSpec | None:
         """Backbone that was found under this id, or None."""
-        found = self._recall(model)
-        return found[0] if found else None
+        return self._recall(model)[0]
 
     def find(self, given: object) -> BackboneSpec:
         """Find the model of an id that a visitor typed, pinned to a commit; PoolscopeError: there is none.
@@ -387,42 +355,37 @@ class Hub:
         known = self.known(model)
         if known is not None and files.snapshot(model, known.revision or ""):
             return known
+        facts: dict[str, Any] = {"available": False}
+        listing = None
         try:
             listing = listed(model, None, self._largest, self._classifies)
         except HubUnreachableError:
-            commit = files.newest_commit(model)
-            kept = files.snapshot(model, commit) if commit else None
-            if commit is None or kept is None:
+            kept = files.newest_snapshot(model)
+            if kept is None:
                 raise
             check_config(model, kept, self._classifies)
-            return self._remember(_spec(model, commit), None)
-        if listing.private:
-            raise PoolscopeError("backbone", model, "errors.private")
-        return self._remember(_spec(model, listing.commit, listing.licence, listing.size), listing)
+            facts |= {"revision": kept.name}
+        else:
+            if listing.private:
+                raise PoolscopeError("backbone", model, "errors.private")
+            facts |= {"revision": listing.commit, "licence": listing.licence, "size": listing.size}
+        spec = BackboneSpec(model, model, "", "", "hub", model, **facts)
+        with self._lock:
+            self._found[model] = spec, listing
+        return spec
 
     def fetch(self, spec: BackboneSpec) -> Generator[Progress]:
         """Download a model; ends at once where it is on this machine. See `Downloads.fetch`."""
         if files.folder(spec):
             return
-        found = self._recall(spec.key)
-        known = found[1] if found and found[0].revision == spec.revision else None
-        asked = (spec.location, spec.revision, self._largest, self._classifies)
-        yield from self._downloads.fetch(known or listed(*asked))
+        known, listing = self._recall(spec.key)
+        if listing is None or known is None or known.revision != spec.revision:
+            listing = listed(spec.location, spec.revision, self._largest, self._classifies)
+        yield from self._downloads.fetch(listing)
 
-    def _recall(self, model: object) -> tuple[BackboneSpec, Listing | None] | None:
+    def _recall(self, model: object) -> tuple[BackboneSpec, Listing | None] | tuple[None, None]:
         with self._lock:
-            return self._found.get(model) if isinstance(model, str) else None
-
-    def _remember(self, spec: BackboneSpec, listing: Listing | None) -> BackboneSpec:
-        with self._lock:
-            self._found[spec.key] = (spec, listing)
-        return spec
-
-
-def _spec(model: str, commit: str, licence: str = "", size: int | None = None) -> BackboneSpec:
-    """Backbone of a typed id, which is its own key and title."""
-    facts: dict[str, Any] = {"available": False, "licence": licence, "size": size}
-    return BackboneSpec(model, model, "", "", "hub", model, revision=commit, **facts)
+            return self._found.get(model, (None, None)) if isinstance(model, str) else (None, None)
 
 
 def _report(report: int | PoolscopeError) -> None:
@@ -445,24 +408,22 @@ class _Reported(tqdm):
 
 
 def main() -> None:
-    """Download the files of a model at a commit, those of each part together, and check their hashes."""
+    """Download the files of a model at a commit, those of each part together, and check their hashes.
+
+    Of a file that is another one than the hub lists nothing is kept.
+    """
     model, commit, parts = json.loads(sys.argv[1])
     try:
         with hub_errors(model):
             for part in parts:
                 wanted: Any = {"allow_patterns": list(part), "tqdm_class": _Reported}
-                place = snapshot_download(model, revision=commit, **wanted)
-                for name, sha256 in part.items():
-                    _check_hash(model, Path(place) / name, sha256)
+                place = Path(snapshot_download(model, revision=commit, **wanted))
+                for file, sha256 in ((place / name, each) for name, each in part.items() if each):
+                    with file.open("rb") as whole:
+                        found = hashlib.file_digest(whole, "sha256").hexdigest()
+                    if found != sha256:
+                        file.resolve().unlink()
+                        file.unlink()
+                        raise PoolscopeError("backbone", model, "errors.hub_wrong")
     except PoolscopeError as error:
         _report(error)
-
-
-def _check_hash(model: str, file: Path, sha256: str | None) -> None:
-    """Refuse a file that is another one than the hub lists, and keep nothing of it."""
-    with file.open("rb") as whole:
-        if sha256 in (None, hashlib.file_digest(whole, "sha256").hexdigest()):
-            return
-    file.resolve().unlink()
-    file.unlink()
-    raise PoolscopeError("backbone", model, "errors.hub_wrong")

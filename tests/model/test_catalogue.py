@@ -95,7 +95,7 @@ def test_a_hub_entry_is_there_when_a_package_carries_it(
     known = Configs().refreshed(spec)
     assert (known.available, known.architecture) == (True, "BertModel")
     assert folder_of(spec) == package
-    assert list(Hub(0).fetch(spec)) == []  # nothing is downloaded
+    assert list(Hub(0, bool).fetch(spec)) == []  # nothing is downloaded
 
 
 @pytest.mark.parametrize(

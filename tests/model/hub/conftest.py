@@ -15,6 +15,7 @@ from tests.tiny import checkpoint
 
 MODEL, HEAVY = "org/tiny", "org/heavy"
 LIMIT = 100_000_000
+CLASSIFIES = {"bert"}.__contains__  # whether transformers classifies with a type of model
 PATIENT = 20  # seconds that a test waits for a thread
 
 
@@ -72,7 +73,7 @@ def weighty(there: Hub, heavy: Path) -> Listing:
 
 
 def _listing(there: Hub, model: str) -> Listing:
-    listing = listed(model, None, LIMIT)
+    listing = listed(model, None, LIMIT, CLASSIFIES)
     assert there.is_quiet(PATIENT)
     there.requests.clear()
     there.sent = 0

@@ -16,7 +16,7 @@ from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 
 from components.errors import PoolscopeError
 from components.model import hub as downloading
-from components.model.files import newest_commit, snapshot
+from components.model.files import newest_snapshot, snapshot
 from components.model.hub import Downloads, Listing
 from components.types import Progress
 from tests.hub import Hub
@@ -34,16 +34,16 @@ def fetched(listing: Listing) -> list[Progress]:
 
 def assert_whole(listing: Listing, there: Hub) -> None:
     """What is here is what the hub has, byte for byte."""
-    folder = snapshot(listing.model, listing.commit)
+    folder, origin = snapshot(listing.model, listing.commit), there.folder / listing.model
     assert folder is not None
     for file in listing.files:
-        assert (folder / file.name).read_bytes() == (there.folder / listing.model / file.name).read_bytes()
+        assert (folder / file.rfilename).read_bytes() == (origin / file.rfilename).read_bytes()
 
 
 def assert_absent(listing: Listing) -> None:
     """Nothing here can be taken for the checkpoint, and no half of a file is left."""
     assert snapshot(listing.model, listing.commit) is None
-    assert newest_commit(listing.model) is None
+    assert newest_snapshot(listing.model) is None
     assert not list(Path(constants.HF_HUB_CACHE).rglob("*.incomplete"))
 
 
@@ -146,7 +146,7 @@ def test_the_weights_come_last_so_that_half_is_never_whole(there: Hub, listing: 
     assert_absent(listing)
     assert there.asked(BODY) == []
     fetched(listing)
-    assert newest_commit(MODEL) == listing.commit
+    assert newest_snapshot(MODEL) == snapshot(MODEL, listing.commit)
 
 
 def test_a_process_that_is_killed_is_said(there: Hub, weighty: Listing) -> None:
@@ -160,9 +160,9 @@ def test_a_process_that_is_killed_is_said(there: Hub, weighty: Listing) -> None:
 
 
 KILLED = """
-from components.model.hub import Downloads, HubFile, Listing
+from components.model.hub import Downloads, listed
 downloads = Downloads()
-for step in downloads.fetch({listing}):
+for step in downloads.fetch(listed("{model}", None, 10**9, {{"bert"}}.__contains__)):
     (download,) = downloads._running.values()
     print(download.process.pid, step.done, flush=True)
 """
@@ -171,7 +171,7 @@ for step in downloads.fetch({listing}):
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc says which processes there are")
 def test_a_killed_page_takes_its_downloads_along(there: Hub, weighty: Listing) -> None:
     there.speed = SLOWLY
-    command = [sys.executable, "-c", KILLED.format(listing=weighty)]
+    command = [sys.executable, "-c", KILLED.format(model=weighty.model)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as page:
         assert page.stdout is not None
         steps = (tuple(map(int, line.split())) for line in page.stdout)
